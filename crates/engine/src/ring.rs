@@ -96,6 +96,48 @@ impl FlightRing {
         self.tail += 1;
     }
 
+    /// Numbers the frames from here on. The ring is empty and unused.
+    pub fn begin_at(&mut self, number: u64) {
+        debug_assert!(self.tail == 0, "slots have their numbers already");
+        (self.head, self.tail) = (number, number);
+    }
+
+    /// Takes the first frame out, with all that is known of it.
+    #[inline]
+    pub fn pop_flight(&mut self) -> Option<Flight> {
+        if self.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let flight = core::mem::take(&mut self.slots[self.head as usize & mask]);
+        self.head += 1;
+        Some(flight)
+    }
+
+    /// Puts one behind the others that another ring had.
+    #[inline]
+    pub fn push_flight(&mut self, flight: Flight) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        self.slots[self.tail as usize & mask] = flight;
+        self.tail += 1;
+    }
+
+    /// Puts those of another ring, which end where this one begins, in front.
+    pub fn put_in_front(&mut self, other: &mut FlightRing) {
+        while self.slots.len() < self.len() + other.len() {
+            self.grow();
+        }
+        while !other.is_empty() {
+            other.tail -= 1;
+            self.head -= 1;
+            let (from, mask) = (other.tail as usize & (other.slots.len() - 1), self.slots.len() - 1);
+            self.slots[self.head as usize & mask] = core::mem::take(&mut other.slots[from]);
+        }
+    }
+
     /// Takes the first frame out.
     #[inline]
     pub fn pop(&mut self) -> Option<Frame> {

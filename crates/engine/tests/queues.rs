@@ -12,7 +12,7 @@ use serde_json::json;
 use twinplane_engine::real_time::{Clock, Control, Runner};
 use twinplane_engine::{
     CaptureSpec, CaptureTarget, CaptureTo, Direction, DirectionCounters, Fault, FaultKind, LinkSpec,
-    PortSpec, Progress, RunDigest, World,
+    PortSpec, Progress, RunDigest, ThreadsFor, World,
 };
 
 fn tree(world: &World, root: QueueSpec, rate: Rate, name: &str) -> Tree {
@@ -83,7 +83,13 @@ fn shaper(number: usize) -> QueueSpec {
 type Seen = (RunDigest, Vec<(Time, PortId, u32, u64)>, Vec<DirectionCounters>);
 
 fn run(plan: &Plan, way: Way, steps: u64, in_step: bool) -> Seen {
+    run_shared(plan, way, steps, in_step, 1)
+}
+
+/// The same with several threads.
+fn run_shared(plan: &Plan, way: Way, steps: u64, in_step: bool, threads: usize) -> Seen {
     let mut world = World::new(1);
+    world.set_threads(ThreadsFor { most: threads, least_events: 0 });
     let inputs = plan.sources.len();
     let mut middle = Forwarder::new(&[vec![inputs as u16; inputs], vec![u16::MAX]].concat());
     middle.latency = Span(plan.latency);
@@ -182,6 +188,20 @@ proptest! {
         let in_step = run(&plan, Way::Shaped, u64::MAX, true);
         prop_assert!(run(&plan, Way::Shaped, u64::MAX, false) == in_step, "shaped, at once");
         prop_assert!(run(&plan, Way::Shaped, steps, false) == in_step, "shaped, in steps of {steps}");
+    }
+
+    /// Nor which threads did it.
+    #[test]
+    fn threads_look_after_ports_as_one_does(plan in plan(), steps in 1u64..200) {
+        for way in [Way::Queued, Way::Shaped] {
+            let one = run(&plan, way, u64::MAX, false);
+            for threads in [2, 3] {
+                let several = run_shared(&plan, way, u64::MAX, false, threads);
+                prop_assert!(several == one, "{threads} threads");
+                let several = run_shared(&plan, way, steps, false, threads);
+                prop_assert!(several == one, "{threads} threads in steps of {steps}");
+            }
+        }
     }
 }
 

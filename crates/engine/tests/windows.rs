@@ -6,7 +6,7 @@ use base::{Command, Device, Event, Frame, LinkId, NodeId, Output, PortId, Rate, 
 use proptest::prelude::*;
 use twinplane_engine::{
     CaptureSpec, CaptureTarget, CaptureTo, Direction, DirectionCounters, Fault, FaultKind, LinkSpec,
-    Progress, RunDigest, World,
+    Progress, RunDigest, ThreadsFor, World,
 };
 
 const END: Time = Time(60_000_000);
@@ -157,7 +157,21 @@ type Seen = (RunDigest, Vec<Log>, Vec<[DirectionCounters; 2]>, String, String);
 /// Runs a plan: in steps of so many events, in slices of time, and with or without a capture, which lets one thing be
 /// done at a time in the whole network.
 fn run(plan: &Plan, steps: u64, slice: u64, in_step: bool) -> Seen {
+    run_shared(plan, steps, slice, in_step, 1, None)
+}
+
+/// The same with several threads, and devices shared out evenly or as told.
+fn run_shared(
+    plan: &Plan,
+    steps: u64,
+    slice: u64,
+    in_step: bool,
+    threads: usize,
+    owners: Option<Vec<u16>>,
+) -> Seen {
     let mut world = World::new(7);
+    world.set_threads(ThreadsFor { most: threads, least_events: 0 });
+    world.set_owners(owners);
     let mut ports = vec![0u16; plan.nodes.len()];
     plan.links.iter().for_each(|l| [l.0, l.1].iter().for_each(|&n| ports[n] += 1));
     let mut ids = Vec::new();
@@ -173,6 +187,16 @@ fn run(plan: &Plan, steps: u64, slice: u64, in_step: bool) -> Seen {
     }
     for &what in &plan.faults {
         world.fault(fault(plan, what)).unwrap();
+        // And what concerns one device only, some of it at the same time.
+        let node = ids[what.1 % ids.len()];
+        for (number, &other) in ids.iter().enumerate() {
+            world.command(Time(what.3), other, Command::PortUp(PortId(number as u16))).unwrap();
+        }
+        if ports[node.index()] > 0 {
+            let mut injected = frame(90, what.2, 64);
+            injected.header_mut()[12] = 6;
+            world.inject(Time(what.2 / 2), node, PortId(0), injected).unwrap();
+        }
     }
     if let Some(node) = plan.recorded {
         world.record(ids[node]).unwrap();
@@ -202,5 +226,22 @@ proptest! {
         prop_assert!(run(&plan, u64::MAX, u64::MAX / 4, false) == in_step, "at once");
         prop_assert!(run(&plan, steps, u64::MAX / 4, false) == in_step, "in steps of {steps}");
         prop_assert!(run(&plan, u64::MAX, slice, false) == in_step, "in slices of {slice}");
+    }
+
+    #[test]
+    fn threads_change_nothing(
+        plan in plan(),
+        owners in proptest::collection::vec(0u16..4, 9),
+        steps in 1u64..400,
+        slice in 1_000_000u64..30_000_000,
+    ) {
+        let one = run(&plan, u64::MAX, u64::MAX / 4, false);
+        for threads in [2, 8] {
+            let several = run_shared(&plan, u64::MAX, u64::MAX / 4, false, threads, None);
+            prop_assert!(several == one, "{threads} threads");
+        }
+        let owners = Some(owners[..plan.nodes.len()].to_vec());
+        prop_assert!(run_shared(&plan, steps, slice, false, 4, owners.clone()) == one, "{owners:?} in steps");
+        prop_assert!(run_shared(&plan, u64::MAX, u64::MAX / 4, false, 4, owners.clone()) == one, "{owners:?}");
     }
 }

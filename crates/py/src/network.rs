@@ -8,7 +8,7 @@ use crate::table::PyTable;
 use base::describe::Value;
 use base::diagnostic::{Diagnostic, os_text};
 use base::{NodeId, Time};
-use engine::{Fault, Recording};
+use engine::{Fault, Recording, ThreadsFor};
 use network::{Link, Part};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -71,6 +71,18 @@ impl PyNetwork {
         let reached = py.detach(|| inner.run_some(Time(until_ps), events)).map_err(network)?;
         py.check_signals()?;
         Ok(reached)
+    }
+
+    /// Lets up to so many threads work on the network from now on, where they pay; with `always` wherever they can.
+    fn set_threads(&mut self, most: usize, always: bool) {
+        let least_events = if always { 0 } else { ThreadsFor::most(most).least_events };
+        self.inner().world_mut().set_threads(ThreadsFor { most, least_events });
+    }
+
+    /// How many threads worked on it at last, and a sentence of why.
+    fn threads(&mut self) -> (usize, String) {
+        let shared = self.inner().world().threads();
+        (shared.count(), shared.to_string())
     }
 
     fn now_ps(&mut self) -> u64 {

@@ -1,11 +1,13 @@
 //! Packet-hops per second on a network with many flows, each of which takes the shortest path.
 //!
 //! `--workload FILE`: what `benches/networks.py` writes, the same for all simulators that are compared; `--runs N`
-//! repeats the run and takes the median. Routers with real tables carry IPv4 packets from router to router; capture is
+//! repeats the run and takes the median; `--threads N` lets up to so many threads work on the network, where they
+//! pay. Routers with real tables carry IPv4 packets from router to router; capture is
 //! off. A packet-hop is a packet over a link between routers. Only the run is timed. Prints one line of JSON; exit
 //! code 1 if a packet was lost.
 
 use base::Time;
+use engine::ThreadsFor;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -60,9 +62,10 @@ fn main() {
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|p| arguments.get(p + 1));
     let path = value("--workload").expect("--workload FILE");
     let runs = value("--runs").map_or(1, |n| n.parse::<usize>().expect("a number")).max(1);
+    let threads = value("--threads").map_or(1, |n| n.parse::<usize>().expect("a number"));
     let text = std::fs::read_to_string(path).expect("a workload");
     let workload = Workload::read(&text);
-    let mut found: Vec<Value> = (0..runs).map(|_| run(&workload)).collect();
+    let mut found: Vec<Value> = (0..runs).map(|_| run(&workload, threads)).collect();
     let rate = |value: &Value| value["packet_hops_per_s"].as_f64().unwrap_or_default();
     found.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
     let result = &found[runs / 2];
@@ -73,7 +76,7 @@ fn main() {
     }
 }
 
-fn run(workload: &Workload) -> Value {
+fn run(workload: &Workload, threads: usize) -> Value {
     let node = |i: usize| json!({"name": format!("n{i}"), "kind": "router"});
     let description = json!({
         "seed": 1, "nodes": (0..workload.nodes).map(node).collect::<Vec<_>>(), "links": workload.links,
@@ -88,6 +91,7 @@ fn run(workload: &Workload) -> Value {
     }
     network.world_mut().run_until(Time(workload.times["begin"] - 1)).expect("a run");
     let built = clock.elapsed().as_secs_f64();
+    network.world_mut().set_threads(ThreadsFor::most(threads));
     let before = network.world().events_done();
     let clock = Instant::now();
     network.world_mut().run_until(Time(workload.times["end"])).expect("a run");
@@ -107,6 +111,7 @@ fn run(workload: &Workload) -> Value {
         "events_per_s": events as f64 / seconds,
         "wall_s": seconds,
         "build_s": built,
+        "threads": format!("{:?}", network.world().threads()),
         "digest": network.world().digest().to_string(),
     })
 }

@@ -20,6 +20,7 @@
 mod clear;
 mod count;
 mod losses;
+mod share;
 #[cfg(test)]
 mod tests;
 
@@ -58,6 +59,8 @@ pub struct Lane {
     pub punted: bool,
     /// Is some capture to see each frame as it leaves?
     pub attend_departures: bool,
+    /// Which ends of it this world works on.
+    pub ends: LaneEnds,
     /// The link can be used, and nothing but the wire is behind the port.
     direct: bool,
     up: bool,
@@ -94,6 +97,19 @@ pub struct Lane {
     link_losses: LossBook,
 }
 
+/// Which ends of a lane a world works on. It is both, but for worlds that share the devices of a network among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneEnds {
+    /// The whole lane.
+    Both,
+    /// The port that sends. What has begun to leave is handed to another world.
+    Sender,
+    /// The far end. What arrives comes from another world.
+    Receiver,
+    /// None: this is a place holder.
+    Neither,
+}
+
 /// What became of a frame that was handed to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -125,6 +141,7 @@ impl Lane {
             attend_arrivals: false,
             punted: false,
             attend_departures: false,
+            ends: LaneEnds::Both,
             direct: true,
             up: true,
             link,

@@ -27,6 +27,16 @@ pub(super) enum Task {
     },
 }
 
+impl Task {
+    /// The device that this is done at, if it is a matter of that device alone.
+    fn node(&self) -> Option<NodeId> {
+        match self {
+            Task::Command(node, _) | Task::Inject(node, _, _) => Some(*node),
+            Task::Fault(..) | Task::FaultEnd(..) | Task::Detect { .. } | Task::NodeUp { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     heap: BinaryHeap<Reverse<Entry>>,
@@ -48,8 +58,26 @@ impl Agenda {
     pub(super) fn next(&self) -> Time {
         self.heap.peek().map_or(Time::MAX, |Reverse(entry)| entry.at)
     }
-    pub(super) fn pop(&mut self) -> Option<Task> {
-        self.heap.pop().map(|Reverse(entry)| entry.task)
+    /// The next thing, and how many had been asked for before it.
+    pub(super) fn pop(&mut self) -> Option<(u64, Task)> {
+        self.heap.pop().map(|Reverse(entry)| (entry.order, entry.task))
+    }
+    /// Takes out what is to be done at devices of which this is true. It keeps its place among all.
+    pub(super) fn part(&mut self, is_wanted: impl Fn(NodeId) -> bool) -> Agenda {
+        let all = core::mem::take(&mut self.heap).into_vec();
+        let (wanted, stays): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|Reverse(entry)| entry.task.node().is_some_and(&is_wanted));
+        self.heap = stays.into();
+        Agenda { heap: wanted.into(), asked: self.asked }
+    }
+    /// Takes back what another one has left.
+    pub(super) fn join(&mut self, mut other: Agenda) {
+        self.heap.append(&mut other.heap);
+    }
+    /// When something is to be done next that is not a matter of one device alone.
+    pub(super) fn next_of_all(&self) -> Time {
+        let of_all = self.heap.iter().filter(|Reverse(entry)| entry.task.node().is_none());
+        of_all.map(|Reverse(entry)| entry.at).min().unwrap_or(Time::MAX)
     }
 }
 

@@ -223,7 +223,7 @@ impl World {
         match self.nodes[id.index()].state {
             NodeState::Up => self.silence(id),
             NodeState::Restarting | NodeState::Down => {}
-            NodeState::Failed => return,
+            NodeState::Failed | NodeState::Elsewhere => return,
         }
         self.nodes[id.index()].state = NodeState::Down;
         // The end of a restart is nothing to it any more.
@@ -239,7 +239,7 @@ impl World {
         match self.nodes[id.index()].state {
             NodeState::Up => self.silence(id),
             NodeState::Restarting => {}
-            NodeState::Down | NodeState::Failed => return,
+            NodeState::Down | NodeState::Failed | NodeState::Elsewhere => return,
         }
         let node = &mut self.nodes[id.index()];
         node.state = NodeState::Restarting;

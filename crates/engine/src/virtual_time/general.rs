@@ -2,7 +2,8 @@
 //! device that failed.
 
 use super::agenda::Task;
-use super::process::{Due, NEVER, due_of, time_of};
+use super::process::{Due, NEVER, arrival_key, due_of, time_of, timeout_key};
+use super::sharing::Turn;
 use super::{NodeState, World};
 use crate::error::EngineError;
 use crate::record::Input;
@@ -16,8 +17,9 @@ impl World {
     /// events that was: none where a port was looked after, since how often that is done changes nothing.
     pub(super) fn do_other(&mut self, now: Time) -> Result<u64, EngineError> {
         if self.agenda.next() == now {
-            if let Some(task) = self.agenda.pop() {
+            if let Some((number, task)) = self.agenda.pop() {
                 self.look_ahead();
+                self.doing = Turn::of_task(now, number);
                 self.apply(task);
             }
             return Ok(1);
@@ -45,11 +47,13 @@ impl World {
     pub(super) fn do_first(&mut self, due: Due) -> Result<(), EngineError> {
         let (now, id) = match due {
             Due::Arrival(g) => {
+                self.begin_turn(arrival_key(self.now, g, self.lanes[g as usize].place.process));
                 self.arrive_attended(g);
                 return Ok(());
             }
             Due::Timeout(id) => (self.now, NodeId(id)),
         };
+        self.begin_turn(timeout_key(now, id.0, self.nodes[id.index()].place.process));
         let (at, spinning, count) = self.spinning;
         let before = if at == now && spinning == id { count } else { 0 };
         self.spinning = (now, id, before.saturating_add(1));
@@ -104,7 +108,7 @@ impl World {
                 self.drain(id);
             }
             NodeState::Restarting | NodeState::Down => node.deferred.push_back(command),
-            NodeState::Failed => {}
+            NodeState::Failed | NodeState::Elsewhere => {}
         }
     }
 

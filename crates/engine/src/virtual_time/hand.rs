@@ -130,6 +130,9 @@ impl World {
                 }
                 Some(Output::Event(event)) => {
                     self.events.push(EventRecord { at: self.now, node: id, event });
+                    if let Some(turns) = &mut self.turns {
+                        turns.push(self.doing);
+                    }
                 }
                 Some(Output::Discard { port, frame, reason }) => {
                     self.lost_in_device(id, port, &frame, reason);

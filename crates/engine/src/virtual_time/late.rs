@@ -1,6 +1,7 @@
 //! Frames that a fault delayed or copied: they arrive out of their lane's order.
 
 use super::World;
+use super::process::arrival_key;
 use crate::digest;
 use crate::impair::Fate;
 use base::{Frame, Time};
@@ -39,6 +40,19 @@ impl LateFrames {
         let (gone, stays): (Vec<_>, Vec<_>) = all.into_iter().partition(|Reverse(late)| late.port == port);
         self.heap = stays.into();
         gone.into_iter().map(|Reverse(late)| late.frame).collect()
+    }
+    /// Takes out those that are to arrive by ports of which this is true. They keep their places among all.
+    pub(super) fn part(&mut self, is_wanted: impl Fn(u32) -> bool) -> LateFrames {
+        let all = core::mem::take(&mut self.heap).into_vec();
+        let (wanted, stays): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|Reverse(late)| is_wanted(late.port));
+        self.heap = stays.into();
+        LateFrames { heap: wanted.into(), order: self.order }
+    }
+    /// Takes back what another one has.
+    pub(super) fn join(&mut self, mut other: LateFrames) {
+        self.heap.append(&mut other.heap);
+        self.order = self.order.max(other.order);
     }
     /// Each frame, with the port that it is to arrive by, in any order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Frame)> {
@@ -102,6 +116,7 @@ impl World {
             let g = late.port ^ 1;
             self.ports[g as usize].late -= 1;
             self.look_ahead();
+            self.begin_turn(arrival_key(self.now, g, self.lanes[g as usize].place.process));
             self.arrive_at(g, late.frame, false);
         }
     }

@@ -32,6 +32,7 @@ mod outage;
 mod process;
 mod queues;
 mod run;
+mod sharing;
 mod taps;
 mod window;
 
@@ -53,6 +54,8 @@ pub use losses::{LossPlace, LossesAt};
 use outage::Outage;
 use process::Processes;
 use queues::Queues;
+pub use sharing::{Shared, ThreadsFor};
+use sharing::{Sharing, Turn};
 use std::collections::VecDeque;
 
 /// An event that a device reported to the user.
@@ -84,6 +87,8 @@ enum NodeState {
     Down,
     /// It panicked or let no time pass, and is not called any more.
     Failed,
+    /// Another world works on it: this is a place holder.
+    Elsewhere,
 }
 
 /// What every frame needs lies in one cache line.
@@ -184,6 +189,11 @@ pub struct World {
     events_done: u64,
     /// How losses are kept, if they are.
     keeping: Option<Keeping>,
+    /// In whose turn each event was reported, while several worlds share a network.
+    turns: Option<Vec<Turn>>,
+    /// The turn that it is, but for what the fast path does.
+    doing: Turn,
+    sharing: Box<Sharing>,
 }
 
 impl World {
@@ -214,6 +224,9 @@ impl World {
             spinning: (Time::ZERO, NodeId(0), 0),
             events_done: 0,
             keeping: None,
+            turns: None,
+            doing: Turn::default(),
+            sharing: Box::default(),
         }
     }
 

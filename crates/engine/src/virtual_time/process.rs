@@ -8,8 +8,8 @@
 //! The keys of a process stand in a tournament: a complete binary tree of which each node is the lesser of the two
 //! below it, so that the first thing to do is its root. The roots stand in one more tournament.
 
-use super::Node;
-use crate::lane::Lane;
+use super::{Node, NodeState};
+use crate::lane::{Lane, LaneEnds};
 use crate::queue::{Place, tournament};
 use base::Time;
 
@@ -43,6 +43,18 @@ pub(super) fn time_of(key: Key) -> Time {
     Time((key >> 64) as u64)
 }
 
+/// The same to be done at another time.
+#[inline(always)]
+pub(super) fn at_time(key: Key, at: Time) -> Key {
+    u128::from(at.0) << 64 | u128::from(key as u64)
+}
+
+/// What a key says is to be done, whatever the time and the process.
+#[inline]
+pub(super) fn what_of(key: Key) -> u64 {
+    key as u64 >> PROCESS_BITS
+}
+
 /// What a key, which is not [`NEVER`], says is to be done.
 #[inline(always)]
 pub(super) fn due_of(key: Key) -> Due {
@@ -64,7 +76,7 @@ pub(super) fn arrival_key_or_never(at: Time, g: u32, process: u32) -> Key {
 }
 
 #[inline(always)]
-fn timeout_key(at: Time, node: u32, process: u32) -> Key {
+pub(super) fn timeout_key(at: Time, node: u32, process: u32) -> Key {
     let what = TIMEOUT | u64::from(node) << PROCESS_BITS | u64::from(process);
     u128::from(at.0) << 64 | u128::from(what)
 }
@@ -86,6 +98,8 @@ struct Process {
     entrances: core::ops::Range<u32>,
     /// Lanes with queue disciplines that lead to one of its devices.
     queued: Vec<u32>,
+    /// The highest key of what it has done at the time of what it did last. Kept where worlds share a network.
+    latest: Key,
 }
 
 /// All processes of a network.
@@ -98,34 +112,47 @@ pub(super) struct Processes {
     keys: Vec<Key>,
     /// The tournament of their roots.
     firsts: Vec<Key>,
+    /// Stands for all processes of other worlds: whatever comes to it is earlier than nothing.
+    outside: u32,
 }
 
 impl Processes {
     /// Finds the processes of these devices and lanes, and what each has to do.
     pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane]) -> Processes {
-        let process_of = joined(nodes.len(), lanes);
-        let count = process_of.iter().max().map_or(0, |last| last + 1) as usize;
+        let process_of = joined(nodes, lanes);
+        let own = process_of.iter().filter(|process| **process != u32::MAX);
+        let outside = own.max().map_or(0, |last| last + 1);
+        let count = outside as usize;
         let mut leaves = vec![0u32; count];
         let mut take = |process: u32| {
-            leaves[process as usize] += 1;
-            Place { process, leaf: leaves[process as usize] - 1 }
+            let Some(leaves) = leaves.get_mut(process as usize) else {
+                return Place { process: outside, leaf: 0 };
+            };
+            *leaves += 1;
+            Place { process, leaf: *leaves - 1 }
         };
         for (node, &process) in nodes.iter_mut().zip(&process_of) {
             node.place = take(process);
         }
         for lane in lanes.iter_mut() {
-            lane.place = take(process_of[lane.to_node.index()]);
+            lane.place = match lane.ends {
+                LaneEnds::Both | LaneEnds::Receiver => take(process_of[lane.to_node.index()]),
+                LaneEnds::Sender | LaneEnds::Neither => Place { process: outside, leaf: 0 },
+            };
         }
-        let mut all = Processes::default();
-        for &leaves in &leaves {
+        let mut all = Processes { outside, ..Processes::default() };
+        for &leaves in leaves.iter().chain([&1]) {
             let half = leaves.next_power_of_two();
             let base = all.keys.len() as u32;
             all.keys.resize(all.keys.len() + 2 * half as usize, NEVER);
-            all.list.push(Process { base, entrances: 0..0, queued: Vec::new() });
+            all.list.push(Process { base, entrances: 0..0, queued: Vec::new(), latest: 0 });
+        }
+        if let Some(root) = all.keys.last_mut() {
+            *root = 0;
         }
         // Entrances of a process lie together.
         let mut entrances: Vec<(u32, u32)> = Vec::new();
-        for (g, lane) in lanes.iter().enumerate() {
+        for (g, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.ends == LaneEnds::Both) {
             let from = process_of[lanes[g ^ 1].to_node.index()];
             if from != lane.place.process {
                 entrances.push((lane.place.process, g as u32));
@@ -148,7 +175,7 @@ impl Processes {
             let least = &mut all.keys[*base as usize];
             *least = NEVER << 64 | u128::from((*least as u64).min(shortest));
         }
-        for process in &all.list {
+        for process in &all.list[..count] {
             let reach = all.entrances[process.entrances.start as usize..process.entrances.end as usize]
                 .iter()
                 .map(|entrance| all.least(entrance.base).saturating_add(entrance.shortest));
@@ -158,7 +185,7 @@ impl Processes {
         for place in
             nodes.iter_mut().map(|node| &mut node.place).chain(lanes.iter_mut().map(|l| &mut l.place))
         {
-            let half = leaves[place.process as usize].next_power_of_two();
+            let half = leaves.get(place.process as usize).map_or(1, |leaves| leaves.next_power_of_two());
             place.leaf += all.list[place.process as usize].base + half;
         }
         all.firsts = vec![NEVER; 2 * count.next_power_of_two()];
@@ -232,6 +259,12 @@ impl Processes {
         Time(horizon)
     }
 
+    /// The highest key of what a process did at the time of what it did last.
+    #[inline]
+    pub(super) fn latest(&mut self, process: u32) -> &mut Key {
+        &mut self.list[process as usize].latest
+    }
+
     /// Where the root of a process is a leaf.
     #[inline(always)]
     fn leaf(&self, process: u32) -> usize {
@@ -267,6 +300,9 @@ impl Processes {
     /// Writes a key wherever it is.
     #[inline]
     fn put(&mut self, place: Place, key: Key) {
+        if place.process == self.outside {
+            return;
+        }
         let base = self.base(place.process);
         let root = tournament::set(&mut self.keys[base as usize..], (place.leaf - base) as usize, key);
         let leaf = self.leaf(place.process);
@@ -315,30 +351,52 @@ fn timeout_key_or_never(timeout: Time, number: u32, process: u32) -> Key {
 }
 
 /// The process of each device, numbered in the order of their first devices: devices joined by lanes on which a frame
-/// may take no time.
-fn joined(nodes: usize, lanes: &[Lane]) -> Vec<u32> {
-    let mut parent: Vec<u32> = (0..nodes as u32).collect();
-    fn root(parent: &mut [u32], mut node: u32) -> u32 {
-        while parent[node as usize] != node {
-            parent[node as usize] = parent[parent[node as usize] as usize];
-            node = parent[node as usize];
-        }
-        node
-    }
+/// may take no time. The largest number is that of devices of other worlds.
+fn joined(nodes: &[Node], lanes: &[Lane]) -> Vec<u32> {
+    let mut sets = Sets::new(nodes.len());
     for (g, lane) in lanes.iter().enumerate() {
-        if lane.shortest() == 0 {
-            let ends = [lane.to_node.0, lanes[g ^ 1].to_node.0].map(|end| root(&mut parent, end));
-            parent[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
+        if lane.shortest() == 0 && lane.ends == LaneEnds::Both {
+            sets.join(lane.to_node.0, lanes[g ^ 1].to_node.0);
         }
     }
-    let (mut numbers, mut count) = (vec![u32::MAX; nodes], 0);
-    let number = |node: u32| {
-        let first = root(&mut parent, node) as usize;
+    let (mut numbers, mut count) = (vec![u32::MAX; nodes.len()], 0);
+    let number = |(at, node): (u32, &Node)| {
+        if node.state == NodeState::Elsewhere {
+            return u32::MAX;
+        }
+        let first = sets.first(at) as usize;
         if numbers[first] == u32::MAX {
             numbers[first] = count;
             count += 1;
         }
         numbers[first]
     };
-    (0..nodes as u32).map(number).collect()
+    (0..).zip(nodes).map(number).collect()
+}
+
+/// Numbers in sets, each of which is known by the least of its numbers.
+#[derive(Clone)]
+pub(super) struct Sets(Vec<u32>);
+
+impl Sets {
+    /// Each number below `count` is a set of its own.
+    pub(super) fn new(count: usize) -> Sets {
+        Sets((0..count as u32).collect())
+    }
+
+    /// The least number of the set that a number is in.
+    pub(super) fn first(&mut self, mut number: u32) -> u32 {
+        let parent = &mut self.0;
+        while parent[number as usize] != number {
+            parent[number as usize] = parent[parent[number as usize] as usize];
+            number = parent[number as usize];
+        }
+        number
+    }
+
+    /// Makes one set of those that two numbers are in.
+    pub(super) fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.first(a), self.first(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
 }

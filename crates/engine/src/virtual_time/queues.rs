@@ -10,7 +10,7 @@
 use super::World;
 use super::taps::tap_departures;
 use crate::error::EngineError;
-use crate::lane::Lane;
+use crate::lane::{Lane, LaneEnds};
 use crate::queue::TimerHeap;
 use base::{NodeId, PortId, Time};
 use forwarding::queue::Tree;
@@ -28,6 +28,11 @@ impl Queues {
         Queues { timers: TimerHeap::default(), next: Time::MAX, lanes: Vec::new() }
     }
 
+    /// One more lane has queues.
+    pub(super) fn push(&mut self, g: u32) {
+        self.lanes.push(g);
+    }
+
     /// When a lane is to be looked after next.
     #[inline]
     pub(super) fn next(&self) -> Time {
@@ -37,7 +42,10 @@ impl Queues {
     /// Finds out when lane `g`, which is `lane`, is to be looked after.
     #[inline]
     pub(super) fn expect(&mut self, g: u32, lane: &Lane) {
-        let at = if lane.attend_departures {
+        let at = if lane.ends == LaneEnds::Sender {
+            // Looked after whenever frames are handed to the receiver's world.
+            Time::MAX
+        } else if lane.attend_departures {
             lane.due()
         } else if lane.ring.is_empty() {
             lane.upcoming()

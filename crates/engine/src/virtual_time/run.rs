@@ -51,17 +51,39 @@ impl World {
             self.drain(node);
         }
         let mut left = max_events;
+        while self.may_share() && left > 0 {
+            let done = self.share(until, left)?;
+            left = left.saturating_sub(done);
+            if done == 0 {
+                // One thread does what concerns all devices, or goes on for a while.
+                let stretch = left.min(self.alone());
+                let before = self.events_done;
+                if self.go_on(until, stretch)? {
+                    break;
+                }
+                left = left.saturating_sub((self.events_done - before).max(1));
+                self.look_again();
+            }
+        }
+        if !self.go_on(until, left)? {
+            return Ok(Progress::More);
+        }
+        self.ahead = if until == Time::MAX { self.ahead } else { until };
+        self.now = self.ahead;
+        self.catch_up_all(self.now);
+        Ok(Progress::Reached)
+    }
+
+    /// Does what is due up to `until`, but for no more than `left` events. Says whether nothing is left to be done.
+    pub(super) fn go_on(&mut self, until: Time, mut left: u64) -> Result<bool, EngineError> {
         loop {
             let first = time_of(self.processes.first());
             let next = first.min(self.next_other());
             if next > until || next == Time::MAX {
-                self.ahead = if until == Time::MAX { self.ahead } else { until };
-                self.now = self.ahead;
-                self.catch_up_all(self.now);
-                return Ok(Progress::Reached);
+                return Ok(true);
             }
             if left == 0 {
-                return Ok(Progress::More);
+                return Ok(false);
             }
             let done = if first < self.next_other() {
                 self.work(until, left)?

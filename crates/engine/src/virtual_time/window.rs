@@ -11,7 +11,7 @@
 
 use super::World;
 use super::general::SPIN_LIMIT;
-use super::process::{Due, Key, Processes, arrival_key, arrival_key_or_never, due_of, time_of};
+use super::process::{Due, Key, Processes, arrival_key, arrival_key_or_never, at_time, due_of, time_of};
 use super::taps::tap_departures;
 use crate::error::EngineError;
 use crate::lane::Sent;
@@ -67,6 +67,10 @@ impl World {
                 Due::Arrival(g) => self.take_arrivals(&mut window, g, time_of(key)),
                 Due::Timeout(number) => self.take_departures(&mut window, number, time_of(key)),
             };
+            if self.turns.is_some() && window.done > 0 {
+                // The last of what was done in a row.
+                self.did(key.max(at_time(key, self.now)));
+            }
             match went {
                 Ok(next) => key = next,
                 Err(left) => break left,
@@ -82,6 +86,7 @@ impl World {
             }
             Left::Punted(id, in_port, frame) => {
                 self.processes.settle_first(process, base);
+                self.begin_turn(key);
                 self.nodes[id.index()].device.handle_packet(self.now, in_port, frame);
                 self.drain(id);
             }

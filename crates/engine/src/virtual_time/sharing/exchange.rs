@@ -1,0 +1,108 @@
+//! What the worlds that share a network tell each other between two rounds.
+
+use crate::ring::Flight;
+use base::Time;
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+/// Looks of a thread that waits before it lets others have its processor.
+const SPINS: u32 = 2_000;
+
+/// A frame on its way, and its lane.
+pub(super) type Parcel = (u32, Flight);
+
+/// What a world has come to. Only that world writes it, and all read it after they have met.
+#[derive(Default)]
+#[repr(align(64))]
+struct Told {
+    next: AtomicU64,
+    events: AtomicU64,
+    failed: AtomicBool,
+}
+
+/// What all worlds have come to together.
+pub(super) struct Sum {
+    /// Nothing happens before this.
+    pub next: Time,
+    /// What has been done by now.
+    pub events: u64,
+    /// A device has failed, or something else has.
+    pub failed: bool,
+}
+
+/// The place where the worlds meet after each round. All there is of it there is twice, for the rounds in turn: a world
+/// may be in the next round when others still look at what was told after the last.
+pub(super) struct Exchange {
+    worlds: usize,
+    told: [Vec<Told>; 2],
+    /// For each world the parcels from each.
+    boxes: [Vec<Mutex<Vec<Parcel>>>; 2],
+    arrived: AtomicUsize,
+    meetings: AtomicU64,
+}
+
+impl Exchange {
+    pub fn new(worlds: usize) -> Exchange {
+        let told = || (0..worlds).map(|_| Told::default()).collect();
+        let boxes = || (0..worlds * worlds).map(|_| Mutex::default()).collect();
+        Exchange {
+            worlds,
+            told: [told(), told()],
+            boxes: [boxes(), boxes()],
+            arrived: AtomicUsize::new(0),
+            meetings: AtomicU64::new(0),
+        }
+    }
+
+    /// Says what world `from` has come to, and leaves its parcels for the others.
+    pub fn tell(&self, round: u64, from: usize, sum: &Sum, parcels: &mut [Vec<Parcel>]) {
+        let turn = (round % 2) as usize;
+        for (to, parcels) in parcels.iter_mut().enumerate().filter(|(_, parcels)| !parcels.is_empty()) {
+            let mut there = lock(&self.boxes[turn][to * self.worlds + from]);
+            debug_assert!(there.is_empty(), "parcels of two rounds ago have not been fetched");
+            core::mem::swap(&mut *there, parcels);
+        }
+        let told = &self.told[turn][from];
+        told.next.store(sum.next.0, Ordering::Relaxed);
+        told.events.store(sum.events, Ordering::Relaxed);
+        told.failed.store(sum.failed, Ordering::Relaxed);
+    }
+
+    /// Waits until all worlds have told what they have come to in this round, and returns it.
+    pub fn meet(&self, round: u64) -> Sum {
+        // What is told is seen by whoever sees that all have come.
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.worlds {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.meetings.store(round + 1, Ordering::Release);
+        } else {
+            let mut looks = 0;
+            while self.meetings.load(Ordering::Acquire) <= round {
+                looks += 1;
+                if looks < SPINS { core::hint::spin_loop() } else { std::thread::yield_now() }
+            }
+        }
+        let mut sum = Sum { next: Time::MAX, events: 0, failed: false };
+        for told in &self.told[(round % 2) as usize] {
+            sum.next = sum.next.min(Time(told.next.load(Ordering::Relaxed)));
+            sum.events += told.events.load(Ordering::Relaxed);
+            sum.failed |= told.failed.load(Ordering::Relaxed);
+        }
+        sum
+    }
+
+    /// Takes the parcels for a world.
+    pub fn fetch(&self, round: u64, to: usize, take: &mut impl FnMut(Parcel)) {
+        for from in 0..self.worlds {
+            if from != to {
+                lock(&self.boxes[(round % 2) as usize][to * self.worlds + from])
+                    .drain(..)
+                    .for_each(&mut *take);
+            }
+        }
+    }
+}
+
+/// Nobody panics while there is a lock.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
