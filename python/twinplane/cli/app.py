@@ -95,6 +95,10 @@ def run(
     pcap_packets: Annotated[int, typer.Option(min=1, help="Frames kept of each link.")] = 100_000,
     campaign: Annotated[bool, typer.Option("--campaign", help="Run the published matrix.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time (default: one for each core).")] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="Threads of a run that is the only one at a time, at most (default: what pays)."),
+    ] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Print what can be set, run nothing.")
@@ -148,8 +152,10 @@ def run(
         print_parameters(experiment, as_json)
         return
     from ..experiments.request import Request
+    from ..network import processors
     from ..results.real import OuterPort, asked
 
+    processors.limit(threads)
     real = asked(
         clock=clock,
         lab=lab,

@@ -10,7 +10,7 @@ from ..errors import TwinplaneError, warn
 from ..frames import Columns
 from ..model.places import together
 from ..units import Quantity
-from . import memory
+from . import memory, processors
 from .draft import Draft
 from .outside import Outside
 
@@ -98,6 +98,11 @@ class Engine:
         return running
 
     @property
+    def threads(self) -> str:
+        """See `twinplane.Network.threads`."""
+        return "one thread" if not self.started else str(self.running().threads()[1])
+
+    @property
     def now(self) -> float:
         """Seconds since the start of the run."""
         return 0.0 if not self.started else self.running().now_ps() / 1e12
@@ -107,8 +112,10 @@ class Engine:
         until: Quantity | None = None,
         for_: Quantity | None = None,
         progress: Callable[[float], object] | None = None,
+        threads: int | None = None,
     ) -> None:
         """See `twinplane.Network.run`."""
+        most = processors.threads(threads)
         if (until is None) == (for_ is None):
             raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
         running = self.start()
@@ -119,6 +126,8 @@ class Engine:
         if target < now and self.outside.clock == "virtual":
             raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
         with core.translated():
+            if self.outside.clock == "virtual":
+                running.set_threads(most, False)
             if progress is None:
                 running.run_until(target)
             else:

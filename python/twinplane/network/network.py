@@ -518,12 +518,20 @@ class Network(Acting, Asking, Shown):
         until: Quantity | None = None,
         for_: Quantity | None = None,
         progress: Callable[[float], object] | None = None,
+        threads: int | None = None,
     ) -> None:
         """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on.
 
-        `progress` is called now and then with the time that has been reached.
+        `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
+        threads work on the network, where they pay; results are the same, to the byte. Left out, there are as
+        many as processors, and one in the workers of a campaign. `threads` of the network says what came of it.
         """
-        self.engine.run(until, for_, progress)
+        self.engine.run(until, for_, progress, threads)
+
+    @property
+    def threads(self) -> str:
+        """How many threads worked on the network at last, and why not more: a sentence."""
+        return self.engine.threads
 
     def close(self) -> None:
         """Give interfaces back; nothing can be asked of the network any more.

@@ -1,0 +1,81 @@
+"""Threads of a network: results are the same, and the network says how many there were."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+import twinplane as tp
+from twinplane.network import processors
+
+
+def ring(routers: int = 12, delay: str = "5 ms") -> tp.Network:
+    """Routers in a ring of long links, with flows that cross it."""
+    net = tp.Network(seed=3)
+    nodes = [net.router(f"r{i}") for i in range(routers)]
+    for i, node in enumerate(nodes):
+        net.link(node, nodes[(i + 1) % routers], rate="1 Gbit/s", delay=delay)
+    for i in range(routers):
+        net.flow(nodes[i], nodes[(i + 4) % routers], rate="10 Mbit/s", size=200, arrivals="poisson")
+    return net
+
+
+def seen(net: tp.Network) -> tuple[str, str]:
+    """All that a run left: the digest of every frame, and every flow's row."""
+    return net.digest(), str([flow.stats() for flow in net.flows])
+
+
+@pytest.fixture
+def four_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processors, "count", lambda: 4)
+
+
+def test_threads_change_nothing(four_processors: None) -> None:
+    one = ring()
+    one.run(until="300 ms", threads=1)
+    assert one.threads == "one thread"
+    for threads in (2, 4):
+        several = ring()
+        several.run(until="100 ms", threads=threads)
+        several.run(until="300 ms", threads=threads)
+        assert several.threads.startswith(f"{threads} threads, which exchange frames every 5000"), (
+            several.threads
+        )
+        assert seen(several) == seen(one)
+
+
+def test_a_fault_and_an_event_in_between_change_nothing(four_processors: None) -> None:
+    def run(threads: int) -> tp.Network:
+        net = ring()
+        net.at("100 ms").fail(net.links[0], for_="50 ms")
+        net.run(until="300 ms", threads=threads)
+        return net
+
+    assert seen(run(2)) == seen(run(1))
+
+
+def test_links_that_are_too_short_are_named(four_processors: None) -> None:
+    net = ring(delay="1 us")
+    net.run(until="200 ms", threads=2)
+    assert "one thread: links between parts of the network take" in net.threads, net.threads
+
+
+def test_a_capture_needs_one_thread(four_processors: None) -> None:
+    net = ring()
+    net.capture(net.links[0])
+    net.run(until="50 ms", threads=2)
+    assert net.threads.startswith("one thread: frames are captured"), net.threads
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"),
+    [(0, "from 1 on"), (-1, "from 1 on"), (1.5, "whole number"), (True, "whole number"), (5, "4 at most")],
+)
+def test_wrong_numbers_are_refused(four_processors: None, threads: object, said: str) -> None:
+    with pytest.raises(tp.TwinplaneError, match=said):
+        ring().run(until="1 ms", threads=threads)  # type: ignore[arg-type]
+
+
+def test_the_workers_of_a_campaign_have_one() -> None:
+    assert processors.threads(None) == processors.count()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(processors.threads, None).result() == 1
