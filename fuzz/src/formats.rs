@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{bfd, greet, icmpv6, ipv6, nd, ospf, tcp, udp};
+use wire::{bfd, greet, icmpv6, ipv6, ldp, nd, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 8;
+pub const COUNT: u8 = 9;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -22,7 +22,8 @@ pub fn formats(input: &[u8]) {
         4 => udp_datagram(bytes),
         5 => greeting(bytes),
         6 => ospf_packet(bytes),
-        _ => bfd_packet(bytes),
+        7 => bfd_packet(bytes),
+        _ => ldp_pdu(bytes),
     }
 }
 
@@ -126,7 +127,29 @@ fn ospf_packet(bytes: &[u8]) {
     assert_eq!(ospf::Body::parse(header.kind, &once[ospf::HEADER_LEN..]).ok(), Some(body));
 }
 
-/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, greetings, and OSPF packets.
+/// The version and the length are made right first.
+fn ldp_pdu(bytes: &[u8]) {
+    let mut whole = bytes.to_vec();
+    let Some(field) = whole.get_mut(..4) else { return };
+    let len = u16::try_from(bytes.len() - 4).unwrap_or(u16::MAX);
+    field[..2].copy_from_slice(&ldp::VERSION.to_be_bytes());
+    field[2..].copy_from_slice(&len.to_be_bytes());
+    let _ = (ldp::Header::message_len(bytes), ldp::Header::message_len(&whole));
+    let Ok(header) = ldp::Header::parse(&whole, u16::MAX) else { return };
+    let read = |pdu: &[u8]| -> Vec<ldp::Message> {
+        let all = ldp::messages(pdu, header).map_while(Result::ok);
+        all.filter_map(|raw| ldp::Message::parse(&raw).ok().flatten()).collect()
+    };
+    for message in read(&whole) {
+        let once = ldp::pdus(header.id, [&message], u16::MAX).concat();
+        let Ok(header) = ldp::Header::parse(&once, u16::MAX) else { continue };
+        let raw = ldp::messages(&once, header).next().and_then(Result::ok).expect("a message that was written");
+        assert_eq!(ldp::Message::parse(&raw), Ok(Some(message)));
+    }
+}
+
+/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, greetings, OSPF packets and LDP
+/// messages.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for frame in super::ipv6() {
@@ -153,7 +176,47 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.extend(ospf_seeds());
     let up = [0x20, 0xc0, 3, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0xc3, 0x50, 0, 0, 0x75, 0x30, 0, 0, 0, 0];
     seeds.push([&[7][..], &up].concat());
+    seeds.extend(ldp_seeds());
     seeds
+}
+
+/// A PDU for each of the more important messages of LDP.
+fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
+    let id = ldp::LdpId::platform([192, 0, 2, 1].into());
+    let fec = ldp::Fec::Prefix(base::plane::IpPrefix::V4(base::plane::Prefix::host(id.router)));
+    let label = ldp::AnyLabel::Generic(base::Label::FIRST_UNRESERVED);
+    let transport = Some(id.router);
+    let hello = ldp::Hello {
+        hold_s: 15,
+        is_targeted: false,
+        wants_targeted: false,
+        gtsm: true,
+        transport,
+        transport6: None,
+        configuration: None,
+    };
+    let session = ldp::Initialization {
+        version: 1,
+        keepalive_s: 180,
+        on_demand: false,
+        loop_detection: false,
+        path_limit: 0,
+        max_pdu: 4096,
+        receiver: id,
+        atm: None,
+        frame_relay: None,
+    };
+    let path = Some(vec![id.router]);
+    let bodies = [
+        ldp::Body::Hello(hello),
+        ldp::Body::Initialization(session),
+        ldp::Body::Address(ldp::Addresses::V4(vec![id.router])),
+        ldp::Body::Mapping { fecs: vec![fec, fec], label, request: Some(1), hops: Some(1), path },
+        ldp::Body::Withdraw { fec: ldp::Fec::Wildcard, label: Some(label) },
+        ldp::Body::notify(ldp::Notice::new(ldp::Status::Shutdown)),
+    ];
+    let messages = bodies.map(|body| ldp::Message::new(7, body));
+    messages.into_iter().map(move |message| [&[8], &ldp::pdus(id, [&message], 4096).concat()[..]].concat())
 }
 
 /// An OSPF packet of each type, with advertisements.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Ospf
+    from .model.generated import Ldp, Ospf
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -40,6 +40,7 @@ __all__ = [
     "Flow",
     "Host",
     "Lab",
+    "Ldp",
     "Link",
     "Lsp",
     "Network",
@@ -66,6 +67,7 @@ _HOMES = {
     "Flow": "network.handles",
     "Host": "network.nodes",
     "Lab": "lab",
+    "Ldp": "model.generated",
     "Link": "network.handles",
     "Lsp": "network.handles",
     "Network": "network",

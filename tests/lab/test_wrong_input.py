@@ -48,6 +48,7 @@ WHOLE: dict[str, Any] = {
             "diffserv": {"model": "pipe"},
             "routes": [{"prefix": "10.77.0.0/24", "via": "p"}],
             "greet": {"interval": "2 s"},
+            "ldp": {"hello_interval": "2 s"},
             "ospf": {
                 "spf": {"initial": "10 ms"},
                 "authentication": {"kind": "md5", "key": "secret"},
@@ -158,6 +159,7 @@ RECORDS: dict[str, Place] = {
     "OspfAuthentication": ("nodes", "pe1", "ospf", "authentication"),
     "OspfSpf": ("nodes", "pe1", "ospf", "spf"),
     "OspfInterface": ("nodes", "pe1", "ospf", "interfaces", "p"),
+    "Ldp": ("nodes", "pe1", "ldp"),
     "BridgeSpec": ("nodes", "lan"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),

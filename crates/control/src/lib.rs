@@ -9,6 +9,7 @@
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
+//! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
@@ -17,6 +18,7 @@
 
 pub mod cost;
 pub mod greet;
+pub mod ldp;
 pub mod machine;
 pub mod messages;
 pub mod ospf;
@@ -31,10 +33,12 @@ pub mod services;
 pub mod unheard;
 
 /// The protocols that there are, a line for each.
-pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN];
+pub const PROTOCOLS: &[protocol::Known] =
+    &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN, ldp::Ldp::KNOWN];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
-pub const CHARTS: &[(&str, &[machine::Chart])] = &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS)];
+pub const CHARTS: &[(&str, &[machine::Chart])] =
+    &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS), ("ldp", ldp::CHARTS)];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

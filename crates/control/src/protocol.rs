@@ -420,6 +420,11 @@ pub trait Setup: Debug + Send + Sync {
         false
     }
 
+    /// What a link lacks of which only one end speaks the protocol, if that is worth a warning.
+    fn lacks_alone(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The nodes, by name, that settings are for, and the key under which they stand: each has to be at the other end
     /// of a link.
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

@@ -36,6 +36,32 @@ impl Network {
             if speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
                 said.extend(self.disagreements(protocol, &speakers));
             }
+            said.extend(self.one_sided(protocol, &speakers));
+        }
+        said
+    }
+
+    /// Links between two routers of ours of which only one speaks a protocol that takes two.
+    fn one_sided(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
+        let mut said = Vec::new();
+        for &(node, spoken) in speakers {
+            let spec = &self.description.nodes[node];
+            if spoken.setup.lacks_alone().is_some() && !spec.protocols.find_routes() {
+                let none = AdviceProblem::NoExactRoutes { protocol: protocol.to_string() };
+                said.push(Diagnostic::new(none).at(protocol.name()).of_node(&self.description, node));
+            }
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            for [one, other] in [link.ends(), [link.ends()[1], link.ends()[0]]] {
+                let lacks = by_node.get(&one).and_then(|spoken| spoken.setup.lacks_alone());
+                let Some(lacks) = lacks.filter(|_| !by_node.contains_key(&other)) else { continue };
+                if self.facts(other).is_own_router() {
+                    let [a, b] = [one, other].map(|node| self.node_name(node).to_string());
+                    let alone = AdviceProblem::OneSided { protocol: protocol.to_string(), a, b, lacks };
+                    said.push(alone.of_link(&self.description, index));
+                }
+            }
         }
         said
     }

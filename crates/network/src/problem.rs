@@ -248,6 +248,10 @@ base::problems! {
         DisagreeSecretly { protocol: String, what: &'static str, a: String, b: String } is Conflict, "disagree-secretly", "{protocol}: '{a}' and '{b}' do not have the same {what}: the two do not become neighbours";
         /// A protocol that one end of a link says nothing of.
         HalfPassive { protocol: String, a: String, b: String } is Conflict, "half-passive", "{protocol}: '{b}' is passive here and '{a}' is not: the two do not become neighbours";
+        /// A protocol that only one end of a link speaks.
+        OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
+        /// Labels for exact prefixes, and routes that are to blocks of addresses.
+        NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
         /// Two routers with one number.
         SameRouterId { protocol: String, id: String, other: String } is Conflict, "same-router-id", "{protocol}: '{other}' has its router id {id}, too: others take the two for one";
         /// Routers of a protocol that do not hear of each other.

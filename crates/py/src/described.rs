@@ -1,11 +1,12 @@
-//! Types of queues, conditioners, DiffServ and OSPF, checked for Python: values are read, and come back as what could
-//! have been written.
+//! Types of queues, conditioners, DiffServ, OSPF and LDP, checked for Python: values are read, and come back as what
+//! could have been written.
 
 use crate::{describe, error};
 use base::describe::{Describe, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
+use control::ldp::section::LdpSpec;
 use control::ospf::section::{OspfAuthSpec, OspfPortSpec, OspfSpec, OspfSpfSpec};
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
@@ -63,6 +64,7 @@ const KNOWN: &[Known] = known! {
     "OspfInterface": OspfPortSpec,
     "OspfAuthentication": OspfAuthSpec,
     "OspfSpf": OspfSpfSpec,
+    "Ldp": LdpSpec,
 };
 
 /// The names of the types that [`check`] knows.

@@ -14,6 +14,7 @@ mod hosts;
 mod ipv6;
 mod ipv6_flows;
 mod ipv6_links;
+mod ldp;
 mod media;
 mod ospf;
 mod parity;

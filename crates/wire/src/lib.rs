@@ -20,6 +20,7 @@ pub mod icmp;
 pub mod icmpv6;
 pub mod ipv4;
 pub mod ipv6;
+pub mod ldp;
 pub mod link;
 pub mod llc;
 pub mod lsp_ping;

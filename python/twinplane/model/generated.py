@@ -754,6 +754,8 @@ class RouterSpec(Written):
     """Greet, a made-up protocol: an example for developers [default: not spoken]."""
     ospf: Ospf | None = None
     """OSPF version 2 (RFC 2328): true, or how. It finds the router's routes [default: not spoken]."""
+    ldp: Ldp | None = None
+    """LDP (RFC 5036): true, or how. It gives labels to the router's routes [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -940,6 +942,23 @@ class OspfAuthentication(Checked):
     """The secret, as text [default: none]."""
     key_id: int = 1
     """Number of the key, with MD5 and SHA."""
+
+
+@checked
+class Ldp(Checked):
+    """LDP (RFC 5036): true, or how. Routers that speak it give each other labels for the routes that they find by OSPF."""
+
+    CHECK: ClassVar[str] = "Ldp"
+    hello_interval: Quantity = "5 s"
+    """From a Hello to the next."""
+    hold_time: Quantity = "15 s"
+    """A neighbour of which no Hello comes for so long is gone, in whole seconds; the smaller of what both say."""
+    keepalive_time: Quantity = "180 s"
+    """A session by which nothing comes for so long ends, in whole seconds; the smaller of what both say."""
+    prefixes: Literal["loopbacks", "all"] = "all"
+    """Which prefixes get a label."""
+    gtsm: bool = True
+    """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,25 +85,25 @@ class Describing:
         )
         return router
 
-    def ospf(self, routers: Sequence[Node | str], settings: Any) -> None:
-        """See `twinplane.Network.ospf`."""
+    def protocol(self, name: str, routers: Sequence[Node | str], settings: Any) -> None:
+        """Has routers speak a protocol: see `twinplane.Network.ospf` and `twinplane.Network.ldp`."""
         draft = self._draft
-        self._engine.require_unstarted("ospf")
-        chosen = [draft.node(router, "ospf:") for router in routers]
+        self._engine.require_unstarted(name)
+        chosen = [draft.node(router, f"{name}:") for router in routers]
         if other := next((node for node in chosen if not isinstance(node, Router)), None):
-            raise TwinplaneError(f"node '{other.name}': ospf: it is no router of ours")
+            raise TwinplaneError(f"node '{other.name}': {name}: it is no router of ours")
         said = plain(settings)
         if not (found := chosen or [node for node in draft.nodes if isinstance(node, Router)]):
-            self._check_ospf(said)
+            self._check_protocol(name, said)
         for node in found:
-            draft.change_node(node, {"ospf": said})
+            draft.change_node(node, {name: said})
 
-    def _check_ospf(self, settings: Any) -> None:
+    def _check_protocol(self, protocol: str, settings: Any) -> None:
         """Refuse wrong settings though there is no router that would have them."""
         name = "router"
         try:
             with core.translated():
-                core.draft({"name": name}).add_node(name, {"kind": "router", "ospf": settings})
+                core.draft({"name": name}).add_node(name, {"kind": "router", protocol: settings})
         except TwinplaneError as error:
             raise error.told(str(error).removeprefix(f"node '{name}': ")) from None
 

@@ -189,7 +189,7 @@ class Network(Acting, Asking, Shown):
     ) -> Router:
         """A label-switching router; `rsvp` are the options of RSVP-TE, and what else a router may have in a
         network file, such as `router_id`, `ipv6` (an IPv6 loopback address), `table_driver` (what writes its
-        forwarding tables), and other protocols by their names: ``ospf=True``, or an `Ospf`.
+        forwarding tables), and other protocols by their names: ``ospf=True``, or an `Ospf`; ``ldp=True``.
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
@@ -202,7 +202,14 @@ class Network(Acting, Asking, Shown):
 
         Routers that speak OSPF find their IPv4 routes by it, and have none by shortest paths.
         """
-        self.describing.ospf(routers, settings)
+        self.describing.protocol("ospf", routers, settings)
+
+    def ldp(self, *routers: Node | str, **settings: Any) -> None:
+        """LDP at `routers`, or at all that there are so far, with `settings` of `Ldp` (``prefixes="all"``).
+
+        They give each other labels for the routes that they find by OSPF.
+        """
+        self.describing.protocol("ldp", routers, settings)
 
     def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
         """A static route of a router, beside those that lead to every node by the shortest path.

@@ -275,8 +275,9 @@ impl<P: RoutePrefix> Rib<P> {
         }
     }
 
-    /// Puts in all static routes that are in force: one of them is to be taken out, or others lead through them.
-    fn use_every_route(&mut self) {
+    /// Puts in all static routes that are in force: one of them is to be taken out, others lead through them, or
+    /// somebody has to know them all. Nobody is told: they were in force before.
+    pub fn use_every_route(&mut self) {
         let Some(source) = self.unwritten.take() else { return };
         for (prefix, next_hop) in source.all() {
             if !self.entries.contains_key(&key_of(prefix)) {

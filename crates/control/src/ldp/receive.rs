@@ -1,0 +1,240 @@
+//! What comes by sessions, and what is answered (RFC 5036, 2.5.3 and 3.5).
+
+use super::discovery::initialization;
+use super::session::{SessionState, SessionStep};
+use super::{Event, Ldp};
+use crate::protocol::Context;
+use crate::services::sessions::{SessionId, SessionOutput};
+use base::plane::IpPrefix;
+use base::{Span, Time};
+use wire::ldp::{
+    Addresses, AnyLabel, Body, DEFAULT_MAX_PDU, Fec, Header, Initialization, LdpId, Malformed, Message,
+    Notice, Status, VERSION,
+};
+
+/// A session that ends, and what is said of it.
+type Ended = (SessionStep, Notice);
+
+fn about(status: Status, message: &Message) -> Notice {
+    Notice { code: status.code(), message_id: message.id, message_type: message.body.kind() }
+}
+
+impl From<Malformed> for Reply {
+    fn from(malformed: Malformed) -> Reply {
+        let Malformed { status, message_id, message_type, .. } = malformed;
+        Reply { status, notice: Notice { code: status.code(), message_id, message_type } }
+    }
+}
+
+/// What is answered to something malformed.
+struct Reply {
+    status: Status,
+    notice: Notice,
+}
+
+impl Ldp {
+    /// Takes a PDU of a session.
+    pub(super) fn receive(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, pdu: &[u8]) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let header = match Header::parse(pdu, session.max_pdu) {
+            Ok(header) => header,
+            Err(malformed) => {
+                return self.end(now, context, id, SessionStep::Refused, Reply::from(malformed).notice);
+            }
+        };
+        // RFC 5036, 3.5.1.2.1: somebody else than the peer of the session.
+        let other = session.peer.is_some_and(|peer| peer != header.id);
+        if other && session.state != SessionState::NonExistent {
+            let notice = Notice::new(Status::BadLdpIdentifier);
+            return self.end(now, context, id, SessionStep::Refused, notice);
+        }
+        if session.keepalive > Span::ZERO {
+            session.expires = now + session.keepalive;
+        }
+        for raw in wire::ldp::messages(pdu, header) {
+            let Some(session) = self.sessions.get_mut(&id) else { return };
+            let reply = match raw.and_then(|raw| Message::parse(&raw)) {
+                Ok(Some(message)) => match self.take(now, context, id, header.id, message) {
+                    Ok(()) => continue,
+                    Err((step, notice)) => return self.end(now, context, id, step, notice),
+                },
+                // RFC 5036, 2.5.3: before the session is established nothing is left out.
+                Ok(None) if session.is_operational() => continue,
+                Ok(None) => Reply { status: Status::Shutdown, notice: Notice::new(Status::Shutdown) },
+                Err(malformed) => malformed.into(),
+            };
+            if reply.status.is_fatal() || !session.is_operational() {
+                let code = if reply.status.is_fatal() { reply.notice.code } else { Status::Shutdown.code() };
+                let notice = Notice { code, ..reply.notice };
+                return self.end(now, context, id, SessionStep::Refused, notice);
+            }
+            session.say(Body::notify(reply.notice));
+        }
+    }
+
+    /// Takes a message. An error ends the session.
+    fn take(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        from: LdpId,
+        message: Message,
+    ) -> Result<(), Ended> {
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        let refused = |status| Err((SessionStep::Refused, about(status, &message)));
+        let step = match (&message.body, session.state) {
+            (Body::Notification { notice, .. }, _) => {
+                return self.notified(now, context, id, *notice);
+            }
+            (Body::Initialization(wanted), SessionState::Initialized | SessionState::OpenSent) => {
+                return self
+                    .agree(now, context, id, from, wanted)
+                    .map_err(|status| (SessionStep::Refused, about(status, &message)));
+            }
+            (Body::KeepAlive, SessionState::OpenRec | SessionState::Operational) => SessionStep::KeepAlive,
+            (Body::Hello(_) | Body::Initialization(_), _) => return refused(Status::Shutdown),
+            (_, SessionState::Operational) => SessionStep::Message,
+            _ => return refused(Status::Shutdown),
+        };
+        let before = session.state;
+        session.step(now, step);
+        if before == SessionState::OpenRec {
+            self.establish(now, context, id);
+        }
+        match message.body {
+            Body::Address(Addresses::V4(list)) => {
+                self.addresses(context, id, &list, true);
+            }
+            Body::AddressWithdraw(Addresses::V4(list)) => {
+                self.addresses(context, id, &list, false);
+            }
+            // RFC 5036, 3.5.5.1: no IPv6 is spoken.
+            Body::Address(_) | Body::AddressWithdraw(_) => {
+                self.advise(id, about(Status::UnsupportedAddressFamily, &message));
+            }
+            Body::Mapping { ref fecs, label, .. } => {
+                for fec in fecs {
+                    match (fec, label) {
+                        (Fec::Prefix(IpPrefix::V4(prefix)), AnyLabel::Generic(label)) => {
+                            self.mapped(context, id, *prefix, label);
+                        }
+                        (Fec::Prefix(IpPrefix::V6(_)), _) => {
+                            self.advise(id, about(Status::UnsupportedAddressFamily, &message));
+                        }
+                        // A label of a link that there is none of here.
+                        _ => self.say(id, Body::Release { fec: *fec, label: Some(label), notice: None }),
+                    }
+                }
+            }
+            Body::Request { fec: Fec::Prefix(IpPrefix::V4(prefix)), .. } => {
+                if let Some(status) = self.requested(id, prefix, message.id) {
+                    self.advise(id, about(status, &message));
+                }
+            }
+            Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily, &message)),
+            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
+                self.aborted(id, prefix, request, about(Status::LabelRequestAborted, &message));
+            }
+            Body::Abort { .. } => {}
+            Body::Withdraw { fec, label } => self.withdrawn(context, id, fec, label),
+            Body::Release { fec, label, .. } => self.released(context, id, fec, label),
+            Body::Notification { .. } | Body::Hello(_) | Body::Initialization(_) | Body::KeepAlive => {}
+        }
+        Ok(())
+    }
+
+    /// Sends a message in a session when the call returns.
+    pub(super) fn say(&mut self, id: SessionId, body: Body) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.say(body);
+        }
+    }
+
+    fn advise(&mut self, id: SessionId, notice: Notice) {
+        self.say(id, Body::notify(notice));
+    }
+
+    /// Takes a Notification: of a fatal error it ends the session (RFC 5036, 3.5.1.1).
+    fn notified(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        notice: Notice,
+    ) -> Result<(), Ended> {
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        if !notice.is_fatal() && session.is_operational() {
+            session.step(now, SessionStep::Message);
+            return Ok(());
+        }
+        let status = Status::of(notice.code);
+        if status == Some(Status::Shutdown) {
+            // RFC 5036, 2.5.4 and 3.5.1.1: a Shutdown is answered by one.
+            return Err((SessionStep::Shutdown, Notice::new(Status::Shutdown)));
+        }
+        session.was_refused = !session.was_operational;
+        session.step(now, SessionStep::Shutdown);
+        self.lose(now, context, id, status.map_or("an unknown status", Status::words));
+        self.outputs.push_back(crate::protocol::Output::Session(id, SessionOutput::Close));
+        Ok(())
+    }
+
+    /// Takes an Initialization message: the session is as both want it, or why not (RFC 5036, 2.5.3 and 3.5.3).
+    fn agree(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        from: LdpId,
+        wanted: &Initialization,
+    ) -> Result<(), Status> {
+        let (own, is_heard) = (self.id(), self.adjacencies.keys().any(|(_, known)| *known == from));
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        session.was_refused = true;
+        if !is_heard || wanted.receiver != own {
+            return Err(Status::RejectedNoHello);
+        }
+        session.peer = Some(from);
+        if wanted.version != VERSION {
+            return Err(Status::BadProtocolVersion);
+        }
+        if wanted.keepalive_s == 0 {
+            return Err(Status::RejectedBadKeepAliveTime);
+        }
+        session.was_refused = false;
+        // RFC 5036, 3.5.3: up to 255 means the usual.
+        let theirs = if wanted.max_pdu <= 255 { DEFAULT_MAX_PDU } else { wanted.max_pdu };
+        session.max_pdu = theirs.min(DEFAULT_MAX_PDU);
+        let keepalive = self.config.keepalive_s.min(wanted.keepalive_s);
+        session.keepalive = Span::from_secs(i64::from(keepalive));
+        session.expires = now + session.keepalive;
+        if session.state == SessionState::Initialized {
+            session.say(initialization(self.config.keepalive_s, from));
+        }
+        session.say(Body::KeepAlive);
+        session.step(now, SessionStep::InitAccepted);
+        // The other end has begun anew: what there was before it has forgotten.
+        let older = self.sessions.values().filter(|one| one.peer == Some(from) && one.id != id);
+        for older in older.map(|one| one.id).collect::<Vec<_>>() {
+            self.end(now, context, older, SessionStep::Ended, Notice::new(Status::Shutdown));
+        }
+        Ok(())
+    }
+
+    /// A session is established: this router tells its addresses and its labels (RFC 5036, 3.5.5.1).
+    fn establish(&mut self, _: Time, context: &mut Context<'_>, id: SessionId) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.was_operational = true;
+        let Some(peer) = session.peer else { return };
+        if let Some(known) = self.peers.get_mut(&peer) {
+            (known.backoff, known.retry) = (Span::ZERO, Time::ZERO);
+        }
+        let ports = &self.config.ports;
+        let of = context.services.interfaces.ports().filter(|(port, one)| one.up && ports.contains(port));
+        let own = of.filter_map(|(_, one)| Some(one.ipv4()?.0));
+        session.say(Body::Address(Addresses::V4(core::iter::once(self.router_id).chain(own).collect())));
+        self.event(Event::LdpSessionUp { router_id: peer.router });
+        self.tell_all(id);
+    }
+}

@@ -1,0 +1,138 @@
+//! What users write of LDP at a router.
+
+use super::{Config, Ldp};
+use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::{Attached, Beyond, Services};
+use base::Span;
+use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
+use base::diagnostic::{At, Diagnostic};
+use std::sync::Arc;
+
+base::problems! {
+    /// Problems of the settings of LDP.
+    pub enum LdpProblem {
+        /// A time that messages cannot say.
+        NotWhole { value: String } is OutOfRange, "ldp-not-whole", "{value}: LDP counts it in whole seconds";
+        /// A neighbour that is lost before its next Hello.
+        HoldTooShort { hold: String, hello: String } is Conflict, "ldp-hold-too-short", "hold_time={hold} has to be above hello_interval={hello}";
+    }
+}
+
+base::words! {
+    /// Which prefixes get a label.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LdpPrefixes {
+        /// Single addresses: those of routers.
+        Loopbacks = "loopbacks",
+        /// All that there are routes to, with networks right beside the router.
+        All = "all",
+    }
+    default All;
+}
+
+base::record! {
+    /// LDP (RFC 5036): true, or how. Routers that speak it give each other labels for the routes that they find by
+    /// OSPF.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct LdpSpec called "Ldp" {
+        /// From a Hello to the next.
+        pub hello_interval: Span = Span::from_secs(5), in 100_000_000_000..=65_534_000_000_000_000;
+        /// A neighbour of which no Hello comes for so long is gone, in whole seconds; the smaller of what both say.
+        pub hold_time: Span = Span::from_secs(15), in 1_000_000_000_000..=65_534_000_000_000_000;
+        /// A session by which nothing comes for so long ends, in whole seconds; the smaller of what both say.
+        pub keepalive_time: Span = Span::from_secs(180), in 1_000_000_000_000..=65_535_000_000_000_000;
+        /// Which prefixes get a label.
+        pub prefixes: LdpPrefixes = LdpPrefixes::All;
+        /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
+        /// packets would go by another router never comes to be then.
+        pub gtsm: bool = true;
+    }
+    check LdpSpec::check;
+    read by hand;
+}
+
+impl Default for LdpSpec {
+    fn default() -> LdpSpec {
+        LdpSpec {
+            hello_interval: Span::from_secs(5),
+            hold_time: Span::from_secs(15),
+            keepalive_time: Span::from_secs(180),
+            prefixes: LdpPrefixes::All,
+            gtsm: true,
+        }
+    }
+}
+
+impl Describe for LdpSpec {
+    fn read(value: &Value) -> Result<LdpSpec, Diagnostic> {
+        match value {
+            Value::Bool(true) => Ok(LdpSpec::default()),
+            Value::Map(_) => LdpSpec::read_record(value, ""),
+            other => Err(wrong_type(other, "true, or a mapping")),
+        }
+    }
+    fn write(&self) -> Value {
+        self.write_record()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        known.named("Ldp", |known| {
+            Named::Record(RecordSchema { short: vec![Schema::Bool], ..LdpSpec::record_schema(known) })
+        })
+    }
+}
+
+/// Seconds of a time that is whole ones.
+fn seconds(span: Span) -> u16 {
+    u16::try_from(span.0 / Span::from_secs(1).0).unwrap_or(u16::MAX)
+}
+
+impl LdpSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        let shown = |span: Span| span.write().as_text().unwrap_or_default().to_string();
+        for (key, span) in [("hold_time", self.hold_time), ("keepalive_time", self.keepalive_time)] {
+            if span.0 % Span::from_secs(1).0 != 0 {
+                return Err(LdpProblem::NotWhole { value: shown(span) }.into()).at(key);
+            }
+        }
+        if self.hold_time <= self.hello_interval {
+            let (hold, hello) = (shown(self.hold_time), shown(self.hello_interval));
+            return Err(Diagnostic::new(LdpProblem::HoldTooShort { hold, hello }).at("hold_time").on_key());
+        }
+        Ok(())
+    }
+
+    /// Is it spoken where this is at the other end?
+    fn is_spoken(attached: &Attached) -> bool {
+        matches!(attached.beyond, Beyond::Router | Beyond::Segment)
+    }
+}
+
+impl Setup for LdpSpec {
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        let known = &services.interfaces;
+        let is_spoken = |port| LdpSpec::is_spoken(&known.attached(port).cloned().unwrap_or_default());
+        let config = Config {
+            hello: self.hello_interval,
+            hold_s: seconds(self.hold_time),
+            keepalive_s: seconds(self.keepalive_time),
+            prefixes: self.prefixes,
+            gtsm: self.gtsm,
+            ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
+        };
+        Box::new(Ldp::new(known.router_id, config))
+    }
+
+    fn lacks_alone(&self) -> Option<&'static str> {
+        Some("no labels are exchanged on the link")
+    }
+
+    fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
+        LdpSpec::is_spoken(attached).then(Vec::new)
+    }
+}
+
+impl Section<dyn Setup> for LdpSpec {
+    fn setup(&self) -> Arc<dyn Setup> {
+        Arc::new(self.clone())
+    }
+}

@@ -1,0 +1,168 @@
+//! What LDP knows, as tables.
+
+use super::Ldp;
+use super::labels::Binding;
+use super::session::Session;
+use base::plane::Prefix;
+use base::table::{RowsOf, Shown, Table, View};
+use base::{Label, PortId, Time};
+use core::net::Ipv4Addr;
+
+/// The tables of LDP.
+pub(super) const VIEWS: &[View] = &[
+    View::of::<Ldp, LdpNeighborRow<'static>>(),
+    View::of::<Ldp, LdpSessionRow<'static>>(),
+    View::of::<Ldp, LdpBindingRow<'static>>(),
+    View::of::<Ldp, LdpGivenRow<'static>>(),
+];
+
+base::table! {
+    /// Routers that are heard by Hellos of LDP, a row for each link.
+    pub struct LdpNeighborRow<'a> in "ldp_neighbors" key ["node", "port", "router_id"] {
+        /// The router that hears it.
+        node: &'a str,
+        /// The port by which it is heard.
+        port: PortId,
+        /// Its router id.
+        router_id: Ipv4Addr,
+        /// The source of its Hellos.
+        address: Ipv4Addr,
+        /// Its end of a session.
+        transport: Ipv4Addr,
+        /// Seconds without a Hello until it is gone.
+        hold_s: u16 = "s",
+        /// When it is gone if nothing is heard of it until then.
+        expires_s: Time = "s",
+        /// How far a session with it has come, as in `ldp_sessions`; `non-existent` if there is none.
+        session: &'static str,
+    }
+}
+
+base::table! {
+    /// Sessions of LDP, those that are not established yet included.
+    pub struct LdpSessionRow<'a> in "ldp_sessions" key ["node", "remote"] of (node: &'a str) from one: &Session {
+        /// The router.
+        node: &'a str => node,
+        /// The other end of the connection.
+        remote: Ipv4Addr,
+        /// Router id of the other router; absent as long as it has not said it.
+        router_id: Option<Ipv4Addr> => one.peer.map(|peer| peer.router),
+        /// `active` if this router has begun the connection, else `passive`.
+        role: &'static str => if one.is_active { "active" } else { "passive" },
+        /// `non-existent`, `initialized`, `open-sent`, `open-rec` or `operational`: how far it has come.
+        state: &'static str => one.state.word(),
+        /// Since when it is in this state.
+        since_s: Time = "s" => one.since,
+        /// Seconds without a PDU until it ends; zero before both have agreed.
+        keepalive_s: u64 = "s" => (one.keepalive.0 / base::Span::from_secs(1).0) as u64,
+        /// Labels that the other router has given.
+        received: usize = "labels" => one.given.len(),
+        /// Labels that this router has given.
+        sent: usize = "labels" => one.sent.len(),
+    }
+}
+
+base::table! {
+    /// Prefixes with a label: what the router tells its neighbours, and what it does with it.
+    pub struct LdpBindingRow<'a> in "ldp_bindings" key ["node", "prefix"] {
+        /// The router.
+        node: &'a str,
+        /// Destinations whose packets get the label.
+        prefix: Shown<Prefix>,
+        /// The label with which packets are to come; 3 (implicit null) where they are to come without, and absent where
+        /// none was left.
+        label: Option<Label>,
+        /// Neighbours that were told it.
+        told: usize = "neighbours",
+        /// Ports by which packets leave with the labels of neighbours; none where they leave without a label, or not at
+        /// all.
+        ports: Vec<PortId>,
+        /// Addresses of these neighbours.
+        next_hops: Vec<Ipv4Addr>,
+        /// Labels with which they leave; 3 stands for none.
+        out_labels: Vec<Label>,
+    }
+}
+
+base::table! {
+    /// Labels that neighbours have given, whether they are used or not (liberal retention).
+    pub struct LdpGivenRow<'a> in "ldp_labels" key ["node", "prefix", "router_id"] {
+        /// The router that keeps the label.
+        node: &'a str,
+        /// Destinations that it is for.
+        prefix: Shown<Prefix>,
+        /// The router that has given it.
+        router_id: Ipv4Addr,
+        /// The label; 3 (implicit null) where packets are to come without one.
+        label: Label,
+        /// Do packets leave with it?
+        is_used: bool,
+    }
+}
+
+impl RowsOf<Ldp> for LdpNeighborRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        for ((port, id), one) in &ldp.adjacencies {
+            let of = ldp.sessions().filter(|session| session.peer == Some(*id));
+            let session = of.map(|session| session.state.word()).next().unwrap_or("non-existent");
+            to.push(LdpNeighborRow {
+                node,
+                port: *port,
+                router_id: id.router,
+                address: one.address,
+                transport: one.transport,
+                hold_s: one.hold_s,
+                expires_s: one.expires,
+                session,
+            });
+        }
+    }
+}
+
+impl RowsOf<Ldp> for LdpSessionRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        ldp.sessions().for_each(|one| to.push(LdpSessionRow::of(node, one)));
+    }
+}
+
+impl RowsOf<Ldp> for LdpBindingRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        for (prefix, known) in &ldp.fecs {
+            let label = match known.binding {
+                Some(Binding::Here) => Some(Label::IMPLICIT_NULL),
+                Some(Binding::Label { label, .. }) => Some(label),
+                None => None,
+            };
+            to.push(LdpBindingRow {
+                node,
+                prefix: Shown(*prefix),
+                label,
+                told: ldp.sessions().filter(|session| session.sent.contains_key(prefix)).count(),
+                ports: known.used.iter().map(|used| used.0).collect(),
+                next_hops: known.used.iter().map(|used| used.1).collect(),
+                out_labels: known.used.iter().map(|used| used.2).collect(),
+            });
+        }
+    }
+}
+
+impl RowsOf<Ldp> for LdpGivenRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        for session in ldp.sessions() {
+            let Some(peer) = session.peer else { continue };
+            for (prefix, label) in &session.given {
+                let of = |used: &(PortId, Ipv4Addr, Label)| {
+                    session.addresses.contains(&used.1) && ldp.adjacencies.contains_key(&(used.0, peer))
+                };
+                let is_used = ldp.fecs.get(prefix).is_some_and(|known| known.used.iter().any(of));
+                to.push(LdpGivenRow {
+                    node,
+                    prefix: Shown(*prefix),
+                    router_id: peer.router,
+                    label: *label,
+                    is_used,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+use super::session::SessionState;
+use crate::machine::State;
+
+/// The machine as it is: whoever changes it changes this text, too.
+#[test]
+fn the_states_of_a_session() {
+    let expected = "\
+NonExistent --Connected--> Initialized
+Initialized --InitSent--> OpenSent
+Initialized --InitAccepted--> OpenRec
+Initialized --Refused--> NonExistent
+Initialized --Shutdown--> NonExistent
+Initialized --Timeout--> NonExistent
+Initialized --Ended--> NonExistent
+OpenSent --InitAccepted--> OpenRec
+OpenSent --Refused--> NonExistent
+OpenSent --Shutdown--> NonExistent
+OpenSent --Timeout--> NonExistent
+OpenSent --Ended--> NonExistent
+OpenRec --KeepAlive--> Operational
+OpenRec --Refused--> NonExistent
+OpenRec --Shutdown--> NonExistent
+OpenRec --Timeout--> NonExistent
+OpenRec --Ended--> NonExistent
+Operational --KeepAlive--> Operational
+Operational --Message--> Operational
+Operational --Refused--> NonExistent
+Operational --Shutdown--> NonExistent
+Operational --Timeout--> NonExistent
+Operational --Ended--> NonExistent";
+    assert_eq!(SessionState::CHART.lines().join("\n"), expected);
+}
+
+mod answers;

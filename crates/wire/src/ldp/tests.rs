@@ -1,0 +1,269 @@
+use super::*;
+use crate::hex::Hex;
+use base::Label;
+use base::plane::{IpPrefix, Prefix, Prefix6};
+use core::net::Ipv6Addr;
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+const OWN: LdpId = LdpId::platform(Ipv4Addr::new(10, 0, 0, 1));
+
+fn prefixes() -> impl Strategy<Value = Fec> {
+    let v4 =
+        (any::<u32>(), 0..=32u8).prop_map(|(a, len)| IpPrefix::V4(Prefix::new(Ipv4Addr::from_bits(a), len)));
+    let v6 = (any::<u128>(), 0..=128u8)
+        .prop_map(|(a, len)| IpPrefix::V6(Prefix6::new(Ipv6Addr::from_bits(a), len)));
+    prop_oneof![v4, v6].prop_map(Fec::Prefix)
+}
+
+fn fecs() -> impl Strategy<Value = Fec> {
+    prop_oneof![Just(Fec::Wildcard), prefixes()]
+}
+
+fn labels() -> impl Strategy<Value = AnyLabel> {
+    prop_oneof![
+        (0..=0xf_ffffu32).prop_map(|value| AnyLabel::Generic(Label::truncate(value))),
+        any::<u32>().prop_map(AnyLabel::Atm),
+        any::<u32>().prop_map(AnyLabel::FrameRelay),
+    ]
+}
+
+fn notices() -> impl Strategy<Value = Notice> {
+    any::<(u32, u32, u16)>().prop_map(|(code, message_id, message_type)| Notice {
+        code,
+        message_id,
+        message_type,
+    })
+}
+
+fn addresses() -> impl Strategy<Value = Addresses> {
+    prop_oneof![
+        vec(any::<u32>().prop_map(Ipv4Addr::from_bits), 0..9).prop_map(Addresses::V4),
+        vec(any::<u128>().prop_map(Ipv6Addr::from_bits), 0..5).prop_map(Addresses::V6),
+    ]
+}
+
+fn path() -> impl Strategy<Value = Option<Vec<Ipv4Addr>>> {
+    of(vec(any::<u32>().prop_map(Ipv4Addr::from_bits), 0..5))
+}
+
+fn hex() -> impl Strategy<Value = Option<Hex>> {
+    of(vec(any::<u8>(), 0..20).prop_map(Hex))
+}
+
+fn bodies() -> impl Strategy<Value = Body> {
+    let hello = (any::<(u16, bool, bool, bool)>(), of(any::<u32>()), of(any::<u128>()), of(any::<u32>()));
+    let session = (any::<(u16, u16, bool, bool, u8, u16)>(), any::<(u32, u16)>(), hex(), hex());
+    prop_oneof![
+        (notices(), of(any::<u32>()), hex(), hex(), of(any::<u32>())).prop_map(
+            |(notice, extended, returned_pdu, returned_message, request)| {
+                Body::Notification { notice, extended, returned_pdu, returned_message, request }
+            }
+        ),
+        hello.prop_map(|((hold_s, is_targeted, wants_targeted, gtsm), v4, v6, configuration)| {
+            let (transport, transport6) = (v4.map(Ipv4Addr::from_bits), v6.map(Ipv6Addr::from_bits));
+            Body::Hello(Hello {
+                hold_s,
+                is_targeted,
+                wants_targeted,
+                gtsm,
+                transport,
+                transport6,
+                configuration,
+            })
+        }),
+        session.prop_map(
+            |((version, keepalive_s, on_demand, loops, path_limit, max_pdu), id, atm, frame_relay)| {
+                let receiver = LdpId { router: Ipv4Addr::from_bits(id.0), space: id.1 };
+                let loop_detection = loops;
+                Body::Initialization(Initialization {
+                    version,
+                    keepalive_s,
+                    on_demand,
+                    loop_detection,
+                    path_limit,
+                    max_pdu,
+                    receiver,
+                    atm,
+                    frame_relay,
+                })
+            }
+        ),
+        Just(Body::KeepAlive),
+        addresses().prop_map(Body::Address),
+        addresses().prop_map(Body::AddressWithdraw),
+        (vec(prefixes(), 1..5), labels(), of(any::<u32>()), of(any::<u8>()), path()).prop_map(
+            |(fecs, label, request, hops, path)| Body::Mapping { fecs, label, request, hops, path }
+        ),
+        (prefixes(), of(any::<u8>()), path()).prop_map(|(fec, hops, path)| Body::Request { fec, hops, path }),
+        (fecs(), of(labels())).prop_map(|(fec, label)| Body::Withdraw { fec, label }),
+        (fecs(), of(labels()), of(notices())).prop_map(|(fec, label, notice)| Body::Release {
+            fec,
+            label,
+            notice
+        }),
+        (prefixes(), any::<u32>()).prop_map(|(fec, request)| Body::Abort { fec, request }),
+    ]
+}
+
+fn unknown() -> impl Strategy<Value = Tlv> {
+    (any::<bool>(), 0x0700..0x3fffu16, vec(any::<u8>(), 0..9)).prop_map(|(is_forwarded, kind, value)| Tlv {
+        is_optional: true,
+        is_forwarded,
+        kind,
+        value: Hex(value),
+    })
+}
+
+fn all_messages() -> impl Strategy<Value = Message> {
+    (any::<u32>(), bodies(), vec(unknown(), 0..3)).prop_map(|(id, body, unknown)| Message {
+        id,
+        body,
+        unknown,
+    })
+}
+
+/// All messages of a PDU; what is malformed ends it.
+fn read(pdu: &[u8]) -> Result<(LdpId, Vec<Message>), Malformed> {
+    let header = Header::parse(pdu, u16::MAX)?;
+    let all = messages(pdu, header).map(|raw| Message::parse(&raw?));
+    Ok((header.id, all.filter_map(Result::transpose).collect::<Result<_, _>>()?))
+}
+
+proptest! {
+    #[test]
+    fn messages_are_read_and_written(all in vec(all_messages(), 1..12), max in 14..4097u16) {
+        let pdus = pdus(OWN, &all, max);
+        let mut back = Vec::new();
+        for pdu in &pdus {
+            let (id, some) = read(pdu).expect("what was written");
+            prop_assert!(id == OWN && (pdu.len() <= 4 + usize::from(max) || some.len() == 1));
+            prop_assert_eq!(Header::message_len(pdu).is_some(), true);
+            back.extend(some);
+        }
+        prop_assert_eq!(back, all);
+    }
+
+    /// Whatever bytes change, the decoder says something; what it takes it writes to something that says the same.
+    #[test]
+    fn nothing_panics(all in vec(all_messages(), 1..4), cuts in vec((any::<usize>(), any::<u8>()), 0..6), end: usize) {
+        let mut bytes = pdus(OWN, &all, 4096).concat();
+        for (at, byte) in cuts {
+            let len = bytes.len();
+            bytes[at % len] = byte;
+        }
+        bytes.truncate(end % (bytes.len() + 1));
+        let _ = Header::message_len(&bytes);
+        if let Ok((id, some)) = read(&bytes) && !some.is_empty() {
+            let again: Vec<Message> = pdus(id, &some, 4096).iter().flat_map(|pdu| read(pdu).expect("one").1).collect();
+            prop_assert_eq!(again, some);
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_not_panic(kind: u16, bytes in vec(any::<u8>(), 0..120)) {
+        let raw = Raw { kind, id: 7, parameters: &bytes, offset: HEADER_LEN };
+        let _ = Message::parse(&raw);
+        for (kind, _) in kind::ALL {
+            let _ = Message::parse(&Raw { kind: *kind, ..raw });
+        }
+    }
+}
+
+fn one(id: u32, body: Body) -> Vec<u8> {
+    pdus(OWN, &[Message::new(id, body)], 4096).concat()
+}
+
+#[test]
+fn messages_have_the_bytes_of_the_rfc() {
+    let hello = Hello {
+        hold_s: 15,
+        is_targeted: false,
+        wants_targeted: false,
+        gtsm: true,
+        transport: Some(OWN.router),
+        transport6: None,
+        configuration: None,
+    };
+    let head = |len: u8| vec![0, 1, 0, len, 10, 0, 0, 1, 0, 0];
+    let expected = [1, 0, 0, 20, 0, 0, 0, 9, 4, 0, 0, 4, 0, 15, 0x20, 0, 4, 1, 0, 4, 10, 0, 0, 1];
+    assert_eq!(one(9, Body::Hello(hello)), [head(30), expected.to_vec()].concat());
+    let fec = Fec::Prefix(IpPrefix::V4(Prefix::new(Ipv4Addr::new(10, 16, 0, 0), 12)));
+    let (label, path) = (AnyLabel::Generic(Label::truncate(0x12345)), None);
+    let mapping = Body::Mapping { fecs: vec![fec], label, request: None, hops: Some(1), path };
+    let expected = [
+        4, 0, 0, 27, 0, 0, 0, 2, 1, 0, 0, 6, 2, 0, 1, 12, 10, 16, 2, 0, 0, 4, 0, 1, 0x23, 0x45, 1, 3, 0, 1, 1,
+    ];
+    assert_eq!(one(2, mapping), [head(37), expected.to_vec()].concat());
+    let notice = Notice { code: Status::Shutdown.code(), message_id: 5, message_type: kind::KEEP_ALIVE };
+    let expected = [0, 1, 0, 18, 0, 0, 0, 3, 3, 0, 0, 10, 0x80, 0, 0, 10, 0, 0, 0, 5, 2, 1];
+    assert_eq!(one(3, Body::notify(notice)), [head(28), expected.to_vec()].concat());
+}
+
+#[test]
+fn statuses_have_their_numbers() {
+    for (number, status) in (0..).zip(Status::ALL) {
+        assert_eq!((status.number(), Status::of(status.code() | 1 << 30)), (number, Some(*status)));
+    }
+    assert_eq!(Status::of(0x1a), None);
+    assert_eq!(Status::BadLdpIdentifier.code(), 0x8000_0001);
+}
+
+/// RFC 5036, 3.5.1.2: which status answers what.
+#[test]
+fn malformed_input_has_its_status() {
+    let whole = one(7, Body::KeepAlive);
+    let wrong = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        let found = read(&bytes).expect_err("something malformed");
+        (found.status, found.message_id, found.message_type)
+    };
+    let none = |status| (status, 0, 0);
+    let message = |kind: u16, parameters: &[u8]| {
+        let mut bytes = vec![0, 1, 0, 0, 10, 0, 0, 1, 0, 0];
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend((4 + parameters.len() as u16).to_be_bytes());
+        bytes.extend([0, 0, 0, 7]);
+        bytes.extend(parameters);
+        let len = bytes.len() as u16 - 4;
+        bytes[2..4].copy_from_slice(&len.to_be_bytes());
+        read(&bytes)
+            .map(|(_, all)| all.len())
+            .map_err(|found| (found.status, found.message_id, found.message_type))
+    };
+    assert_eq!(wrong(&|b| b[1] = 2), none(Status::BadProtocolVersion));
+    assert_eq!(wrong(&|b| b[3] = 13), none(Status::BadPduLength));
+    assert_eq!(wrong(&|b| b[3] = 99), none(Status::BadPduLength));
+    assert_eq!(Header::parse(&whole, 13).expect_err("too long").status, Status::BadPduLength);
+    assert_eq!(wrong(&|b| b[13] = 5), (Status::BadMessageLength, 7, kind::KEEP_ALIVE));
+    assert_eq!(wrong(&|b| b[13] = 3), (Status::BadMessageLength, 7, kind::KEEP_ALIVE));
+    assert_eq!(wrong(&|b| b[10] = 9), (Status::UnknownMessageType, 7, 0x0901));
+    assert_eq!(message(0x8901, &[]), Ok(0), "it may be left out");
+    let about = |status, kind| Err((status, 7, kind));
+    let cases: &[(u16, &[u8], Status)] = &[
+        (kind::KEEP_ALIVE, &[0x07, 0, 0, 1, 9], Status::UnknownTlv),
+        (kind::KEEP_ALIVE, &[0x87, 0, 0, 2, 9], Status::BadTlvLength),
+        (kind::KEEP_ALIVE, &[0x87, 0, 0], Status::BadTlvLength),
+        (kind::LABEL_MAPPING, &[1, 0, 0, 4, 2, 0, 1, 0], Status::MissingMessageParameters),
+        (kind::LABEL_MAPPING, &[2, 0, 0, 4, 0, 0, 0, 16], Status::MissingMessageParameters),
+        (kind::LABEL_MAPPING, &[1, 0, 0, 1, 1, 2, 0, 0, 4, 0, 0, 0, 16], Status::MalformedTlvValue),
+        (kind::LABEL_MAPPING, &[1, 0, 0, 4, 2, 0, 1, 0, 2, 0, 0, 4, 0, 16, 0, 0], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 4, 2, 0, 1, 33], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 5, 2, 0, 1, 9, 1], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 4, 2, 0, 9, 0], Status::UnsupportedAddressFamily),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 1, 5], Status::UnknownFec),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 8, 2, 0, 1, 0, 2, 0, 1, 0], Status::MalformedTlvValue),
+        (kind::LABEL_RELEASE, &[1, 0, 0, 5, 1, 2, 0, 1, 0], Status::MalformedTlvValue),
+        (kind::LABEL_RELEASE, &[1, 0, 0, 0], Status::MalformedTlvValue),
+        (kind::ADDRESS, &[1, 1, 0, 3, 0, 1, 9], Status::MalformedTlvValue),
+        (kind::ADDRESS, &[1, 1, 0, 2, 0, 9], Status::UnsupportedAddressFamily),
+        (kind::INITIALIZATION, &[5, 0, 0, 1, 9], Status::MalformedTlvValue),
+        (kind::NOTIFICATION, &[], Status::MissingMessageParameters),
+        (kind::LABEL_ABORT_REQUEST, &[1, 0, 0, 4, 2, 0, 1, 0], Status::MissingMessageParameters),
+    ];
+    for (kind, parameters, status) in cases {
+        assert_eq!(message(*kind, parameters), about(*status, *kind), "{parameters:?}");
+    }
+}
