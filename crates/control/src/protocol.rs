@@ -436,6 +436,12 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
+    /// The value of an [`Agreement`], by what it is, that links have which join all others: those with another value
+    /// are regions, and reach each other through them alone. Nothing if the protocol has no regions.
+    fn center(&self) -> Option<(&'static str, String)> {
+        None
+    }
+
     /// What has to be as at the other end of a link, on which packets have so many bytes at most; nothing where the
     /// protocol is not spoken.
     fn agreements(&self, attached: &Attached, mtu: u32) -> Option<Vec<Agreement>> {

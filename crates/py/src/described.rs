@@ -7,7 +7,9 @@ use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
 use control::ldp::section::LdpSpec;
-use control::ospf::section::{OspfAuthSpec, OspfPortSpec, OspfSpec, OspfSpfSpec};
+use control::ospf::section::{
+    OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
+};
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;
@@ -65,6 +67,9 @@ const KNOWN: &[Known] = known! {
     "OspfAuthentication": OspfAuthSpec,
     "OspfSpf": OspfSpfSpec,
     "Ldp": LdpSpec,
+    "OspfArea": OspfAreaSpec,
+    "OspfRange": OspfRangeSpec,
+    "OspfRedistribution": OspfImportSpec,
 };
 
 /// The names of the types that [`check`] knows.

@@ -1,9 +1,42 @@
-//! The link-state database of an area: instances of advertisements as the bytes that came, and how they age.
+//! Link-state databases, one for each area and one for what all areas share: instances of advertisements as the bytes
+//! that came, and how they age.
 
+use super::LS_REFRESH_TIME;
 use base::{Span, Time};
+use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wire::ospf::{LSA_HEADER_LEN, LsaBody, LsaHeader, LsaKey, MAX_AGE, set_age};
+use wire::ospf::{LSA_HEADER_LEN, LsaBody, LsaHeader, LsaKey, LsaKind, MAX_AGE, set_age};
+
+/// How far an advertisement is flooded (RFC 2328, 13.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// In one area.
+    Area(Ipv4Addr),
+    /// In all areas that take routes from outside.
+    As,
+}
+
+impl Scope {
+    /// That of advertisements of a type which are flooded in an area.
+    pub const fn of(kind: LsaKind, area: Ipv4Addr) -> Scope {
+        match kind {
+            LsaKind::EXTERNAL | LsaKind::OPAQUE_AS => Scope::As,
+            _ => Scope::Area(area),
+        }
+    }
+
+    /// Its area, if it is one.
+    pub const fn area(self) -> Option<Ipv4Addr> {
+        match self {
+            Scope::Area(area) => Some(area),
+            Scope::As => None,
+        }
+    }
+}
+
+/// An advertisement: how far it is flooded, and which one it is there.
+pub(super) type Place = (Scope, LsaKey);
 
 /// An instance of an advertisement.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,12 +85,14 @@ impl Instance {
     }
 }
 
-/// The advertisements of an area.
+/// The advertisements of an area, or those that all areas share.
 #[derive(Clone, Debug, Default)]
 pub struct Database {
     all: BTreeMap<LsaKey, Arc<Instance>>,
     /// When each is too old.
     ages: BTreeSet<(Time, LsaKey)>,
+    /// When each that was made here is to be made again.
+    refreshes: BTreeSet<(Time, LsaKey)>,
     /// Those that are too old, and stay until everybody knows.
     old: BTreeSet<LsaKey>,
 }
@@ -91,6 +126,9 @@ impl Database {
             self.old.insert(key);
         } else {
             self.ages.insert((instance.when(MAX_AGE), key));
+            if !instance.is_flooded {
+                self.refreshes.insert((instance.when(LS_REFRESH_TIME), key));
+            }
         }
         let instance = Arc::new(instance);
         self.all.insert(key, instance.clone());
@@ -100,13 +138,22 @@ impl Database {
     pub(super) fn remove(&mut self, key: &LsaKey) -> Option<Arc<Instance>> {
         let instance = self.all.remove(key)?;
         self.ages.remove(&(instance.when(MAX_AGE), *key));
+        self.refreshes.remove(&(instance.when(LS_REFRESH_TIME), *key));
         self.old.remove(key);
         Some(instance)
     }
 
-    /// When the next instance is too old.
+    /// When the next instance is too old, or to be made again.
     pub(super) fn due(&self) -> Option<Time> {
-        self.ages.first().map(|(at, _)| *at)
+        let first = |all: &BTreeSet<(Time, LsaKey)>| all.first().map(|(at, _)| *at);
+        Time::earliest([first(&self.ages), first(&self.refreshes)])
+    }
+
+    /// An own instance that has become so old that it is to be made again.
+    pub(super) fn refresh(&mut self, now: Time) -> Option<LsaKey> {
+        let &first = self.refreshes.first().filter(|(at, _)| *at <= now)?;
+        self.refreshes.remove(&first);
+        Some(first.1)
     }
 
     /// An instance that has just become too old: it is aged, and to be flooded.
@@ -129,14 +176,74 @@ impl Database {
         self.old.iter()
     }
 
-    /// Routers and networks that count, for the computation of paths.
+    /// What counts, for the computation of paths.
     pub(super) fn bodies(&self, now: Time) -> impl Iterator<Item = (LsaKey, &LsaBody)> {
         let fresh = self.all.values().filter(move |instance| instance.age(now) < MAX_AGE);
         fresh.map(|instance| (instance.header.key, &instance.body))
     }
 
+    /// What counts of a type whose link state id is in a range, by link state id and router.
+    pub(super) fn among(
+        &self,
+        now: Time,
+        kind: LsaKind,
+        (first, last): (Ipv4Addr, Ipv4Addr),
+    ) -> impl Iterator<Item = (LsaKey, &LsaBody)> {
+        let end = |id, router| LsaKey { kind, id, router };
+        let all = self.all.range(end(first, Ipv4Addr::UNSPECIFIED)..=end(last, Ipv4Addr::BROADCAST));
+        let fresh = all.filter(move |(_, instance)| instance.age(now) < MAX_AGE);
+        fresh.map(|(key, instance)| (*key, &instance.body))
+    }
+
     /// The sum of the checksums, as RFC 4750 and other routers show it: equal databases have equal sums.
     pub fn checksum(&self) -> u64 {
         self.all.values().map(|instance| u64::from(instance.header.checksum)).sum()
+    }
+}
+
+/// All databases of a router.
+#[derive(Clone, Debug, Default)]
+pub struct Databases {
+    all: BTreeMap<Scope, Database>,
+}
+
+impl Databases {
+    /// The database of an area, or that of all areas; nothing if the router has never been there.
+    pub fn of(&self, scope: Scope) -> Option<&Database> {
+        self.all.get(&scope)
+    }
+
+    /// An instance by how far it is flooded and which one it is there.
+    pub fn get(&self, scope: Scope, key: &LsaKey) -> Option<&Arc<Instance>> {
+        self.of(scope)?.get(key)
+    }
+
+    /// All instances: area by area, and those of all areas last.
+    pub fn iter(&self) -> impl Iterator<Item = (Scope, &Arc<Instance>)> {
+        self.all.iter().flat_map(|(scope, database)| database.iter().map(|instance| (*scope, instance)))
+    }
+
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        self.all.values().map(Database::len).sum()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Those that there are.
+    pub(super) fn scopes(&self) -> Vec<Scope> {
+        self.all.keys().copied().collect()
+    }
+
+    pub(super) fn of_mut(&mut self, scope: Scope) -> &mut Database {
+        self.all.entry(scope).or_default()
+    }
+
+    /// When something is due in one of them.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.all.values().filter_map(Database::due).min()
     }
 }

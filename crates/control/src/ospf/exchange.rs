@@ -1,15 +1,17 @@
 //! Databases are described to each other, and what is missing is asked for (RFC 2328, 10.6 to 10.9).
 
-use super::database::Instance;
+use super::Ospf;
+use super::database::{Instance, Scope};
 use super::flood::IP_AND_HEADER;
 use super::hello::At;
 use super::interface::{Interface, NetworkType};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
-use super::{OPTIONS, Ospf};
 use base::Time;
 use core::net::Ipv4Addr;
 use std::sync::Arc;
-use wire::ospf::{ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, MAX_AGE, Newer, newer};
+use wire::ospf::{
+    ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, LsaKind, MAX_AGE, Newer, newer,
+};
 
 /// Bytes of a description in front of the headers.
 const DESCRIPTION_LEN: usize = 8;
@@ -45,7 +47,9 @@ impl Ospf {
     pub(super) fn summarise(&mut self, now: Time, at: At) {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
-        for instance in self.database.iter() {
+        let scopes = self.config.scopes_of(&interface.config);
+        let databases = scopes.into_iter().filter_map(|scope| self.databases.of(scope));
+        for instance in databases.flat_map(super::database::Database::iter) {
             if instance.age(now) >= MAX_AGE {
                 neighbor.retransmit.insert(instance.header.key, instance.clone());
                 neighbor.retransmit_due.get_or_insert(now + interface.config.retransmit);
@@ -65,11 +69,10 @@ impl Ospf {
         let bit = |is: bool, bit| if is { bit } else { 0 };
         let flags = flags | bit(is_more, Description::MORE) | bit(neighbor.is_master, Description::MASTER);
         let sequence = neighbor.dd_sequence;
-        let body = Body::Description(Description { mtu, options: OPTIONS, flags, sequence, headers });
-        let Ok(packet) = body.packet(self.router_id, self.config.area.unwrap_or(Ipv4Addr::UNSPECIFIED))
-        else {
-            return;
-        };
+        let area = self.config.area_by(&interface.config);
+        let options = self.config.area(area).options();
+        let body = Body::Description(Description { mtu, options, flags, sequence, headers });
+        let Ok(packet) = body.packet(self.router_id, area) else { return };
         neighbor.dd_sent = Some((packet.clone(), is_more));
         neighbor.dd_due = neighbor.is_master.then_some(now + retransmit);
         self.send_to(now, at, Ok(packet));
@@ -169,11 +172,18 @@ impl Ospf {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         neighbor.dd_received = Some((description.flags, description.options, description.sequence));
-        if description.headers.iter().any(|header| !header.key.kind.is_known()) {
+        let area = self.config.area_by(&interface.config);
+        let treated = self.config.area(area);
+        // RFC 2328, 10.6: what is of no known type, and routes from outside in an area that takes none.
+        let is_wrong = |kind: LsaKind| {
+            !kind.is_known() || (kind == LsaKind::EXTERNAL && !treated.takes(LsaKind::EXTERNAL))
+        };
+        if description.headers.iter().any(|header| is_wrong(header.key.kind)) {
             return self.step(now, at, NeighborEvent::Mismatch);
         }
-        for header in description.headers.iter().filter(|header| super::flood::is_taken(header.key.kind)) {
-            let known = self.database.get(&header.key).map(|instance| instance.header_at(now));
+        for header in description.headers.iter().filter(|header| treated.takes(header.key.kind)) {
+            let scope = Scope::of(header.key.kind, area);
+            let known = self.databases.get(scope, &header.key).map(|instance| instance.header_at(now));
             if known.is_none_or(|known| newer(header, &known) == Newer::First) {
                 neighbor.requests.insert(header.key, *header);
             }
@@ -216,7 +226,7 @@ impl Ospf {
         }
         neighbor.request_due = Some(now + retransmit);
         let body = Body::Request { wanted: neighbor.asked.clone() };
-        let packet = body.packet(self.router_id, self.config.area.unwrap_or(Ipv4Addr::UNSPECIFIED));
+        let packet = body.packet(self.router_id, self.area_at(at.0));
         self.send_to(now, at, packet);
     }
 
@@ -243,8 +253,9 @@ impl Ospf {
         if !self.neighbor(at).is_some_and(|neighbor| neighbor.state.is_flooded()) {
             return;
         }
-        let found: Option<Vec<Arc<Instance>>> =
-            wanted.iter().map(|key| self.database.get(key).cloned()).collect();
+        let area = self.area_at(at.0);
+        let known = |key: &LsaKey| self.databases.get(Scope::of(key.kind, area), key).cloned();
+        let found: Option<Vec<Arc<Instance>>> = wanted.iter().map(known).collect();
         match found {
             Some(instances) => self.send_instances(now, at.0, Some(at.1), &instances),
             // RFC 2328, 10.7: BadLSReq.

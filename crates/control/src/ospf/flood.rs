@@ -1,6 +1,6 @@
 //! New instances are spread, acknowledged, and sent again until they are (RFC 2328, 13).
 
-use super::database::Instance;
+use super::database::{Instance, Scope};
 use super::hello::At;
 use super::interface::{InterfaceState, NetworkType};
 use super::neighbor::NeighborEvent;
@@ -9,7 +9,7 @@ use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::ospf::{
-    ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKind, Lsas, MAX_AGE,
+    ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, Lsas, MAX_AGE,
     MAX_SEQUENCE, Newer, newer,
 };
 
@@ -18,10 +18,14 @@ pub(super) const IP_AND_HEADER: usize = 20 + HEADER_LEN;
 /// Bytes of an update in front of the instances.
 const UPDATE_LEN: usize = 4;
 
-/// Are advertisements of this type kept here? Opaque ones are not asked for, and those of type 7 are of areas that are
-/// not so stubby.
-pub(super) const fn is_taken(kind: LsaKind) -> bool {
-    matches!(kind.0, 1..=5)
+/// How many of these instances one packet takes. One that is too long by itself goes alone: IP cuts it.
+fn fitting<'a>(instances: impl Iterator<Item = &'a Arc<Instance>>, room: usize) -> usize {
+    let mut len = 0;
+    let fits = |instance: &&Arc<Instance>| {
+        len += instance.bytes.len();
+        len <= room
+    };
+    instances.take_while(fits).count().max(1)
 }
 
 impl Ospf {
@@ -50,11 +54,13 @@ impl Ospf {
         acks: &mut Vec<LsaHeader>,
     ) -> Result<(), NeighborEvent> {
         let Ok(header) = LsaHeader::parse(bytes) else { return Ok(()) };
-        if !Lsa::is_intact(bytes) || !is_taken(header.key.kind) {
+        let area = self.area_at(at.0);
+        if !Lsa::is_intact(bytes) || !self.config.area(area).takes(header.key.kind) {
             return Ok(());
         }
-        let known = self.database.get(&header.key).cloned();
-        let is_exchanging = self.neighbors().any(|neighbor| neighbor.state.is_exchanging());
+        let scope = Scope::of(header.key.kind, area);
+        let known = self.databases.get(scope, &header.key).cloned();
+        let is_exchanging = self.neighbors(scope).any(|neighbor| neighbor.state.is_exchanging());
         if header.age >= MAX_AGE && known.is_none() && !is_exchanging {
             acks.push(header);
             return Ok(());
@@ -67,9 +73,9 @@ impl Ospf {
             }
             // What is not as its type says can't be used, and would be flooded for ever.
             let Some(instance) = Instance::read(bytes, now, true) else { return Ok(()) };
-            let is_back = self.install(now, instance, Some(at));
+            let is_back = self.install(now, scope, instance, Some(at));
             self.acknowledge_later(now, at, header, is_back);
-            self.hear_of_oneself(now, &header);
+            self.hear_of_oneself(now, scope, &header);
             return Ok(());
         }
         let neighbor = self.neighbor(at).ok_or(NeighborEvent::Gone)?;
@@ -101,37 +107,52 @@ impl Ospf {
         Ok(())
     }
 
-    fn neighbors(&self) -> impl Iterator<Item = &super::neighbor::Neighbor> {
-        self.interfaces.values().flat_map(|interface| interface.neighbors.values())
+    /// Neighbours that hear of what is flooded so far.
+    fn neighbors(&self, scope: Scope) -> impl Iterator<Item = &super::neighbor::Neighbor> {
+        let eligible =
+            self.interfaces.values().filter(move |one| self.config.is_eligible(&one.config, scope));
+        eligible.flat_map(|interface| interface.neighbors.values())
     }
 
     /// Puts an instance into the database and floods it. Is it flooded back by the interface that it came from?
-    pub(super) fn install(&mut self, now: Time, instance: Instance, from: Option<At>) -> bool {
+    pub(super) fn install(&mut self, now: Time, scope: Scope, instance: Instance, from: Option<At>) -> bool {
         let key = instance.header.key;
-        for interface in self.interfaces.values_mut() {
+        let config = &self.config;
+        for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(&one.config, scope)) {
             interface.neighbors.values_mut().for_each(|neighbor| {
                 neighbor.retransmit.remove(&key);
             });
         }
         // RFC 2328, 13.2: a new instance that says the same has no new paths computed.
-        let is_news = self.database.get(&key).is_none_or(|known| {
+        let known = self.databases.get(scope, &key).cloned();
+        let is_news = known.as_ref().is_none_or(|known| {
             let is_old = |instance: &Instance| instance.age(now) >= MAX_AGE;
             known.body != instance.body
                 || known.header.options != instance.header.options
                 || is_old(known) != is_old(&instance)
         });
         if is_news {
-            self.delay.change(now);
+            known.iter().for_each(|known| self.note(now, scope, key, &known.body));
+            self.note(now, scope, key, &instance.body);
         }
-        let instance = self.database.install(instance);
-        self.flood(now, &instance, from)
+        let instance = self.databases.of_mut(scope).install(instance);
+        self.flood(now, scope, &instance, from)
     }
 
     /// Floods an instance (RFC 2328, 13.3).
-    pub(super) fn flood(&mut self, now: Time, instance: &Arc<Instance>, from: Option<At>) -> bool {
+    pub(super) fn flood(
+        &mut self,
+        now: Time,
+        scope: Scope,
+        instance: &Arc<Instance>,
+        from: Option<At>,
+    ) -> bool {
         let header = instance.header;
         let mut is_back = false;
         for (port, interface) in &mut self.interfaces {
+            if !self.config.is_eligible(&interface.config, scope) {
+                continue;
+            }
             let mut is_added = false;
             let retransmit = interface.config.retransmit;
             for (name, neighbor) in &mut interface.neighbors {
@@ -216,16 +237,9 @@ impl Ospf {
         let dst = neighbor.map_or_else(|| self.group(port), |neighbor| interface.unicast(neighbor));
         let mut rest = instances;
         while !rest.is_empty() {
-            let mut len = 0;
-            let fits = |instance: &&Arc<Instance>| {
-                len += instance.bytes.len();
-                len <= room
-            };
-            // One that is too long by itself goes alone: IP cuts it.
-            let count = rest.iter().take_while(fits).count().max(1);
-            let (now_sent, later) = rest.split_at(count);
+            let (now_sent, later) = rest.split_at(fitting(rest.iter(), room));
             let bytes: Vec<Vec<u8>> = now_sent.iter().map(|one| one.bytes_at(now, delay)).collect();
-            let packet = Body::update(self.router_id, self.area(), bytes.iter().map(Vec::as_slice));
+            let packet = Body::update(self.router_id, self.area_at(port), bytes.iter().map(Vec::as_slice));
             self.send(now, port, dst, packet);
             rest = later;
         }
@@ -237,15 +251,8 @@ impl Ospf {
         let (room, due) = (interface.room() - UPDATE_LEN, now + interface.config.retransmit);
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         neighbor.retransmit_due = (!neighbor.retransmit.is_empty()).then_some(due);
-        let mut len = 0;
-        let fits = |instance: &&Arc<Instance>| {
-            len += instance.bytes.len();
-            len <= room
-        };
-        let mut again: Vec<_> = neighbor.retransmit.values().take_while(fits).cloned().collect();
-        if again.is_empty() {
-            again.extend(neighbor.retransmit.values().next().cloned());
-        }
+        let count = fitting(neighbor.retransmit.values(), room);
+        let again: Vec<_> = neighbor.retransmit.values().take(count).cloned().collect();
         self.send_instances(now, at.0, Some(at.1), &again);
     }
 
@@ -281,7 +288,7 @@ impl Ospf {
         let Some(interface) = self.interfaces.get(&at.0).filter(|_| !acks.is_empty()) else { return };
         let most = interface.room() / LSA_HEADER_LEN;
         for headers in acks.chunks(most) {
-            let packet = Body::Ack { headers: headers.to_vec() }.packet(self.router_id, self.area());
+            let packet = Body::Ack { headers: headers.to_vec() }.packet(self.router_id, self.area_at(at.0));
             self.send_to(now, at, packet);
         }
     }
@@ -306,17 +313,27 @@ impl Ospf {
 
     /// Takes out instances that are too old when everybody knows (RFC 2328, 14).
     pub(super) fn sweep(&mut self, now: Time) {
-        if self.database.old().next().is_none() || self.neighbors().any(|one| one.state.is_exchanging()) {
-            return;
-        }
-        let is_known =
-            |key: &&wire::ospf::LsaKey| !self.neighbors().any(|one| one.retransmit.contains_key(*key));
-        for key in self.database.old().filter(is_known).copied().collect::<Vec<_>>() {
-            self.database.remove(&key);
-            // What this router has to say begins again with the first sequence number (RFC 2328, 12.1.6).
-            if self.own.contains_key(&key) {
-                self.schedule(now, key);
+        let mut is_any = false;
+        for scope in self.databases.scopes() {
+            let Some(database) = self.databases.of(scope).filter(|one| one.old().next().is_some()) else {
+                continue;
+            };
+            if self.neighbors(scope).any(|one| one.state.is_exchanging()) {
+                continue;
             }
+            is_any = true;
+            let is_known =
+                |key: &&LsaKey| !self.neighbors(scope).any(|one| one.retransmit.contains_key(*key));
+            for key in database.old().filter(is_known).copied().collect::<Vec<_>>() {
+                self.databases.of_mut(scope).remove(&key);
+                // What this router has to say begins again with the first sequence number (RFC 2328, 12.1.6).
+                if self.own.contains_key(&(scope, key)) {
+                    self.schedule(now, (scope, key));
+                }
+            }
+        }
+        if !is_any {
+            return;
         }
         self.originate_due(now);
         self.flush_floods(now);

@@ -2,11 +2,11 @@
 
 use super::interface::{InterfaceEvent, InterfaceState, NetworkType};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
-use super::{Event, OPTIONS, Ospf};
+use super::{Event, Ospf};
 use crate::machine::State;
 use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
-use wire::ospf::{ALL_SPF_ROUTERS, Body, Hello, options};
+use wire::ospf::{ALL_SPF_ROUTERS, Body, Hello};
 
 /// A neighbour: its interface, and its name there.
 pub(super) type At = (PortId, Ipv4Addr);
@@ -100,7 +100,7 @@ impl Ospf {
         let hello = Hello {
             mask: interface.mask(),
             hello_s: config.hello_s,
-            options: OPTIONS,
+            options: self.config.area(self.config.area_by(config)).options(),
             priority: config.priority,
             dead_s: config.dead_s,
             designated: interface.designated,
@@ -123,10 +123,8 @@ impl Ospf {
         } else if hello.dead_s != config.dead_s {
             let (there, here) = (hello.dead_s, config.dead_s);
             Some(format!("its dead interval is {there} s, and here it is {here} s"))
-        } else if (hello.options ^ OPTIONS) & options::E != 0 {
-            Some("its area is a stub, and here it is none".to_string())
         } else {
-            None
+            self.config.area(self.config.area_by(config)).disagrees(hello.options)
         };
         if let Some(why) = why {
             return self.refuse(at.0, src, why);

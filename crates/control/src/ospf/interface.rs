@@ -84,6 +84,8 @@ base::words! {
 /// How OSPF treats an interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterfaceConfig {
+    /// The area that its link is in; the router's own if absent, which nobody else can be in.
+    pub area: Option<Ipv4Addr>,
     /// What its link is.
     pub network: NetworkType,
     /// Announced, but nothing is sent or heard.
@@ -108,6 +110,7 @@ impl Default for InterfaceConfig {
     /// As RFC 2328, C.3 has them for a local network; adjacencies with one neighbour.
     fn default() -> InterfaceConfig {
         InterfaceConfig {
+            area: Some(super::areas::BACKBONE),
             network: NetworkType::PointToPoint,
             passive: false,
             cost: 10,

@@ -1,16 +1,20 @@
-//! OSPF version 2 (RFC 2328): an internal router of one area, on links between two and on broadcast networks.
+//! OSPF version 2 (RFC 2328): a router of one area or a border router of several, on links between two and on broadcast
+//! networks.
 //!
 //! - [`neighbor`], [`interface`], [`delay`]: the state machines, and the election of the designated router
 //! - `receive`: which packets are taken (8.2, D.5); `hello`: neighbours are found and lost (9.5, 10.5)
 //! - `exchange`: databases are described, and what is missing is asked for (10.6 to 10.9)
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
-//! - [`database`]: instances and their ages; `originate`: this router's own (12.4), refreshed and flushed (14)
-//! - [`spf`]: shortest paths; `routes`: what follows from them for the routing table (16)
+//! - [`areas`]: which areas the router is in, and what is flooded there (3); [`database`]: instances and their ages
+//! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
+//!   router; [`outside`]: those of a boundary router
+//! - [`spf`]: shortest paths; `tree`: what they lead to in an area; [`routes`]: what follows for the routing table (16)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
 //! links, and no opaque advertisements are asked for.
 
+pub mod areas;
 pub mod database;
 pub mod delay;
 mod exchange;
@@ -19,31 +23,37 @@ mod hello;
 pub mod interface;
 pub mod neighbor;
 mod originate;
+pub mod outside;
 mod receive;
-mod routes;
+pub mod routes;
 pub mod section;
 mod shown;
 pub mod spf;
+mod summaries;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
 };
 use crate::services::Services;
+use areas::AreaConfig;
 use base::describe::SectionDecl;
-use base::plane::{Ack, Prefix};
+use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
-use database::Database;
+use database::{Databases, Place};
 use delay::{Delay, DelayConfig, DelayState};
 use interface::{Interface, InterfaceConfig, InterfaceState};
 use neighbor::NeighborState;
+use outside::Redistribution;
+use routes::{Boundary, Changes, Path};
 use serde::Serialize;
-use spf::Hop;
-use std::collections::{BTreeMap, VecDeque};
-use wire::ospf::{ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, Kind, LsaBody, LsaKey, options};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use tree::Tree;
+use wire::ospf::{ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, Kind, LsaBody};
 
 /// The machines of OSPF, for the documentation.
 pub const CHARTS: &[Chart] = &[InterfaceState::CHART, NeighborState::CHART, DelayState::CHART];
@@ -52,8 +62,6 @@ pub const CHARTS: &[Chart] = &[InterfaceState::CHART, NeighborState::CHART, Dela
 pub const IP_PROTOCOL: u8 = 89;
 /// How good its routes are, beside those of other protocols.
 pub const PREFERENCE: u8 = 110;
-/// What this router can do (RFC 2328, A.2).
-const OPTIONS: u8 = options::E;
 /// A router makes a new instance of its own at most so often (RFC 2328, B).
 const MIN_LS_INTERVAL: Span = Span::from_secs(5);
 /// A new instance is taken from a neighbour at most so often (RFC 2328, B).
@@ -99,10 +107,12 @@ impl ProtocolType for Event {
 }
 
 /// How a router speaks OSPF.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Config {
-    /// The area of all interfaces.
-    pub area: Option<Ipv4Addr>,
+    /// The area of the router's own address, if the router can be reached there.
+    pub area: Ipv4Addr,
+    /// How areas are treated, if not as usual.
+    pub areas: BTreeMap<Ipv4Addr, AreaConfig>,
     /// The number that neighbours know it by; the router's own if absent.
     pub router_id: Option<Ipv4Addr>,
     /// Announce that nothing is to go through the router (RFC 6987).
@@ -111,8 +121,26 @@ pub struct Config {
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.
     pub interfaces: BTreeMap<PortId, InterfaceConfig>,
+    /// Routes of others that it announces as networks outside.
+    pub redistribute: Vec<Redistribution>,
     /// Addresses right beyond ports that nobody else announces (RFC 2328, C.7).
     pub hosts: Vec<(Ipv4Addr, PortId)>,
+}
+
+impl Default for Config {
+    /// In the backbone, on no port.
+    fn default() -> Config {
+        Config {
+            area: areas::BACKBONE,
+            areas: BTreeMap::new(),
+            router_id: None,
+            stub_router: false,
+            delay: DelayConfig::default(),
+            interfaces: BTreeMap::new(),
+            redistribute: Vec::new(),
+            hosts: Vec::new(),
+        }
+    }
 }
 
 /// A speaker of OSPF.
@@ -123,21 +151,34 @@ pub struct Ospf {
     loopback: Ipv4Addr,
     config: Config,
     interfaces: BTreeMap<PortId, Interface>,
-    database: Database,
+    databases: Databases,
     /// What this router has to say.
-    own: BTreeMap<LsaKey, LsaBody>,
+    own: BTreeMap<Place, LsaBody>,
     /// When it has said it last.
-    made: BTreeMap<LsaKey, Time>,
+    made: BTreeMap<Place, Time>,
     /// When it is to say it again.
-    pending: BTreeMap<LsaKey, Time>,
+    pending: BTreeMap<Place, Time>,
     /// What it has to say may be something else now.
     is_stale: bool,
     delay: Delay,
     /// Neighbours of whose requests one was answered by somebody else.
     answered: Vec<(PortId, Ipv4Addr)>,
-    /// Costs and next hops that were given to the routing table.
-    routes: BTreeMap<Prefix, (u32, Vec<Hop>)>,
+    /// Networks outside that it announces.
+    imported: BTreeMap<Prefix, Redistribution>,
+    /// They may be others than what was announced.
+    is_import_due: bool,
+    /// What is to be computed when it is time.
+    changes: Changes,
+    /// The paths inside each area.
+    trees: BTreeMap<Ipv4Addr, Tree>,
+    /// The ways to routers that lead out of the AS.
+    boundaries: BTreeMap<Ipv4Addr, Boundary>,
+    /// Ranges of areas in which there is a network.
+    ranges: BTreeSet<Prefix>,
+    /// The best paths to all destinations; the routing table is given those that lead away.
+    table: BTreeMap<Prefix, Path>,
     computations: u64,
+    partial: u64,
     sequence: u32,
     is_started: bool,
     outputs: VecDeque<Output>,
@@ -166,14 +207,21 @@ impl Ospf {
             delay: Delay::new(config.delay),
             config,
             interfaces: BTreeMap::new(),
-            database: Database::default(),
+            databases: Databases::default(),
             own: BTreeMap::new(),
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
             is_stale: true,
             answered: Vec::new(),
-            routes: BTreeMap::new(),
+            imported: BTreeMap::new(),
+            is_import_due: false,
+            changes: Changes { all: true, ..Changes::default() },
+            trees: BTreeMap::new(),
+            boundaries: BTreeMap::new(),
+            ranges: BTreeSet::new(),
+            table: BTreeMap::new(),
             computations: 0,
+            partial: 0,
             sequence: 0,
             is_started: false,
             outputs: VecDeque::new(),
@@ -185,24 +233,24 @@ impl Ospf {
         self.router_id
     }
 
-    /// The area that it is in.
-    pub fn area(&self) -> Ipv4Addr {
-        self.config.area.unwrap_or(Ipv4Addr::UNSPECIFIED)
-    }
-
     /// Its interfaces with their neighbours.
     pub fn interfaces(&self) -> impl Iterator<Item = &Interface> {
         self.interfaces.values()
     }
 
-    /// What it knows of its area.
-    pub fn database(&self) -> &Database {
-        &self.database
+    /// What it knows of its areas.
+    pub fn databases(&self) -> &Databases {
+        &self.databases
     }
 
-    /// How often it has computed paths.
-    pub fn computations(&self) -> u64 {
-        self.computations
+    /// The best paths to all destinations, its own addresses among them.
+    pub fn table(&self) -> &BTreeMap<Prefix, Path> {
+        &self.table
+    }
+
+    /// How often it has computed paths, and how often of these no tree of an area.
+    pub fn computations(&self) -> (u64, u64) {
+        (self.computations, self.partial)
     }
 
     fn name_of(kind: u8) -> &'static str {
@@ -224,6 +272,10 @@ impl Ospf {
                 self.raise(now, port);
             }
         }
+        if self.is_boundary() {
+            let known: Vec<Prefix> = context.services.rib.iter().map(|(prefix, ..)| prefix).collect();
+            known.into_iter().for_each(|prefix| self.import(context, prefix));
+        }
     }
 
     fn event(&mut self, event: Event) {
@@ -243,7 +295,7 @@ impl Ospf {
     }
 
     fn say(&mut self, now: Time, port: PortId, dst: Ipv4Addr, body: &Body) {
-        let packet = body.packet(self.router_id, self.area());
+        let packet = body.packet(self.router_id, self.area_at(port));
         self.send(now, port, dst, packet);
     }
 
@@ -257,7 +309,11 @@ impl Ospf {
             self.after_requests(now, at);
         }
         if core::mem::take(&mut self.is_stale) {
+            self.changes.all = true;
             self.renew(now);
+        }
+        if core::mem::take(&mut self.is_import_due) {
+            self.announce_outside(now);
         }
         self.originate_due(now);
         self.flush_floods(now);
@@ -275,7 +331,8 @@ impl Protocol for Ospf {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces]
+        let routes = self.is_boundary().then_some(Topic::Routes);
+        core::iter::once(Topic::Interfaces).chain(routes).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -291,7 +348,7 @@ impl Protocol for Ospf {
     }
 
     fn state_count(&self) -> usize {
-        self.database.len()
+        self.databases.len()
     }
 
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
@@ -324,7 +381,7 @@ impl Protocol for Ospf {
 
     fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
 
-    fn handle_change(&mut self, now: Time, _: &mut Context<'_>, change: &Change) {
+    fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
             Change::Interface { port: Some(port), up, .. } if self.is_started => {
                 if up {
@@ -334,6 +391,8 @@ impl Protocol for Ospf {
                 }
                 self.settle(now);
             }
+            // What is outside is announced all at once, when all changes of this moment are known.
+            Change::Route(IpPrefix::V4(prefix)) if self.is_started => self.import(context, prefix),
             Change::Interface { .. } | Change::Route(_) => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
@@ -347,8 +406,11 @@ impl Protocol for Ospf {
         if !self.is_started {
             return Some(Time::ZERO);
         }
+        if self.is_import_due {
+            return Some(Time::ZERO);
+        }
         let interfaces = self.interfaces.values().filter_map(Interface::due).min();
-        Time::earliest([interfaces, self.own_due(), self.database.due(), self.delay.due()])
+        Time::earliest([interfaces, self.own_due(), self.databases.due(), self.delay.due()])
     }
 }
 

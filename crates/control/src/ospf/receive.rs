@@ -19,8 +19,8 @@ impl Ospf {
 
     /// The header of a packet that is to be taken, nothing if it is not for this router, or why it is refused.
     fn accept(&mut self, ip: &IpArrival, bytes: &[u8]) -> Result<Option<Header>, String> {
-        let area = self.area();
         let Some(interface) = self.interfaces.get_mut(&ip.port) else { return Ok(None) };
+        let area = self.config.area_by(&interface.config);
         if interface.state == InterfaceState::Down || interface.config.passive {
             return Ok(None);
         }

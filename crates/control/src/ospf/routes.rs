@@ -1,221 +1,363 @@
-//! What the database means for the routing table (RFC 2328, 16): paths inside the area, to other areas, and outside.
+//! What the databases mean for the routing table (RFC 2328, 11 and 16): paths inside areas, to other areas, and
+//! outside. After a change only that is computed which can be another (RFC 2328, 13.2, 16.5 and 16.6).
 
-use super::interface::{InterfaceState, NetworkType};
-use super::neighbor::NeighborState;
-use super::spf::{Graph, Hop, Vertex};
+use super::areas::BACKBONE;
+use super::database::Scope;
+use super::spf::Hop;
+use super::tree::{Tree, Way, enter, join, prefix_of};
 use super::{Ospf, PREFERENCE};
 use crate::protocol::Context;
 use crate::services::{Route, RouteHop, Source};
 use base::Time;
 use base::plane::{NextHop, Prefix};
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use wire::ospf::{External, LS_INFINITY, LsaBody, LsaKind, link, router_flags};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::ospf::{External, LS_INFINITY, LsaBody, LsaKey, LsaKind};
 
-/// Cost and next hops of a destination.
-type Way = (u32, Vec<Hop>);
-
-/// How good a way outside the AS is: metrics of type 2 behind those of type 1, the metric, and the cost inside.
-type Rank = (bool, u32, u32);
-
-/// The length of a prefix; nothing for a mask with holes.
-fn prefix(address: Ipv4Addr, mask: Ipv4Addr) -> Option<Prefix> {
-    let bits = mask.to_bits();
-    let len = bits.leading_ones();
-    (bits.count_ones() == len).then(|| Prefix::new(address, len as u8))
+/// Kinds of paths; one that stands before another is preferred to it (RFC 2328, 11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathKind {
+    /// Inside an area that this router is in.
+    IntraArea,
+    /// To another area, by a border router.
+    InterArea,
+    /// Out of the AS, with a metric that is added to the cost of the way inside.
+    External1,
+    /// Out of the AS, with a metric that is more than any cost inside.
+    External2,
+    /// Nowhere: an own range, of which no network is closer (RFC 2328, 11.1).
+    Discard,
 }
 
-/// Enters a way if it is better, or joins one that is as good.
-fn enter<K: Ord>(ways: &mut BTreeMap<K, Way>, key: K, cost: u32, hops: &[Hop]) {
-    match ways.entry(key) {
-        Entry::Vacant(free) => {
-            free.insert((cost, hops.to_vec()));
-        }
-        Entry::Occupied(mut known) => {
-            let way = known.get_mut();
-            if cost < way.0 {
-                *way = (cost, hops.to_vec());
-            } else if cost == way.0 {
-                way.1.extend_from_slice(hops);
-                way.1.sort_unstable();
-                way.1.dedup();
-            }
+impl PathKind {
+    /// As tables have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            PathKind::IntraArea => "intra-area",
+            PathKind::InterArea => "inter-area",
+            PathKind::External1 => "external-1",
+            PathKind::External2 => "external-2",
+            PathKind::Discard => "discard",
         }
     }
+
+    const fn is_external(self) -> bool {
+        matches!(self, PathKind::External1 | PathKind::External2)
+    }
+}
+
+/// The best paths to a destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// What kind of path each of them is.
+    pub kind: PathKind,
+    /// Whose advertisements have led to it; absent for what is outside.
+    pub area: Option<Ipv4Addr>,
+    /// What it costs; of type 2 the metric outside.
+    pub cost: u32,
+    /// Where packets leave; none if the destination is this router, or nowhere.
+    pub hops: Vec<Hop>,
+}
+
+impl Path {
+    fn new(kind: PathKind, area: Ipv4Addr, (cost, hops): Way) -> Path {
+        Path { kind, area: Some(area), cost, hops }
+    }
+
+    /// Its route in the routing table; what this router is itself connected to needs none.
+    pub(super) fn route(&self) -> Option<Route> {
+        let direct =
+            |hop: &Hop| RouteHop::Direct(NextHop::Via { port: hop.port, gateway: hop.gateway.into() });
+        let is_own = self.hops.is_empty() || self.hops.iter().any(|hop| hop.gateway.is_unspecified());
+        let hops = match self.kind {
+            PathKind::Discard => vec![RouteHop::Direct(NextHop::Discard)],
+            _ if is_own => return None,
+            _ => self.hops.iter().map(direct).collect::<Vec<_>>(),
+        };
+        let (source, preference) = (Source::Protocol(Ospf::ID), PREFERENCE);
+        Some(Route { source, preference, metric: self.cost, tag: 0, hops: hops.into() })
+    }
+}
+
+/// The preferred way to a router that leads out of the AS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Boundary {
+    /// Whose advertisements have led to it.
+    pub area: Ipv4Addr,
+    /// Is it in that area itself?
+    pub is_intra: bool,
+    pub way: Way,
+}
+
+impl Boundary {
+    /// Ways inside an area that is not the backbone are preferred, whatever they cost (RFC 2328, 16.4.1).
+    const fn class(is_intra: bool, area: Ipv4Addr) -> u8 {
+        if is_intra && area.to_bits() != BACKBONE.to_bits() { 0 } else { 1 }
+    }
+
+    /// RFC 2328, 16.4, step 3: the least comes first.
+    fn rank(&self) -> (u8, u32, std::cmp::Reverse<Ipv4Addr>) {
+        (Boundary::class(self.is_intra, self.area), self.way.0, std::cmp::Reverse(self.area))
+    }
+}
+
+/// What has to be computed anew.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changes {
+    /// Everything.
+    pub all: bool,
+    /// The paths inside these areas, and with them all that follows.
+    pub trees: BTreeSet<Ipv4Addr>,
+    /// Networks of other areas.
+    pub networks: BTreeSet<Prefix>,
+    /// The ways to boundary routers of other areas.
+    pub boundaries: bool,
+    /// Networks outside.
+    pub outside: BTreeSet<Prefix>,
+}
+
+/// The first and the last address of a prefix.
+fn ends(prefix: Prefix) -> (Ipv4Addr, Ipv4Addr) {
+    (prefix.address(), super::summaries::last_of(prefix))
 }
 
 impl Ospf {
-    /// Computes all routes anew, and has the routing table follow.
+    /// An advertisement is another, or no more: what follows from it is to be computed (RFC 2328, 13.2).
+    pub(super) fn note(&mut self, now: Time, scope: Scope, key: LsaKey, body: &LsaBody) {
+        let is_own = key.router == self.router_id;
+        match (key.kind, body) {
+            (LsaKind::ROUTER | LsaKind::NETWORK, _) => self.changes.trees.extend(scope.area()),
+            // RFC 2328, 16.2, step 2, and 16.4, step 2: nothing follows from what this router says of others.
+            _ if is_own => return,
+            (LsaKind::SUMMARY_NETWORK | LsaKind::SUMMARY_ROUTER, _)
+                if scope.area() != Some(self.transit()) =>
+            {
+                return;
+            }
+            (LsaKind::SUMMARY_NETWORK, LsaBody::Summary(summary)) => {
+                self.changes.networks.extend(prefix_of(key.id, summary.mask));
+            }
+            (LsaKind::SUMMARY_ROUTER, _) => self.changes.boundaries = true,
+            (LsaKind::EXTERNAL, LsaBody::External(external)) => {
+                self.changes.outside.extend(prefix_of(key.id, external.mask));
+            }
+            _ => return,
+        }
+        self.delay.change(now);
+    }
+
+    /// Computes what has changed, has the routing table follow, and announces it to other areas.
     pub(super) fn compute(&mut self, now: Time, context: &mut Context<'_>) {
+        let changes = core::mem::take(&mut self.changes);
+        let is_whole = changes.all || !changes.trees.is_empty();
         self.computations += 1;
-        let new = self.ways(now);
+        self.partial += u64::from(!is_whole);
+        let (inside, outside) = if is_whole { self.grow(now, &changes) } else { self.narrow(now, changes) };
+        let before: BTreeMap<Prefix, Option<Path>> =
+            inside.iter().chain(&outside).map(|prefix| (*prefix, self.table.get(prefix).cloned())).collect();
+        for prefix in inside {
+            self.put(prefix, self.internal(now, prefix));
+        }
+        for prefix in outside {
+            if self.table.get(&prefix).is_none_or(|path| path.kind.is_external()) {
+                self.put(prefix, self.external(now, prefix));
+            }
+        }
         let rib = &mut context.services.rib;
-        for prefix in self.routes.keys().filter(|prefix| !new.contains_key(prefix)) {
+        let after = |prefix: &Prefix| self.table.get(prefix).and_then(Path::route);
+        let changed: Vec<_> = before
+            .iter()
+            .map(|(prefix, path)| (*prefix, path.as_ref().and_then(Path::route), after(prefix)))
+            .filter(|(_, before, after)| before != after)
+            .collect();
+        for (prefix, _, _) in changed.iter().filter(|(_, before, after)| before.is_some() && after.is_none())
+        {
             rib.remove(*prefix, Source::Protocol(Ospf::ID));
         }
-        for (prefix, way) in new.iter().filter(|(prefix, way)| self.routes.get(prefix) != Some(way)) {
-            let direct =
-                |hop: &Hop| RouteHop::Direct(NextHop::Via { port: hop.port, gateway: hop.gateway.into() });
-            let hops = way.1.iter().map(direct).collect::<Vec<_>>().into();
-            let source = Source::Protocol(Ospf::ID);
-            rib.set(*prefix, Route { source, preference: PREFERENCE, metric: way.0, tag: 0, hops });
+        for (prefix, _, after) in changed {
+            if let Some(route) = after {
+                rib.set(prefix, route);
+            }
         }
-        self.routes = new;
+        self.announce(now);
     }
 
-    /// By which hop packets leave by an own link.
-    fn leave(&self, address: Ipv4Addr, neighbor: Option<Ipv4Addr>) -> Option<Hop> {
-        let usable = self.interfaces.values().filter(|interface| interface.state != InterfaceState::Down);
-        let interface = usable.into_iter().find(|interface| interface.address == address)?;
-        let gateway = match neighbor {
-            Some(id) if interface.config.network == NetworkType::PointToPoint => {
-                let known = interface.neighbors.get(&id)?;
-                (known.state == NeighborState::Full).then_some(known.address)?
-            }
-            Some(_) => return None,
-            None => Ipv4Addr::UNSPECIFIED,
+    fn put(&mut self, prefix: Prefix, path: Option<Path>) {
+        match path {
+            Some(path) => self.table.insert(prefix, path),
+            None => self.table.remove(&prefix),
         };
-        Some(Hop { port: interface.port, gateway })
     }
 
-    /// Cost and next hops of every prefix that other routers announce.
-    fn ways(&self, now: Time) -> BTreeMap<Prefix, Way> {
-        let bodies = || self.database.bodies(now);
-        let routers = bodies().filter_map(|(key, body)| match body {
-            LsaBody::Router(router) => Some((key.router, router)),
-            _ => None,
-        });
-        // Of two networks by one address only one is there: the other is of a router that was designated before.
-        let networks: BTreeMap<_, _> = bodies()
-            .filter_map(|(key, body)| match body {
-                LsaBody::Network(network) => Some((key.id, (key.router, network))),
+    /// Computes trees, and says which prefixes are to be looked at: all that there are and have been.
+    fn grow(&mut self, now: Time, changes: &Changes) -> (BTreeSet<Prefix>, BTreeSet<Prefix>) {
+        let areas = self.areas();
+        self.trees.retain(|area, _| areas.contains(area));
+        for area in areas {
+            if changes.all || changes.trees.contains(&area) || !self.trees.contains_key(&area) {
+                let tree = self.tree(now, area);
+                self.trees.insert(area, tree);
+            }
+        }
+        self.boundaries = self.boundaries(now);
+        self.ranges = self.active_ranges();
+        let mut inside: BTreeSet<Prefix> = self.table.keys().copied().collect();
+        inside.extend(self.trees.values().flat_map(|tree| tree.networks.keys()));
+        inside.extend(self.ranges.iter());
+        let summaries = self.databases.of(Scope::Area(self.transit()));
+        inside.extend(summaries.into_iter().flat_map(|all| all.bodies(now)).filter_map(|(key, body)| {
+            match body {
+                LsaBody::Summary(one) if key.kind == LsaKind::SUMMARY_NETWORK => prefix_of(key.id, one.mask),
                 _ => None,
-            })
-            .collect();
-        let graph = Graph::new(routers, networks.iter().map(|(id, (_, network))| (*id, *network)));
-        let paths = graph.paths(self.router_id, |address, neighbor| self.leave(address, neighbor));
-        let mut ways = BTreeMap::new();
-        for (address, (_, network)) in &networks {
-            let path = graph.path(&paths, Vertex::Network(*address));
-            if let Some(((cost, hops), prefix)) = path.zip(prefix(*address, network.mask)) {
-                enter(&mut ways, prefix, cost, hops);
             }
-        }
-        let mut boundary: BTreeMap<Ipv4Addr, Way> = BTreeMap::new();
-        let mut borders: BTreeMap<Ipv4Addr, Way> = BTreeMap::new();
-        for (key, body) in bodies() {
-            let LsaBody::Router(router) = body else { continue };
-            let Some((cost, hops)) = graph.path(&paths, Vertex::Router(key.router)) else { continue };
-            if key.router == self.router_id {
-                continue;
-            }
-            if router.flags & router_flags::E != 0 {
-                enter(&mut boundary, key.router, cost, hops);
-            }
-            if router.flags & router_flags::B != 0 {
-                enter(&mut borders, key.router, cost, hops);
-            }
-            for stub in router.links.iter().filter(|one| one.kind == link::STUB) {
-                if let Some(prefix) = prefix(stub.id, stub.data) {
-                    enter(&mut ways, prefix, cost.saturating_add(stub.metric.into()), hops);
-                }
-            }
-        }
-        // Its own links, too, are stub networks of the tree, at its root (RFC 2328, 16.1, stage 2).
-        for interface in self.interfaces.values().filter(|one| one.state != InterfaceState::Down) {
-            let hop = Hop { port: interface.port, gateway: Ipv4Addr::UNSPECIFIED };
-            let network = Prefix::new(interface.network(), interface.prefix_len);
-            enter(&mut ways, network, interface.config.cost.into(), &[hop]);
-        }
-        self.enter_summaries(now, &borders, &mut ways, &mut boundary);
-        self.enter_externals(now, &boundary, &mut ways);
-        // What this router is itself connected to needs no route.
-        ways.retain(|_, way| !way.1.is_empty() && way.1.iter().all(|hop| !hop.gateway.is_unspecified()));
-        ways
+        }));
+        (inside, self.all_outside(now).map(|(prefix, _)| prefix).collect())
     }
 
-    /// Networks and routers of other areas, by border routers (RFC 2328, 16.2). Paths inside the area come first.
-    fn enter_summaries(
+    /// The prefixes that a change concerns which leaves the trees as they are.
+    fn narrow(&mut self, now: Time, changes: Changes) -> (BTreeSet<Prefix>, BTreeSet<Prefix>) {
+        let Changes { networks, boundaries, mut outside, .. } = changes;
+        let mut is_all = false;
+        if boundaries {
+            let new = self.boundaries(now);
+            is_all = new != self.boundaries;
+            self.boundaries = new;
+        }
+        // RFC 2328, 16.5: outside, what goes by way of a network that is another, and what may take its place.
+        let concerned = |forwarding: Ipv4Addr| {
+            !forwarding.is_unspecified() && networks.iter().any(|prefix| prefix.contains(forwarding))
+        };
+        let all = self.all_outside(now).filter(|(_, external)| is_all || concerned(external.forwarding));
+        outside.extend(all.map(|(prefix, _)| prefix));
+        outside.extend(&networks);
+        (networks, outside)
+    }
+
+    /// All networks outside that anybody announces.
+    fn all_outside(&self, now: Time) -> impl Iterator<Item = (Prefix, &External)> {
+        let bodies = self.databases.of(Scope::As).into_iter().flat_map(move |all| all.bodies(now));
+        bodies.filter_map(|(key, body)| match body {
+            LsaBody::External(external) => Some((prefix_of(key.id, external.mask)?, external)),
+            _ => None,
+        })
+    }
+
+    /// The best path to a network of the AS.
+    fn internal(&self, now: Time, prefix: Prefix) -> Option<Path> {
+        let inside = self.trees.iter().filter_map(|(area, tree)| Some((*area, tree.networks.get(&prefix)?)));
+        if let Some((area, way)) = inside.min_by_key(|(area, way)| (way.0, *area)) {
+            return Some(Path::new(PathKind::IntraArea, area, way.clone()));
+        }
+        if self.ranges.contains(&prefix) {
+            return Some(Path { kind: PathKind::Discard, area: None, cost: 0, hops: Vec::new() });
+        }
+        let way = self.by_summaries(now, LsaKind::SUMMARY_NETWORK, ends(prefix), |key, mask| {
+            prefix_of(key.id, mask) == Some(prefix)
+        });
+        way.map(|way| Path::new(PathKind::InterArea, self.transit(), way))
+    }
+
+    /// The best way by border routers (RFC 2328, 16.2), by those summaries of a type and a range that are meant.
+    fn by_summaries(
         &self,
         now: Time,
-        borders: &BTreeMap<Ipv4Addr, Way>,
-        ways: &mut BTreeMap<Prefix, Way>,
-        boundary: &mut BTreeMap<Ipv4Addr, Way>,
-    ) {
-        let (mut networks, mut routers) = (BTreeMap::new(), BTreeMap::new());
-        for (key, body) in self.database.bodies(now) {
+        kind: LsaKind,
+        ids: (Ipv4Addr, Ipv4Addr),
+        is_meant: impl Fn(&LsaKey, Ipv4Addr) -> bool,
+    ) -> Option<Way> {
+        let area = self.transit();
+        let (database, tree) = (self.databases.of(Scope::Area(area))?, self.trees.get(&area)?);
+        let mut best = BTreeMap::new();
+        for (key, body) in database.among(now, kind, ids) {
             let LsaBody::Summary(summary) = body else { continue };
-            let Some((cost, hops)) = borders.get(&key.router) else { continue };
-            if summary.metric >= LS_INFINITY || key.router == self.router_id {
+            if summary.metric >= LS_INFINITY || key.router == self.router_id || !is_meant(&key, summary.mask)
+            {
                 continue;
             }
-            let cost = cost.saturating_add(summary.metric);
-            match (key.kind, prefix(key.id, summary.mask)) {
-                (LsaKind::SUMMARY_NETWORK, Some(prefix)) => enter(&mut networks, prefix, cost, hops),
-                (LsaKind::SUMMARY_ROUTER, _) => enter(&mut routers, key.id, cost, hops),
-                _ => {}
+            if let Some((cost, hops)) = tree.borders.get(&key.router) {
+                enter(&mut best, (), cost.saturating_add(summary.metric), hops);
             }
         }
-        for (prefix, way) in networks {
-            ways.entry(prefix).or_insert(way);
-        }
-        for (router, way) in routers {
-            boundary.entry(router).or_insert(way);
-        }
+        best.remove(&())
     }
 
-    /// Networks outside the AS (RFC 2328, 16.4). Paths inside the AS come first, then metrics of type 1.
-    fn enter_externals(
-        &self,
-        now: Time,
-        boundary: &BTreeMap<Ipv4Addr, Way>,
-        ways: &mut BTreeMap<Prefix, Way>,
-    ) {
-        let mut found: BTreeMap<Prefix, (Rank, Vec<Hop>)> = BTreeMap::new();
-        for (key, body) in self.database.bodies(now) {
+    /// The ways to all routers that lead out of the AS: inside each area, and by summaries.
+    fn boundaries(&self, now: Time) -> BTreeMap<Ipv4Addr, Boundary> {
+        let mut found: BTreeMap<Ipv4Addr, Boundary> = BTreeMap::new();
+        let mut offer = |router: Ipv4Addr, boundary: Boundary| {
+            if found.get(&router).is_none_or(|known| boundary.rank() < known.rank()) {
+                found.insert(router, boundary);
+            }
+        };
+        for (area, tree) in &self.trees {
+            for (router, way) in &tree.boundaries {
+                offer(*router, Boundary { area: *area, is_intra: true, way: way.clone() });
+            }
+        }
+        let area = self.transit();
+        let Some(database) = self.databases.of(Scope::Area(area)) else { return found };
+        let all = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST);
+        let routers: BTreeSet<Ipv4Addr> =
+            database.among(now, LsaKind::SUMMARY_ROUTER, all).map(|(key, _)| key.id).collect();
+        for router in routers {
+            // RFC 2328, 16.2, step 6: inside the area a way comes first.
+            let is_inside =
+                self.trees.get(&area).is_some_and(|tree: &Tree| tree.boundaries.contains_key(&router));
+            if is_inside || router == self.router_id {
+                continue;
+            }
+            let way = self.by_summaries(now, LsaKind::SUMMARY_ROUTER, (router, router), |_, _| true);
+            if let Some(way) = way {
+                offer(router, Boundary { area, is_intra: false, way });
+            }
+        }
+        found
+    }
+
+    /// The best path to a network outside (RFC 2328, 16.4).
+    fn external(&self, now: Time, prefix: Prefix) -> Option<Path> {
+        let database = self.databases.of(Scope::As)?;
+        let mut best: Option<((u8, u32, u8, u32), Path)> = None;
+        for (key, body) in database.among(now, LsaKind::EXTERNAL, ends(prefix)) {
             let LsaBody::External(External { mask, type2, metric, forwarding, .. }) = body else { continue };
-            if *metric >= LS_INFINITY || key.router == self.router_id {
+            let is_meant = prefix_of(key.id, *mask) == Some(prefix);
+            if !is_meant || *metric >= LS_INFINITY || key.router == self.router_id {
                 continue;
             }
-            let Some(prefix) = prefix(key.id, *mask).filter(|prefix| !ways.contains_key(prefix)) else {
-                continue;
+            let Some(boundary) = self.boundaries.get(&key.router) else { continue };
+            let found = match forwarding.is_unspecified() {
+                true => Some((Boundary::class(boundary.is_intra, boundary.area), boundary.way.clone())),
+                false => self.towards(*forwarding),
             };
-            let Some(way) = boundary.get(&key.router) else { continue };
-            let (cost, hops) = match forwarding.is_unspecified() {
-                true => way.clone(),
-                false => match self.towards(*forwarding, ways) {
-                    Some(way) => way,
-                    None => continue,
-                },
+            let Some((class, (near, hops))) = found else { continue };
+            // RFC 2328, 16.4, step 6: type 1 before type 2, the metric outside, kinds of ways inside, and their cost.
+            let sum = near.saturating_add(*metric);
+            let (kind, cost, rank) = match *type2 {
+                false => (PathKind::External1, sum, (0, 0, class, sum)),
+                true => (PathKind::External2, *metric, (1, *metric, class, near)),
             };
-            let rank = match *type2 {
-                true => (true, *metric, cost),
-                false => (false, cost.saturating_add(*metric), 0),
-            };
-            match found.get_mut(&prefix) {
+            match &mut best {
                 Some((known, _)) if rank > *known => {}
-                Some((known, all)) if rank == *known => {
-                    all.extend(hops);
-                    all.sort_unstable();
-                    all.dedup();
-                }
-                _ => {
-                    found.insert(prefix, (rank, hops));
-                }
+                Some((known, path)) if rank == *known => join(&mut path.hops, &hops),
+                best => *best = Some((rank, Path { kind, area: None, cost, hops })),
             }
         }
-        ways.extend(found.into_iter().map(|(prefix, ((_, metric, _), hops))| (prefix, (metric, hops))));
+        best.map(|(_, path)| path)
     }
 
-    /// The way to a forwarding address, inside the AS.
-    fn towards(&self, address: Ipv4Addr, ways: &BTreeMap<Prefix, Way>) -> Option<Way> {
-        let found = (0..=32).rev().find_map(|len| ways.get(&Prefix::new(address, len)))?;
+    /// The way to a forwarding address inside the AS, and its class (RFC 2328, 16.4.1).
+    fn towards(&self, address: Ipv4Addr) -> Option<(u8, Way)> {
+        let known = (0..=32).rev().filter_map(|len| self.table.get(&Prefix::new(address, len)));
+        let path = known.into_iter().find(|path| !path.kind.is_external())?;
+        if path.kind == PathKind::Discard || path.hops.is_empty() {
+            return None;
+        }
         // On a network that this router is connected to, the address itself is the next hop.
         let through = |hop: &Hop| match hop.gateway.is_unspecified() {
             true => Hop { gateway: address, ..*hop },
             false => *hop,
         };
-        Some((found.0, found.1.iter().map(through).collect()))
+        let class = Boundary::class(path.kind == PathKind::IntraArea, path.area.unwrap_or(BACKBONE));
+        Some((class, (path.cost, path.hops.iter().map(through).collect())))
     }
 }

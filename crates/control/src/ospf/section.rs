@@ -1,7 +1,9 @@
 //! What users write of OSPF at a router, and what follows from it for each of its ports.
 
+use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE};
 use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
+use super::outside::{Imported, Redistribution};
 use super::{Config, Ospf};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::{Attached, Beyond, Interface, Services};
@@ -9,6 +11,7 @@ use base::describe::{
     Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, malformed, wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
+use base::plane::Prefix;
 use base::{Rate, Span};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
@@ -25,6 +28,12 @@ base::problems! {
         NoKey { kind: &'static str } is WrongType, "ospf-no-key", "kind={kind}: a 'key' is missing";
         /// A key that nobody uses.
         UnusedKey {} is Conflict, "ospf-unused-key", "kind=none uses no key";
+        /// A backbone without routes from outside.
+        StubBackbone {} is Conflict, "ospf-stub-backbone", "kind=stub: the backbone, area 0, carries what the others hear of each other";
+        /// An area whose routers would reach no other area.
+        NormalWithoutSummaries {} is Conflict, "ospf-normal-without-summaries", "summaries=false: only a stub area has a default route in their place";
+        /// An area that is described twice.
+        AreaTwice { area: String } is Conflict, "ospf-area-twice", "area {area} stands in the list already";
         /// A password that is longer than its field.
         LongPassword { length: usize } is OutOfRange, "ospf-long-password", "{length} bytes: a simple password has 8 at most (RFC 2328, D.2)";
     }
@@ -116,6 +125,13 @@ base::record! {
     }
 }
 
+impl Default for OspfSpfSpec {
+    fn default() -> OspfSpfSpec {
+        let DelayConfig { initial, short, long, learn, hold_down } = DelayConfig::default();
+        OspfSpfSpec { initial, short, long, learn, hold_down }
+    }
+}
+
 impl OspfSpfSpec {
     fn config(&self) -> DelayConfig {
         let OspfSpfSpec { initial, short, long, learn, hold_down } = *self;
@@ -154,9 +170,92 @@ impl Describe for Area {
 }
 
 base::record! {
+    /// Networks of an area that border routers announce to other areas as one, or not at all (RFC 2328, 3.5). Packets
+    /// to it for which no closer route is known are dropped.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OspfRangeSpec called "OspfRange" {
+        /// All of the networks are in it.
+        pub prefix: Prefix;
+        /// Say it to other areas; with false they do not hear of its networks.
+        pub advertise: bool = true;
+        /// What it costs to get there.
+        pub cost: Option<u32>, in 0..=16_777_214, absent "what the farthest of its networks costs";
+    }
+}
+
+base::record! {
+    /// Routes that a boundary router announces as networks outside (RFC 2328, 12.4.4).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OspfImportSpec called "OspfRedistribution" {
+        /// Whose routes.
+        pub from: Imported = Imported::Static;
+        /// What it costs to go there from the boundary router on.
+        pub metric: u32 = 20, in 0..=16_777_214;
+        /// 1: the metric is added to the cost of the way to the boundary router; 2: it is more than any cost inside.
+        pub metric_type: u8 = 2, in 1..=2;
+        /// A number for other boundary routers; OSPF itself does not use it.
+        pub tag: u32 = 0, in 0..=4_294_967_295;
+    }
+}
+
+impl OspfImportSpec {
+    const fn config(&self) -> Redistribution {
+        Redistribution {
+            from: self.from,
+            metric: self.metric,
+            is_type2: self.metric_type == 2,
+            tag: self.tag,
+        }
+    }
+}
+
+base::record! {
+    /// How an area is treated. All of its routers have to say the same `kind`, and its border routers the rest.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OspfAreaSpec called "OspfArea" {
+        /// Which one it is.
+        pub area: Area;
+        /// What comes in from outside.
+        pub kind: AreaKind = AreaKind::Normal;
+        /// Into a stub area: networks of other areas, too, not the default route alone.
+        pub summaries: bool = true;
+        /// What the default route costs that border routers announce into a stub area.
+        pub default_cost: u32 = 1, in 0..=16_777_214;
+        /// Its networks as other areas see them.
+        pub ranges: Vec<OspfRangeSpec> = Vec::new();
+    }
+    check OspfAreaSpec::check;
+}
+
+impl OspfAreaSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        match (self.kind, self.area.0, self.summaries) {
+            (AreaKind::Stub, BACKBONE, _) => Err(Diagnostic::new(OspfProblem::StubBackbone {}).at("kind")),
+            (AreaKind::Normal, _, false) => {
+                Err(Diagnostic::new(OspfProblem::NormalWithoutSummaries {}).at("summaries"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn config(&self) -> AreaConfig {
+        let range =
+            |one: &OspfRangeSpec| AreaRange { prefix: one.prefix, advertise: one.advertise, cost: one.cost };
+        AreaConfig {
+            kind: self.kind,
+            summaries: self.summaries,
+            default_cost: self.default_cost,
+            ranges: self.ranges.iter().map(range).collect(),
+        }
+    }
+}
+
+base::record! {
     /// OSPF on a link of a router. What is absent is as for all of its links.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct OspfPortSpec called "OspfInterface" {
+        /// Its area. The backbone, which joins all others, is area 0.
+        pub area: Option<Area>, absent "0; of a link, that of the router";
         /// What it costs to send by it.
         pub cost: Option<u16>, in 1..=65_535, absent "the 'metric' of the link, or what the reference bandwidth makes of its rate";
         /// From a Hello to the next, in whole seconds.
@@ -178,6 +277,9 @@ base::record! {
     }
     check OspfPortSpec::check;
 }
+
+/// What both ends of a link have to agree on first.
+const AREA_OF_LINK: &str = "area";
 
 /// From a Hello to the next where nobody says anything (RFC 2328, C.3).
 const HELLO: Span = Span::from_secs(10);
@@ -221,6 +323,7 @@ impl OspfPortSpec {
         let dead =
             self.dead_interval.or_else(|| usual.dead_interval.filter(|_| self.hello_interval.is_none()));
         OspfPortSpec {
+            area: self.area.or(usual.area),
             cost: self.cost.or(usual.cost),
             hello_interval: self.hello_interval.or(usual.hello_interval),
             dead_interval: dead,
@@ -235,12 +338,12 @@ impl OspfPortSpec {
 }
 
 base::record! {
-    /// OSPF version 2 (RFC 2328) inside one area: true, or how. A router that speaks it has no routes by shortest paths
+    /// OSPF version 2 (RFC 2328): true, or how. A router that speaks it has no routes by shortest paths
     /// but those that it finds. What is said here of links holds for all of its links.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct OspfSpec called "Ospf" {
-        /// The area of all links.
-        pub area: Area = Area(Ipv4Addr::UNSPECIFIED);
+        /// How areas are treated, if not as usual.
+        pub areas: Vec<OspfAreaSpec> = Vec::new();
         /// The number that neighbours know the router by.
         pub router_id: Option<Ipv4Addr>, absent "its loopback address";
         /// A link costs this divided by its rate, and 1 at least.
@@ -250,6 +353,8 @@ base::record! {
         pub stub_router: bool = false;
         /// How computations of paths are delayed.
         pub spf: OspfSpfSpec = OspfSpfSpec::default();
+        /// Routes of others that it announces as networks outside: it is a boundary router then.
+        pub redistribute: Vec<OspfImportSpec> = Vec::new();
         /// Settings for single links, by the node at the other end.
         pub interfaces: Vec<(Name, OspfPortSpec)> = Vec::new();
     }
@@ -259,19 +364,6 @@ base::record! {
     }
     check OspfSpec::check;
     read by hand;
-}
-
-impl Default for Area {
-    fn default() -> Area {
-        Area(Ipv4Addr::UNSPECIFIED)
-    }
-}
-
-impl Default for OspfSpfSpec {
-    fn default() -> OspfSpfSpec {
-        let DelayConfig { initial, short, long, learn, hold_down } = DelayConfig::default();
-        OspfSpfSpec { initial, short, long, learn, hold_down }
-    }
 }
 
 impl Describe for OspfSpec {
@@ -295,10 +387,27 @@ impl Describe for OspfSpec {
 impl OspfSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         self.usual.check_dead()?;
+        for (place, one) in self.areas.iter().enumerate() {
+            let is_twice = self.areas[..place].iter().any(|other| other.area == one.area);
+            if is_twice {
+                let twice = OspfProblem::AreaTwice { area: one.area.0.to_string() };
+                return Err(twice.into()).at("area").at(place).at("areas");
+            }
+        }
         for (node, own) in &self.interfaces {
             own.over(&self.usual).check_dead().at(&**node).at("interfaces")?;
         }
         Ok(())
+    }
+
+    /// The area of the router, and of all links of which nothing else is said.
+    fn area(&self) -> Ipv4Addr {
+        self.usual.area.map_or(BACKBONE, |area| area.0)
+    }
+
+    /// What of an area comes in from outside.
+    fn kind_of(&self, area: Ipv4Addr) -> AreaKind {
+        self.areas.iter().find(|one| one.area.0 == area).map_or(AreaKind::Normal, |one| one.kind)
     }
 
     /// The settings of a port.
@@ -334,6 +443,12 @@ impl OspfSpec {
         let usual = InterfaceConfig::default();
         let hello = seconds(said.hello_interval.unwrap_or(HELLO));
         InterfaceConfig {
+            area: match attached.beyond {
+                Beyond::Instrument => None,
+                Beyond::Router | Beyond::Segment | Beyond::Host => {
+                    Some(said.area.map_or_else(|| self.area(), |area| area.0))
+                }
+            },
             network: said.network.unwrap_or(match attached.beyond {
                 Beyond::Segment => NetworkType::Broadcast,
                 Beyond::Router | Beyond::Host | Beyond::Instrument => NetworkType::PointToPoint,
@@ -358,7 +473,9 @@ impl Setup for OspfSpec {
         let interfaces = known.ports().map(|(port, one)| (port, of(one, &attached(port)))).collect();
         let beside = known.ports().filter_map(|(port, _)| Some((attached(port).silent?, port)));
         let config = Config {
-            area: Some(self.area.0),
+            area: self.area(),
+            areas: self.areas.iter().map(|one| (one.area.0, one.config())).collect(),
+            redistribute: self.redistribute.iter().map(OspfImportSpec::config).collect(),
             router_id: self.router_id,
             stub_router: self.stub_router,
             delay: self.spf.config(),
@@ -380,14 +497,20 @@ impl Setup for OspfSpec {
         self.router_id
     }
 
+    fn center(&self) -> Option<(&'static str, String)> {
+        Some((AREA_OF_LINK, BACKBONE.to_string()))
+    }
+
     fn agreements(&self, attached: &Attached, mtu: u32) -> Option<Vec<Agreement>> {
         let config = self.interface(attached, 1);
         if config.passive {
             return None;
         }
+        let area = config.area.unwrap_or_else(|| self.area());
         let agree = |what, value: String| Agreement { what, value, is_secret: false };
         let mut all = vec![
-            agree("area", self.area.0.to_string()),
+            agree(AREA_OF_LINK, area.to_string()),
+            agree("kind of area", self.kind_of(area).word().to_string()),
             agree("hello interval", format!("{} s", config.hello_s)),
             agree("dead interval", format!("{} s", config.dead_s)),
             agree("kind of network", config.network.word().to_string()),

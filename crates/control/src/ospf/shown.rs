@@ -1,13 +1,15 @@
 //! What OSPF knows, as tables.
 
 use super::Ospf;
-use super::database::Instance;
+use super::areas::BACKBONE;
+use super::database::{Instance, Scope};
 use super::interface::Interface;
 use super::neighbor::{Neighbor, NeighborState};
 use base::plane::Prefix;
 use base::table::{RowsOf, Shown, Table, View};
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
+use wire::ospf::LsaKind;
 
 /// The tables of OSPF.
 pub(super) const VIEWS: &[View] = &[
@@ -19,31 +21,42 @@ pub(super) const VIEWS: &[View] = &[
 ];
 
 base::table! {
-    /// Routers that speak OSPF. Routers of an area that know the same have the same sum of checksums.
-    pub struct OspfRow<'a> in "ospf" key ["node"] of (node: &'a str) from ospf: &Ospf {
+    /// Routers that speak OSPF, with a row for each of their areas. Routers of an area that know the same of it have
+    /// the same sum of checksums.
+    pub struct OspfRow<'a> in "ospf" key ["node", "area"] of (node: &'a str, area: Ipv4Addr) from ospf: &Ospf {
         /// The router.
         node: &'a str => node,
         /// The number that neighbours know it by.
         router_id: Ipv4Addr => ospf.router_id(),
-        /// The area that it is in.
-        area: Ipv4Addr => ospf.area(),
-        /// Neighbours whose databases are the same.
-        adjacent: usize = "neighbours" => ospf.interfaces().map(|one| one.count(NeighborState::Full)).sum::<usize>(),
-        /// Advertisements in its database.
-        advertisements: usize => ospf.database().len(),
+        /// An area that it is in.
+        area: Ipv4Addr => area,
+        /// `normal` or `stub`: what the area hears of what is outside.
+        kind: &'static str => ospf.config.area(area).kind.word(),
+        /// `internal` in one area, `border` in several, or `stray`: in several of which none is the backbone, so that
+        /// it finds no routes to other areas.
+        role: &'static str => ospf.role(),
+        /// Does it announce networks outside?
+        boundary: bool => ospf.is_boundary(),
+        /// Neighbours in the area whose databases are the same.
+        adjacent: usize = "neighbours" => ospf.of_area(area).map(|one| one.count(NeighborState::Full)).sum::<usize>(),
+        /// Advertisements in its database, with those that all areas share.
+        advertisements: usize => ospf.known_of(area).map(super::database::Database::len).sum::<usize>(),
         /// The sum of their checksums.
-        checksum: u64 => ospf.database().checksum(),
+        checksum: u64 => ospf.known_of(area).map(super::database::Database::checksum).sum::<u64>(),
         /// How often it has computed paths.
-        computations: u64 => ospf.computations(),
-        /// Routes that it has given to the routing table.
-        routes: usize => ospf.routes.len(),
+        computations: u64 => ospf.computations().0,
+        /// How often of these it computed no tree, since only networks of other areas or outside were others.
+        partial: u64 => ospf.computations().1,
+        /// Routes by the area that it has given to the routing table; those that lead outside are counted in the first
+        /// area.
+        routes: usize => ospf.routes_by(area),
     }
 }
 
 base::table! {
     /// Interfaces of routers that speak OSPF, passive ones among them.
     pub struct OspfInterfaceRow<'a> in "ospf_interfaces" key ["node", "port"]
-    of (node: &'a str) from one: &'a Interface {
+    of (node: &'a str, area: Ipv4Addr) from one: &'a Interface {
         /// The router.
         node: &'a str => node,
         /// The port.
@@ -52,6 +65,8 @@ base::table! {
         towards: Option<&'a str> => Some(&*one.towards).filter(|name| !name.is_empty()),
         /// The router's own address on it.
         address: Ipv4Addr,
+        /// The area that it is in.
+        area: Ipv4Addr => area,
         /// `point-to-point` or `broadcast`: what the link is to OSPF.
         network: &'static str => one.config.network.word(),
         /// Is it announced only, so that nothing is sent and heard?
@@ -113,10 +128,12 @@ base::table! {
 
 base::table! {
     /// The link-state databases of routers that speak OSPF: an advertisement a row.
-    pub struct OspfDatabaseRow<'a> in "ospf_database" key ["node", "type", "id", "router"]
-    of (node: &'a str) from one: &Instance {
+    pub struct OspfDatabaseRow<'a> in "ospf_database" key ["node", "area", "type", "id", "router"]
+    of (node: &'a str, area: Option<Ipv4Addr>) from one: &Instance {
         /// The router whose database it is.
         node: &'a str => node,
+        /// The area in which it is flooded; absent if in all.
+        area: Option<Ipv4Addr> => area,
         /// `router`, `network`, `summary`, `external` and so on: what it is about.
         r#type: &'static str => one.header.key.kind.name(),
         /// Link state id: which one of its router's and its type.
@@ -143,7 +160,12 @@ base::table! {
         node: &'a str,
         /// Destinations that take the route.
         prefix: Shown<Prefix>,
-        /// What the path costs.
+        /// `intra-area`, `inter-area`, `external-1`, `external-2`, or `discard`: a range of networks of which no closer
+        /// one is known.
+        r#type: &'static str,
+        /// The area by which it is found; absent outside.
+        area: Option<Ipv4Addr>,
+        /// What the path costs; of `external-2` the metric outside.
         cost: u32,
         /// Addresses of the next routers; 0.0.0.0 where the destination is on a link of the router.
         next_hops: Vec<Ipv4Addr>,
@@ -152,15 +174,46 @@ base::table! {
     }
 }
 
+impl Ospf {
+    /// What it is to its areas, as tables have it.
+    fn role(&self) -> &'static str {
+        match (self.is_border(), self.active_areas().contains(&BACKBONE)) {
+            (false, _) => "internal",
+            (true, true) => "border",
+            (true, false) => "stray",
+        }
+    }
+
+    /// Its interfaces in an area.
+    fn of_area(&self, area: Ipv4Addr) -> impl Iterator<Item = &Interface> {
+        self.interfaces().filter(move |one| self.area_of(one) == area)
+    }
+
+    /// The databases that routers of an area share.
+    fn known_of(&self, area: Ipv4Addr) -> impl Iterator<Item = &super::database::Database> {
+        let outside = self.config.area(area).takes(LsaKind::EXTERNAL).then_some(Scope::As);
+        [Some(Scope::Area(area)), outside]
+            .into_iter()
+            .flatten()
+            .filter_map(|scope| self.databases().of(scope))
+    }
+
+    fn routes_by(&self, area: Ipv4Addr) -> usize {
+        let first = self.areas().first().copied();
+        let paths = self.table().values().filter(|path| path.route().is_some());
+        paths.filter(|path| path.area.or(first) == Some(area)).count()
+    }
+}
+
 impl RowsOf<Ospf> for OspfRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        to.push(OspfRow::of(node, ospf));
+        ospf.areas().into_iter().for_each(|area| to.push(OspfRow::of(node, area, ospf)));
     }
 }
 
 impl RowsOf<Ospf> for OspfInterfaceRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        ospf.interfaces().for_each(|one| to.push(OspfInterfaceRow::of(node, one)));
+        ospf.interfaces().for_each(|one| to.push(OspfInterfaceRow::of(node, ospf.area_of(one), one)));
     }
 }
 
@@ -174,16 +227,19 @@ impl RowsOf<Ospf> for OspfNeighborRow<'static> {
 
 impl RowsOf<Ospf> for OspfDatabaseRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        ospf.database().iter().for_each(|one| to.push(OspfDatabaseRow::of(node, one)));
+        ospf.databases()
+            .iter()
+            .for_each(|(scope, one)| to.push(OspfDatabaseRow::of(node, scope.area(), one)));
     }
 }
 
 impl RowsOf<Ospf> for OspfRouteRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        for (prefix, (cost, hops)) in &ospf.routes {
-            let next_hops = hops.iter().map(|hop| hop.gateway).collect();
-            let ports = hops.iter().map(|hop| hop.port).collect();
-            to.push(OspfRouteRow { node, prefix: Shown(*prefix), cost: *cost, next_hops, ports });
+        for (prefix, path) in ospf.table().iter().filter(|(_, path)| path.route().is_some()) {
+            let next_hops = path.hops.iter().map(|hop| hop.gateway).collect();
+            let ports = path.hops.iter().map(|hop| hop.port).collect();
+            let (r#type, area, cost) = (path.kind.word(), path.area, path.cost);
+            to.push(OspfRouteRow { node, prefix: Shown(*prefix), r#type, area, cost, next_hops, ports });
         }
     }
 }

@@ -1,19 +1,22 @@
 //! A router beside ospfd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
 
-use super::speaker::{config, full, id, next_hops, ospf};
+use super::speaker::{config, config_of_areas, full, id, next_hops, ospf};
 use base::plane::{NextHop, Prefix};
-use base::{PortId, Rate, Span, Time};
+use base::{PortId, Rate, Span, Streams, Time};
+use control::ospf::areas::{AreaConfig, AreaKind};
+use control::ospf::database::{Instance, Scope};
 use control::ospf::interface::{InterfaceConfig, NetworkType};
 use core::net::Ipv4Addr;
 use engine::external::{Clock, ExternalSpec, open};
 use engine::real_time::{Control, Runner};
 use engine::{LinkSpec, World};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testing::Pair;
+use twinplane_node::router::RouterConfig;
 use twinplane_node::{Peer, Router};
 use wire::ospf::{Algorithm, Auth, Key};
 
@@ -40,13 +43,19 @@ impl Drop for Frr {
 }
 
 impl Frr {
-    /// Starts the daemons, with lines about the interface.
+    /// Starts the daemons, with lines about the interface, and with all networks in the backbone.
     fn start(pair: &Pair, name: &str, lines: &str) -> Frr {
+        let networks = " network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n";
+        Frr::start_in(pair, name, lines, networks)
+    }
+
+    /// The same with lines about areas.
+    fn start_in(pair: &Pair, name: &str, lines: &str, areas: &str) -> Frr {
         let folder = std::env::temp_dir().join(format!("node-ospf-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let ospfd = format!(
             "interface e0\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n{lines}\n\
-             router ospf\n ospf router-id {THEIR_ID}\n network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n"
+             router ospf\n ospf router-id {THEIR_ID}\n{areas}"
         );
         fs::write(folder.join("zebra.conf"), "hostname frr\n").expect("a file");
         fs::write(folder.join("ospfd.conf"), ospfd).expect("a file");
@@ -118,8 +127,12 @@ struct Beside {
 
 impl Beside {
     fn new(pair: &Pair, settings: InterfaceConfig) -> Beside {
+        Beside::of(pair, |streams| config(0, &[(OWN, settings)], streams))
+    }
+
+    fn of(pair: &Pair, config: impl FnOnce(Streams) -> RouterConfig) -> Beside {
         let mut world = World::new(1);
-        let router = Router::new(config(0, &[(OWN, settings)], world.streams()));
+        let router = Router::new(config(world.streams()));
         let node = world.add_device(Box::new(router));
         let beyond = world.add_device(Box::new(Peer::new()));
         let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO).with_buffer(1 << 22);
@@ -142,8 +155,8 @@ impl Beside {
     }
 
     fn database(&self) -> BTreeSet<(Ipv4Addr, Ipv4Addr, u32, u16)> {
-        let all = ospf(&self.world, 0).database().iter();
-        let row = |one: &std::sync::Arc<control::ospf::database::Instance>| {
+        let all = ospf(&self.world, 0).databases().iter();
+        let row = |(_, one): (Scope, &std::sync::Arc<Instance>)| {
             let header = one.header;
             (header.key.id, header.key.router, header.sequence as u32, header.checksum)
         };
@@ -192,8 +205,8 @@ fn meet(name: &str, network: NetworkType, auth: Auth, lines: &str) {
             let own = format!("{}/32", id(0));
             let is_routed = routes.lines().any(|line| line.contains(&own) && line.contains(&OWN.to_string()));
             let neighbor = frr.ask("show ip ospf neighbor");
-            let all = ospf(&beside.world, 0).database().iter();
-            let mut kinds: Vec<u8> = all.map(|one| one.header.key.kind.0).collect();
+            let all = ospf(&beside.world, 0).databases().iter();
+            let mut kinds: Vec<u8> = all.map(|(_, one)| one.header.key.kind.0).collect();
             kinds.sort_unstable();
             // Two routers, and the network if it is one; what FRR said of it in an earlier life it takes back.
             let is_whole =
@@ -207,6 +220,70 @@ fn meet(name: &str, network: NetworkType, auth: Auth, lines: &str) {
         drop(frr);
         beside.wait("lost", |world| full(world, 0) == 0 && next_hops(world, 0, behind[0]).is_empty());
     }
+}
+
+/// A network of ours that leads nowhere.
+const ASIDE: Ipv4Addr = Ipv4Addr::new(10, 8, 0, 1);
+
+/// Two areas at each side: the link to FRR is in the first, and a network of ours in the second. Waits until each side
+/// has its routes, by the words of FRR, and both have the same in the area that they share.
+fn meet_in_areas(
+    name: &str,
+    [shared, own]: [u32; 2],
+    kind: AreaKind,
+    lines: [&str; 2],
+    wanted: [Prefix; 1],
+    theirs: &str,
+) {
+    let Some(pair) = pair() else { return };
+    let area = Ipv4Addr::from_bits;
+    let point = settings(NetworkType::PointToPoint, Auth::Null);
+    let link = InterfaceConfig { area: Some(area(shared)), ..point.clone() };
+    let aside = InterfaceConfig { area: Some(area(own)), passive: true, ..point };
+    let treated = AreaConfig { kind, summaries: false, ..AreaConfig::default() };
+    let areas = BTreeMap::from([(area(1), treated)]);
+    let mut beside =
+        Beside::of(&pair, |streams| config_of_areas(0, &[(OWN, link), (ASIDE, aside)], areas, streams));
+    let frr = Frr::start_in(&pair, name, lines[0], lines[1]);
+    beside.wait("adjacent", |world| full(world, 0) == 1);
+    beside.wait("routed", |world| {
+        let via = [NextHop::Via { port: PortId(0), gateway: THEIRS.into() }];
+        wanted.into_iter().all(|prefix| next_hops(world, 0, prefix) == via)
+    });
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        beside.wait("a moment", {
+            let until = beside.until + Span::from_ms(500);
+            move |world| world.now() >= until
+        });
+        let known = ospf(&beside.world, 0).databases().of(Scope::Area(area(shared))).expect("a database");
+        let row = |one: &std::sync::Arc<Instance>| {
+            let header = one.header;
+            (header.key.id, header.key.router, header.sequence as u32, header.checksum)
+        };
+        let (here, there): (BTreeSet<_>, _) = (known.iter().map(row).collect(), frr.database());
+        let routes = frr.ask("show ip route ospf");
+        let is_routed = routes.lines().any(|line| line.contains(theirs) && line.contains(&OWN.to_string()));
+        if is_routed && here.is_subset(&there) {
+            break;
+        }
+        assert!(Instant::now() < limit, "{here:x?}\n{there:x?}\n{routes}");
+    }
+}
+
+#[test]
+fn frr_is_a_border_router_beside_one() {
+    let networks = " network 10.9.0.0/24 area 0\n network 192.0.2.0/24 area 0\n network 10.7.0.0/24 area 1\n";
+    let lines = [" ip ospf network point-to-point", networks];
+    let wanted = [Prefix::new(BEHIND, 24)];
+    meet_in_areas("border", [0, 2], AreaKind::Normal, lines, wanted, "O IA  10.8.0.0/24");
+}
+
+#[test]
+fn frr_is_inside_a_stub_area() {
+    let areas = " area 1 stub\n network 10.0.0.0/8 area 1\n network 192.0.2.0/24 area 1\n";
+    let lines = [" ip ospf network point-to-point", areas];
+    meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "O IA  0.0.0.0/0");
 }
 
 #[test]

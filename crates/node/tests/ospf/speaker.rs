@@ -3,11 +3,13 @@
 use base::plane::{NextHop, Prefix};
 use base::{MacAddr, NodeId, PortId, Streams};
 use control::Setup;
+use control::ospf::areas::AreaConfig;
 use control::ospf::interface::InterfaceConfig;
 use control::ospf::neighbor::NeighborState;
 use control::ospf::{Config, Ospf};
 use core::net::Ipv4Addr;
 use engine::World;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use twinplane_node::Router;
 use twinplane_node::router::{PortSetup, RouterConfig};
@@ -19,11 +21,21 @@ pub fn id(router: usize) -> Ipv4Addr {
 
 /// A router with an address of 24 bits, and settings, for each port.
 pub fn config(router: usize, ports: &[(Ipv4Addr, InterfaceConfig)], streams: Streams) -> RouterConfig {
+    config_of_areas(router, ports, BTreeMap::new(), streams)
+}
+
+/// The same where areas are treated in some way.
+pub fn config_of_areas(
+    router: usize,
+    ports: &[(Ipv4Addr, InterfaceConfig)],
+    areas: BTreeMap<Ipv4Addr, AreaConfig>,
+    streams: Streams,
+) -> RouterConfig {
     let port = |(place, (address, _)): (usize, &(Ipv4Addr, InterfaceConfig))| {
         PortSetup::new(MacAddr([2, 0, 0, 0, router as u8, place as u8]), *address, 24)
     };
     let interfaces = (0u16..).map(PortId).zip(ports.iter().map(|(_, config)| config.clone())).collect();
-    let ospf = Config { interfaces, ..Config::default() };
+    let ospf = Config { interfaces, areas, ..Config::default() };
     let ports = ports.iter().enumerate().map(port).collect();
     let protocols = vec![Arc::new(ospf) as Arc<dyn Setup>];
     RouterConfig::ideal(format!("r{router}"), id(router), ports, protocols, streams)

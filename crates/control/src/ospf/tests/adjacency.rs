@@ -69,7 +69,7 @@ fn a_network_elects_a_designated_router_and_keeps_it() {
     assert_eq!((net.full(), two_way), (14, 6), "neither is adjacent to neither");
     net.assert_converged(&[0, 1, 2, 3, 4]);
     // One advertisement for the network, and five for routers.
-    assert_eq!(net.ospf(0).database().len(), 6);
+    assert_eq!(net.ospf(0).databases().len(), 6);
     assert_eq!(net.route(0, Prefix::host(id(3))), Some((10, vec![via(0, 0, 3)])));
     // The designated router goes: the backup takes its place, and it does not get it back when it returns.
     net.restart(2);

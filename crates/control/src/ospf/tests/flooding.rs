@@ -50,8 +50,8 @@ fn instances_are_refreshed_and_those_of_who_has_gone_grow_old() {
     let mut net = Net::new(3, vec![Link::between(0, 1, 10), Link::between(1, 2, 10)]);
     net.run(60);
     let newest = |net: &Net, router: usize| {
-        let database = net.ospf(0).database();
-        let own = database.iter().find(|known| known.header.key.router == id(router)).cloned();
+        let mut database = net.ospf(0).databases().iter().map(|(_, known)| known);
+        let own = database.find(|known| known.header.key.router == id(router)).cloned();
         own.map(|known| (known.header.sequence, known.age(net.now)))
     };
     let before = newest(&net, 1).expect("an instance").0;
@@ -87,7 +87,7 @@ fn what_a_router_never_said_is_taken_back() {
     net.inject(0, on(0, 1), GROUP, &update(&external(id(0), 5, 1)));
     net.run(10);
     // RFC 2328, 13.4: flushed, and everybody has forgotten it.
-    assert!(net.ospf(0).database().get(&key).is_none() && net.ospf(1).database().get(&key).is_none());
+    assert!(net.known(0, &key).is_none() && net.known(1, &key).is_none());
     net.assert_converged(&[0, 1]);
 }
 
@@ -96,11 +96,11 @@ fn a_newer_instance_of_oneself_is_outdone() {
     let mut net = Net::new(2, vec![Link::between(0, 1, 10)]);
     net.run(60);
     let key = LsaKey { kind: LsaKind::ROUTER, id: id(0), router: id(0) };
-    let mut lsa = Lsa::read(&net.ospf(0).database().get(&key).expect("one").bytes).expect("an LSA");
+    let mut lsa = Lsa::read(&net.known(0, &key).expect("one").bytes).expect("an LSA");
     (lsa.sequence, lsa.checksum) = (77, None);
     net.inject(0, on(0, 1), GROUP, &update(&lsa));
     net.run(20);
-    assert_eq!(net.ospf(1).database().get(&key).map(|known| known.header.sequence), Some(78));
+    assert_eq!(net.known(1, &key).map(|known| known.header.sequence), Some(78));
     net.assert_converged(&[0, 1]);
 }
 
@@ -109,12 +109,12 @@ fn the_last_sequence_number_is_flushed_before_the_first() {
     let mut net = Net::new(3, vec![Link::between(0, 1, 10), Link::between(1, 2, 10)]);
     net.run(60);
     let key = LsaKey { kind: LsaKind::ROUTER, id: id(0), router: id(0) };
-    let mut lsa = Lsa::read(&net.ospf(0).database().get(&key).expect("one").bytes).expect("an LSA");
+    let mut lsa = Lsa::read(&net.known(0, &key).expect("one").bytes).expect("an LSA");
     (lsa.sequence, lsa.checksum) = (MAX_SEQUENCE, None);
     net.inject(0, on(0, 1), GROUP, &update(&lsa));
     net.run(30);
     for node in 0..3 {
-        let known = net.ospf(node).database().get(&key).expect("an instance");
+        let known = net.known(node, &key).expect("an instance");
         assert_eq!(known.header.sequence, INITIAL_SEQUENCE, "RFC 2328, 12.1.6");
     }
     net.assert_converged(&[0, 1, 2]);
@@ -144,7 +144,7 @@ fn table_19_of_the_rfc() {
     gone.key.id = Ipv4Addr::new(198, 51, 100, 0);
     let before = net.packets.len();
     net.inject(0, on(0, 1), GROUP, &update(&gone));
-    assert_eq!((acks(&net, before), net.ospf(0).database().get(&gone.key)), (1, None));
+    assert_eq!((acks(&net, before), net.known(0, &gone.key)), (1, None));
     // An older one is answered by the newer one (RFC 2328, 13, step 8).
     net.run(5);
     let before = net.packets.len();
@@ -167,7 +167,7 @@ fn new_instances_are_taken_once_a_second() {
     for sequence in 5..8 {
         net.inject(0, on(0, 1), GROUP, &update(&external(id(1), sequence, 1)));
     }
-    let known = |net: &Net| net.ospf(0).database().get(&key).map(|known| known.header.sequence);
+    let known = |net: &Net| net.known(0, &key).map(|known| known.header.sequence);
     assert_eq!(known(&net), Some(5), "MinLSArrival is 1 s");
 }
 

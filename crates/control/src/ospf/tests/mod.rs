@@ -1,4 +1,5 @@
 mod adjacency;
+mod areas;
 mod database;
 mod flooding;
 mod net;

@@ -1,19 +1,22 @@
 //! Routers that speak OSPF on links without anything below: packets arrive a millisecond later, or are lost.
 
-use super::super::database::Instance;
+use super::super::areas::{AreaConfig, BACKBONE};
+use super::super::database::{Instance, Scope};
 use super::super::interface::{InterfaceConfig, NetworkType};
 use super::super::neighbor::NeighborState;
+use super::super::outside::{Imported, Redistribution};
 use super::super::{Config, Event, IP_PROTOCOL, Ospf};
 use crate::owner::Owner;
 use crate::protocol::{Arrival, Change, Context, IpArrival, Output, Over, Protocol};
 use crate::services::{
     Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
 };
-use base::plane::{NextHop, Prefix};
+use base::plane::{IpPrefix, NextHop, Prefix};
 use base::{Label, PortId, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
-use wire::ospf::Lsa;
+use std::sync::Arc;
+use wire::ospf::{Lsa, LsaKey};
 
 /// A router id: 10.0.0.N.
 pub(super) fn id(node: usize) -> Ipv4Addr {
@@ -31,6 +34,12 @@ impl Link {
     pub(super) fn between(a: usize, b: usize, cost: u16) -> Link {
         let config = InterfaceConfig { cost, ..InterfaceConfig::default() };
         Link { members: vec![(a, config.clone()), (b, config)], mtu: 1500 }
+    }
+
+    /// The same in an area.
+    pub(super) fn inside(mut self, area: Ipv4Addr) -> Link {
+        self.members.iter_mut().for_each(|member| member.1.area = Some(area));
+        self
     }
 
     /// A broadcast network with the priority of each member.
@@ -76,7 +85,12 @@ pub(super) fn on(link: usize, place: usize) -> Ipv4Addr {
 
 impl Net {
     pub(super) fn new(count: usize, links: Vec<Link>) -> Net {
-        let nodes = (0..count).map(|node| Net::node(node, &links)).collect();
+        Net::of_areas(count, links, &BTreeMap::new())
+    }
+
+    /// The same where areas are treated in some way. A router's own address is in the area of its first link.
+    pub(super) fn of_areas(count: usize, links: Vec<Link>, areas: &BTreeMap<Ipv4Addr, AreaConfig>) -> Net {
+        let nodes = (0..count).map(|node| Net::node(node, &links, areas)).collect();
         Net {
             now: Time::ZERO,
             nodes,
@@ -90,7 +104,7 @@ impl Net {
         }
     }
 
-    fn node(node: usize, links: &[Link]) -> Node {
+    fn node(node: usize, links: &[Link], areas: &BTreeMap<Ipv4Addr, AreaConfig>) -> Node {
         let (mut ports, mut known, mut configs) = (Vec::new(), Vec::new(), BTreeMap::new());
         for (link, described) in links.iter().enumerate() {
             for (place, (_, config)) in described.members.iter().enumerate().filter(|(_, m)| m.0 == node) {
@@ -113,7 +127,9 @@ impl Net {
         }
         let interfaces = Interfaces::new(format!("r{node}"), id(node), known);
         let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
-        let config = Config { interfaces: configs, ..Config::default() };
+        let area = configs.values().next().and_then(|first: &InterfaceConfig| first.area);
+        let (area, areas) = (area.unwrap_or(BACKBONE), areas.clone());
+        let config = Config { area, areas, interfaces: configs, ..Config::default() };
         Node { ospf: Ospf::new(id(node), config), services: Box::new(services), ports }
     }
 
@@ -191,6 +207,11 @@ impl Net {
         &self.nodes[node].ospf
     }
 
+    /// What a router has in the backbone, or of what is outside.
+    pub(super) fn known(&self, node: usize, key: &LsaKey) -> Option<&Arc<Instance>> {
+        self.ospf(node).databases().get(Scope::of(key.kind, BACKBONE), key)
+    }
+
     /// A packet of somebody on a link.
     pub(super) fn inject(&mut self, node: usize, src: Ipv4Addr, dst: Ipv4Addr, bytes: &[u8]) {
         let (port, over) = (PortId(0), Over::Ip(IP_PROTOCOL));
@@ -202,9 +223,35 @@ impl Net {
     pub(super) fn know(&mut self, node: usize, lsa: &Lsa) {
         let bytes = lsa.write().expect("bytes");
         self.with(node, |ospf, now, context| {
-            ospf.install(now, Instance::read(&bytes, now, false).expect("an instance"), None);
+            let scope = Scope::of(lsa.key.kind, BACKBONE);
+            ospf.install(now, scope, Instance::read(&bytes, now, false).expect("an instance"), None);
             ospf.compute(now, context);
         });
+    }
+
+    /// A router announces its static routes, from the beginning.
+    pub(super) fn redistribute(&mut self, node: usize, is_type2: bool, metric: u32) {
+        let said = Redistribution { from: Imported::Static, metric, is_type2, tag: 7 };
+        self.nodes[node].ospf.config.redistribute = vec![said];
+    }
+
+    /// A router has a static route by its first port, or none any more.
+    pub(super) fn set_static(&mut self, node: usize, prefix: Prefix, is_there: bool) {
+        self.with(node, |ospf, now, context| {
+            let hop = NextHop::Via { port: PortId(0), gateway: on(0, 100).into() };
+            let rib = &mut context.services.rib;
+            match is_there {
+                true => rib.set(prefix, crate::services::Route::fixed(hop)),
+                false => drop(rib.remove(prefix, Source::Static)),
+            }
+            ospf.handle_change(now, context, &Change::Route(IpPrefix::V4(prefix)));
+        });
+    }
+
+    /// How one router treats an area, before anything runs.
+    pub(super) fn treat(&mut self, node: usize, area: Ipv4Addr, config: AreaConfig) {
+        let ospf = &mut self.nodes[node].ospf;
+        ospf.config.areas.insert(area, config);
     }
 
     pub(super) fn restart(&mut self, node: usize) {
@@ -243,7 +290,7 @@ impl Net {
 
     /// The database of a router without ages.
     pub(super) fn contents(&self, node: usize) -> Vec<Vec<u8>> {
-        self.nodes[node].ospf.database().iter().map(|instance| instance.bytes[2..].to_vec()).collect()
+        self.nodes[node].ospf.databases().iter().map(|(_, instance)| instance.bytes[2..].to_vec()).collect()
     }
 
     /// Metric and next hops of a router's route by OSPF.
@@ -253,6 +300,22 @@ impl Net {
             all.filter(|(to, route, _)| *to == prefix && route.source == Source::Protocol(Ospf::ID));
         let (_, route, hops) = own.next()?;
         Some((route.metric, hops?.to_vec()))
+    }
+
+    /// Where packets to an address go: the routers on their way, and that of the address at the end if they arrive.
+    pub(super) fn walk(&self, from: usize, to: Ipv4Addr) -> Vec<usize> {
+        let mut way = vec![from];
+        while let Some(&here) = way.last().filter(|here| id(**here) != to && way.len() <= self.nodes.len()) {
+            let hop = self.nodes[here].services.rib.first_hop(to).map(|(_, hop)| hop);
+            let Some(NextHop::Via { port, gateway }) = hop else { break };
+            let (link, _) = self.nodes[here].ports[usize::from(port.0)];
+            let place = (0..self.links[link].members.len()).find(|place| gateway == on(link, *place));
+            way.extend(place.map(|place| self.links[link].members[place].0));
+            if place.is_none() {
+                break;
+            }
+        }
+        way
     }
 
     /// All databases are the same, and every router has a route to every other one of which the cost is right.

@@ -34,7 +34,7 @@ fn net() -> Net {
     net.run(90);
     for node in [1, 2] {
         let key = LsaKey { kind: LsaKind::ROUTER, id: id(node), router: id(node) };
-        let known = net.ospf(0).database().get(&key).expect("an instance").clone();
+        let known = net.known(0, &key).expect("an instance").clone();
         let LsaBody::Router(mut router) = known.body.clone() else { panic!("{known:?}") };
         router.flags = router_flags::B | router_flags::E;
         net.know(0, &lsa(LsaKind::ROUTER, id(node), id(node), LsaBody::Router(router)));

@@ -310,6 +310,12 @@ impl<P: RoutePrefix> Rib<P> {
         self.entries.get(&key_of(prefix)).map_or(&[], |entry| entry.active.as_slice())
     }
 
+    /// The route of a prefix that is in force.
+    pub fn best(&self, prefix: P) -> Option<&Route<P>> {
+        let entry = self.entries.get(&key_of(prefix)).filter(|entry| !entry.active.as_slice().is_empty())?;
+        entry.routes.as_slice().get(entry.best)
+    }
+
     /// Prefixes with the next hops in force, the least specific first.
     pub fn active(&self) -> impl Iterator<Item = (P, &[NextHop])> {
         let all = self.entries.iter().map(|(&key, entry)| (prefix_of(key), entry.active.as_slice()));
