@@ -10,7 +10,7 @@ use base::ProtocolId;
 use base::diagnostic::Diagnostic;
 use control::protocol::Agreement;
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A router that speaks a protocol, at an end of a link.
 struct End<'a> {
@@ -19,6 +19,14 @@ struct End<'a> {
     /// What it wants to have in common; nothing if it is passive there.
     wants: Option<Vec<Agreement>>,
     name: &'a str,
+}
+
+impl End<'_> {
+    /// What it wants something to be that both ends have to agree on.
+    fn wanted(&self, what: &str) -> Option<&str> {
+        let found = self.wants.as_ref()?.iter().find(|one| one.what == what);
+        found.map(|one| one.value.as_str())
+    }
 }
 
 impl Network {
@@ -115,10 +123,71 @@ impl Network {
         if said.is_empty() {
             said.extend(self.parted(protocol, &parts));
         }
+        let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());
+        if let Some((what, center)) = center.filter(|_| said.is_empty()) {
+            said.extend(self.regions(protocol, what, &center, &meetings));
+        }
+        said
+    }
+
+    /// Regions that the one in the center does not join: routers in several others, regions that do not touch it, and
+    /// its own pieces.
+    fn regions(
+        &self,
+        protocol: ProtocolId,
+        what: &'static str,
+        center: &str,
+        meetings: &[Vec<End<'_>>],
+    ) -> Vec<Diagnostic> {
+        let mut routers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let mut pieces = Parts::new(core::iter::empty());
+        for ends in meetings {
+            let mut before = None;
+            for end in ends {
+                let Some(region) = end.wanted(what) else { continue };
+                routers.entry(region).or_default().insert(end.node);
+                if region == center {
+                    pieces.above.entry(end.node).or_insert(end.node);
+                    pieces.join(before.unwrap_or(end.node), end.node);
+                    before = Some(end.node);
+                }
+            }
+        }
+        let own = protocol.to_string();
+        let inside = routers.get(center).cloned().unwrap_or_default();
+        let mut said = Vec::new();
+        for node in routers.values().flatten().copied().collect::<BTreeSet<_>>() {
+            let of: Vec<&str> =
+                routers.iter().filter(|(_, all)| all.contains(&node)).map(|one| *one.0).collect();
+            if of.len() > 1 && !inside.contains(&node) {
+                let (protocol, own) = (own.clone(), of.join(" and "));
+                let stray = AdviceProblem::Stray { protocol, what, own, center: center.to_string() };
+                said.push(stray.of_node(&self.description, node));
+            }
+        }
+        let outside = routers.iter().filter(|(region, _)| **region != center && routers.len() > 1);
+        let is_known = !said.is_empty();
+        for (region, all) in outside.filter(|(_, all)| !is_known && all.is_disjoint(&inside)) {
+            let names = some_names(all.iter().map(|node| self.node_name(*node)));
+            let (protocol, center) = (own.clone(), center.to_string());
+            let apart =
+                AdviceProblem::Apart { protocol, what, own: (*region).to_string(), routers: names, center };
+            said.push(Diagnostic::new(apart));
+        }
+        if let Some((some, others)) = self.two_parts(&pieces).filter(|_| routers.len() > 1) {
+            let (protocol, center) = (own, center.to_string());
+            said.push(Diagnostic::new(AdviceProblem::Pieces { protocol, what, center, some, others }));
+        }
         said
     }
 
     fn parted(&self, protocol: ProtocolId, parts: &Parts) -> Option<Diagnostic> {
+        let (some, others) = self.two_parts(parts)?;
+        Some(Diagnostic::new(AdviceProblem::Parted { protocol: protocol.to_string(), some, others }))
+    }
+
+    /// The routers of the first two parts, if there are several, and how many more there are.
+    fn two_parts(&self, parts: &Parts) -> Option<(String, String)> {
         let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for node in parts.above.keys() {
             all.entry(parts.top(*node)).or_default().push(*node);
@@ -131,8 +200,7 @@ impl Network {
             0 => names(&others),
             more => format!("{} (and {more} more parts)", names(&others)),
         };
-        let parted = AdviceProblem::Parted { protocol: protocol.to_string(), some: names(&some), others };
-        Some(Diagnostic::new(parted))
+        Some((names(&some), others))
     }
 }
 

@@ -256,6 +256,12 @@ base::problems! {
         SameRouterId { protocol: String, id: String, other: String } is Conflict, "same-router-id", "{protocol}: '{other}' has its router id {id}, too: others take the two for one";
         /// Routers of a protocol that do not hear of each other.
         Parted { protocol: String, some: String, others: String } is Conflict, "parted", "{protocol}: nothing joins {some} and {others}: neither side finds routes to the other";
+        /// A router in several regions and not in the one that joins them.
+        Stray { protocol: String, what: &'static str, own: String, center: String } is Conflict, "stray", "{protocol}: it is in {what} {own} and not in {what} {center}, which joins all others: it finds no routes from one to the other";
+        /// A region that does not touch the one that joins all.
+        Apart { protocol: String, what: &'static str, own: String, routers: String, center: String } is Conflict, "apart", "{protocol}: no router of {what} {own} ({routers}) is in {what} {center}, which joins all others: it finds no routes to them";
+        /// The region that joins all is in pieces.
+        Pieces { protocol: String, what: &'static str, center: String, some: String, others: String } is Conflict, "pieces", "{protocol}: {what} {center}, which joins all others, is in pieces: no link inside of it joins {some} and {others}";
         /// A bucket that is smaller than packets that came.
         BeyondBurst { lost: u64, given: u64 } is OutOfRange, "beyond-burst", "{lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate";
         /// An LSP that another leaves nothing.

@@ -307,3 +307,72 @@ fn nothing_goes_through_a_stub_router_and_flows_share_ways_that_are_as_good() {
     };
     assert!(sent("b") > 50 && sent("c") > 50, "{} {}", sent("b"), sent("c"));
 }
+
+/// Routers `a`, `b`, `c`, `d` in a row, with OSPF as given.
+fn in_a_row(ospf: [Value; 4]) -> Value {
+    let [a, b, c, d] = ospf.map(|ospf| json!({"kind": "router", "ospf": ospf}));
+    let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "1 ms"});
+    json!({
+        "name": "row",
+        "nodes": {"a": a, "b": b, "c": c, "d": d},
+        "links": [link("a", "b"), link("b", "c"), link("c", "d")],
+    })
+}
+
+fn in_area(area: u32, interfaces: &Value, kind: &str) -> Value {
+    let areas = json!([{"area": 1, "kind": kind, "ranges": [{"prefix": "10.0.0.0/8", "advertise": false}]}]);
+    json!({"hello_interval": "1 s", "area": area, "interfaces": interfaces, "areas": areas})
+}
+
+#[test]
+fn packets_pass_a_stub_area_and_the_backbone() {
+    let b = in_area(0, &json!({"a": {"area": 1}}), "stub");
+    let (a, c) = (in_area(1, &json!({}), "stub"), in_area(0, &json!({"d": {"area": 2}}), "normal"));
+    let mut described = in_a_row([a, b, c, in_area(2, &json!({}), "normal")]);
+    described["flows"] = json!([
+        {"name": "there", "from": "a", "to": "d", "rate": "1 Mbit/s", "start": "20 s"},
+        {"name": "back", "from": "d", "to": "a", "rate": "1 Mbit/s", "start": "20 s"},
+    ]);
+    assert_eq!(warnings(&described), [""; 0]);
+    let mut network = network(&described);
+    network.run_until(Time(25 * S)).expect("a run");
+    assert_eq!(lost(&mut network), 0);
+    assert!(numbers(&mut network, "flow_accounts", "received").iter().all(|received| *received > 100));
+    assert_eq!(count(&mut network, "ospf", "role", "border"), 4, "b and c, in two areas each");
+    assert_eq!(count(&mut network, "ospf", "kind", "stub"), 2);
+    for (word, least) in [("intra-area", 6), ("inter-area", 6)] {
+        assert!(count(&mut network, "ospf_routes", "type", word) >= least, "{word}");
+    }
+    conserved(&mut network).expect("closed accounts");
+}
+
+#[test]
+fn areas_that_do_not_join_are_named() {
+    let usual = json!({});
+    let of = |area: u32| in_area(area, &json!({}), "normal");
+    let border =
+        |own: u32, towards: &str, other: u32| in_area(own, &json!({towards: {"area": other}}), "normal");
+    let said = |ospf: [Value; 4]| warnings(&in_a_row(ospf));
+    assert_eq!(
+        said([of(0), border(0, "c", 1), border(1, "d", 2), of(2)]),
+        [
+            "node 'c': ospf: it is in area 0.0.0.1 and 0.0.0.2 and not in area 0.0.0.0, which joins all others: it finds \
+         no routes from one to the other"
+        ]
+    );
+    assert_eq!(
+        said([of(0), border(0, "c", 1), border(1, "d", 0), of(0)]),
+        [
+            "ospf: area 0.0.0.0, which joins all others, is in pieces: no link inside of it joins 'a' and 'b' and 'c' and \
+         'd'"
+        ]
+    );
+    assert_eq!(said([of(1), of(1), border(1, "d", 1), of(1)]), [""; 0], "one area needs no backbone");
+    let mixed = said([in_area(1, &usual, "stub"), border(0, "a", 1), of(0), of(0)]);
+    assert_eq!(
+        mixed,
+        [
+            "link a - b: ospf: the kind of area is stub at 'a' and normal at 'b': the two do not become neighbours"
+        ]
+    );
+}
