@@ -157,7 +157,11 @@ def not_adjacent(one: State, name: str, speakers: set[str]) -> list[str]:
     """Links of a router by which OSPF finds no neighbour though there should be one, a sentence each."""
     if name not in speakers:
         return []
+    areas = [row for row in rows(ask(one, name, "table", "ospf")) if row["role"] == "stray"]
     said = []
+    if areas:
+        own = " and ".join(row["area"] for row in areas)
+        said.append(f"router {name} is in areas {own} of OSPF and not in the backbone, area 0.0.0.0")
     for row in rows(ask(one, name, "table", "ospf_interfaces")):
         bridge = row["network"] == "broadcast" and row["neighbors"] > 1
         wanted = row["towards"] in speakers or row["neighbors"] or row["refused"]

@@ -21,14 +21,16 @@ def of_network(network: Network) -> list[Section]:
     if not routers:
         return []
     interfaces = _rows(network.columns("ospf_interfaces"))
-    heard: dict[str, int] = {}
+    heard: dict[tuple[str, str], int] = {}
     for one in interfaces:
-        heard[one["node"]] = heard.get(one["node"], 0) + one["neighbors"]
+        at = (one["node"], one["area"])
+        heard[at] = heard.get(at, 0) + one["neighbors"]
     cells = [
         [
             one["node"],
-            one["area"],
-            f"{one['adjacent']} of {heard.get(one['node'], 0)}",
+            one["area"] if one["kind"] == "normal" else f"{one['area']} ({one['kind']})",
+            one["role"],
+            f"{one['adjacent']} of {heard.get((one['node'], one['area']), 0)}",
             f"{one['advertisements']}",
             f"{one['checksum']:x}",
             f"{one['routes']}",
@@ -36,14 +38,16 @@ def of_network(network: Network) -> list[Section]:
         ]
         for one in routers[:ROWS_MAX]
     ]
-    titles = ["router", "area", "adjacent", "advertisements", "sum of checksums", "routes", "computations"]
+    titles = ["router", "area", "role", "adjacent", "advertisements", "sum of checksums", "routes"]
+    titles.append("computations")
     more = (
         f'The first {ROWS_MAX} of {len(routers):,}; Network.table("ospf") has all'
         if len(routers) > ROWS_MAX
         else ""
     )
     table = Table("Routers that speak OSPF", titles, cells, 2, note=more)
-    return [Section("OSPF", points=[*_databases(routers), *_refused(network, interfaces)], tables=[table])]
+    said = [*_databases(routers), *stray(routers), *_refused(network, interfaces)]
+    return [Section("OSPF", points=said, tables=[table])]
 
 
 def _databases(routers: list[dict[str, Any]]) -> list[str]:
@@ -57,6 +61,19 @@ def _databases(routers: list[dict[str, Any]]) -> list[str]:
         elif len(own) > 1:
             said.append(f"All {len(own)} routers of area {area} have the same database.")
     return said
+
+
+def stray(routers: list[dict[str, Any]]) -> list[str]:
+    """Routers of several areas of which none joins the others, a sentence each; from rows of table `ospf`."""
+    areas: dict[str, list[str]] = {}
+    for one in routers:
+        if one["role"] == "stray":
+            areas.setdefault(one["node"], []).append(one["area"])
+    return [
+        f"{node} is in areas {' and '.join(own)} and not in the backbone, area 0.0.0.0: it finds no routes"
+        " from one to the other."
+        for node, own in areas.items()
+    ]
 
 
 def _refused(network: Network, interfaces: list[dict[str, Any]]) -> list[str]:
