@@ -276,14 +276,14 @@ fn frr_is_a_border_router_beside_one() {
     let networks = " network 10.9.0.0/24 area 0\n network 192.0.2.0/24 area 0\n network 10.7.0.0/24 area 1\n";
     let lines = [" ip ospf network point-to-point", networks];
     let wanted = [Prefix::new(BEHIND, 24)];
-    meet_in_areas("border", [0, 2], AreaKind::Normal, lines, wanted, "O IA  10.8.0.0/24");
+    meet_in_areas("border", [0, 2], AreaKind::Normal, lines, wanted, "10.8.0.0/24");
 }
 
 #[test]
 fn frr_is_inside_a_stub_area() {
     let areas = " area 1 stub\n network 10.0.0.0/8 area 1\n network 192.0.2.0/24 area 1\n";
     let lines = [" ip ospf network point-to-point", areas];
-    meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "O IA  0.0.0.0/0");
+    meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "0.0.0.0/0");
 }
 
 #[test]
