@@ -241,6 +241,19 @@ fn no_label_is_leaked() {
 }
 
 #[test]
+fn a_router_greets_as_often_as_a_neighbour_with_a_shorter_hold_time_needs() {
+    let mut described = square(&with_ospf(&json!(true)));
+    described["nodes"]["e"] = with_ospf(&quick());
+    let mut network = network(&described);
+    network.run_until(Time(60 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ldp_sessions", "state", "operational"), 10);
+    let is_down = |event: &base::Event| {
+        event.of().is_some_and(|event: &ldp::Event| matches!(event, ldp::Event::LdpSessionDown { .. }))
+    };
+    assert_eq!(network.events().iter().filter(|record| is_down(&record.event)).count(), 0);
+}
+
+#[test]
 fn flows_share_ways_that_are_as_good() {
     let mut described =
         square(&with_ospf(&json!({"hello_interval": "1 s", "hold_time": "4 s", "gtsm": false})));

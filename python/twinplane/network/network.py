@@ -531,7 +531,7 @@ class Network(Acting, Asking, Shown):
 
         `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
         threads work on the network, where they pay; results are the same, to the byte. Left out, there are as
-        many as processors, and one in the workers of a campaign. `threads` of the network says what came of it.
+        many as processors, and one in the workers of a campaign. `Network.threads` says what came of it.
         """
         self.engine.run(until, for_, progress, threads)
 

@@ -71,7 +71,7 @@ impl Ldp {
     /// Sends Hellos, and forgets who was not heard.
     pub(super) fn discover(&mut self, now: Time, context: &mut Context<'_>) {
         if self.hello_due <= now {
-            self.hello_due = now + self.config.hello;
+            self.hello_due = now + self.hello_interval();
             for port in self.config.ports.clone() {
                 self.greet(context.services, port);
             }
@@ -80,6 +80,14 @@ impl Ldp {
         for key in silent.map(|(key, _)| *key).collect::<Vec<_>>() {
             self.part(now, context, key);
         }
+    }
+
+    /// The time between two Hellos: as configured, or a third of the shortest hold time that a neighbour goes by if that
+    /// is less (RFC 5036, 3.5.2).
+    fn hello_interval(&self) -> Span {
+        let holds = self.adjacencies.values().map(|one| one.hold_s).filter(|hold| *hold != FOR_EVER);
+        let third = holds.min().map(|hold| Span::from_ms(i64::from(hold) * 1000 / 3));
+        third.map_or(self.config.hello, |third| third.min(self.config.hello))
     }
 
     fn greet(&mut self, services: &Services, port: PortId) {
@@ -133,6 +141,7 @@ impl Ldp {
         let transport = hello.transport.unwrap_or(ip.src);
         let adjacency = Adjacency { address: ip.src, transport, hold_s, expires, gtsm: hello.gtsm };
         let is_new = self.adjacencies.insert((ip.port, id), adjacency).is_none();
+        self.hello_due = self.hello_due.min(now + self.hello_interval());
         let peer = self.peers.entry(id).or_default();
         if core::mem::replace(&mut peer.configuration, hello.configuration) != hello.configuration {
             // RFC 5036, 3.5.2.1: somebody has configured it anew.
