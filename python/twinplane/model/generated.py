@@ -754,6 +754,8 @@ class RouterSpec(Written):
     """Greet, a made-up protocol: an example for developers [default: not spoken]."""
     ospf: Ospf | None = None
     """OSPF version 2 (RFC 2328): true, or how. It finds the router's routes [default: not spoken]."""
+    ldp: Ldp | None = None
+    """LDP (RFC 5036): true, or how. It gives labels to the router's routes [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -852,11 +854,11 @@ class GreetSpec(Written):
 
 @checked
 class Ospf(Checked):
-    """OSPF version 2 (RFC 2328) inside one area: true, or how. A router that speaks it has no routes by shortest paths but those that it finds. What is said here of links holds for all of its links."""
+    """OSPF version 2 (RFC 2328): true, or how. A router that speaks it has no routes by shortest paths but those that it finds. What is said here of links holds for all of its links."""
 
     CHECK: ClassVar[str] = "Ospf"
-    area: int | str = "0.0.0.0"
-    """The area of all links."""
+    areas: Sequence[OspfArea] = field(default_factory=list)
+    """How areas are treated, if not as usual."""
     router_id: str | None = None
     """The number that neighbours know the router by [default: its loopback address]."""
     reference_bandwidth: Quantity | None = None
@@ -865,8 +867,12 @@ class Ospf(Checked):
     """Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other way."""
     spf: OspfSpf = field(default_factory=lambda: OspfSpf())
     """How computations of paths are delayed."""
+    redistribute: Sequence[OspfRedistribution] = field(default_factory=list)
+    """Routes of others that it announces as networks outside: it is a boundary router then."""
     interfaces: Mapping[str, OspfInterface] = field(default_factory=dict)
     """Settings for single links, by the node at the other end."""
+    area: int | str | None = None
+    """Its area. The backbone, which joins all others, is area 0 [default: 0; of a link, that of the router]."""
     cost: int | None = None
     """What it costs to send by it [default: the 'metric' of the link, or what the reference bandwidth makes of its rate]."""
     hello_interval: Quantity | None = None
@@ -888,6 +894,36 @@ class Ospf(Checked):
 
 
 @checked
+class OspfArea(Checked):
+    """How an area is treated. All of its routers have to say the same `kind`, and its border routers the rest."""
+
+    CHECK: ClassVar[str] = "OspfArea"
+    area: int | str
+    """Which one it is."""
+    kind: Literal["normal", "stub"] = "normal"
+    """What comes in from outside."""
+    summaries: bool = True
+    """Into a stub area: networks of other areas, too, not the default route alone."""
+    default_cost: int = 1
+    """What the default route costs that border routers announce into a stub area."""
+    ranges: Sequence[OspfRange] = field(default_factory=list)
+    """Its networks as other areas see them."""
+
+
+@checked
+class OspfRange(Checked):
+    """Networks of an area that border routers announce to other areas as one, or not at all (RFC 2328, 3.5). Packets to it for which no closer route is known are dropped."""
+
+    CHECK: ClassVar[str] = "OspfRange"
+    prefix: str
+    """All of the networks are in it."""
+    advertise: bool = True
+    """Say it to other areas; with false they do not hear of its networks."""
+    cost: int | None = None
+    """What it costs to get there [default: what the farthest of its networks costs]."""
+
+
+@checked
 class OspfSpf(Checked):
     """How computations of paths are delayed after changes (RFC 8405)."""
 
@@ -905,10 +941,28 @@ class OspfSpf(Checked):
 
 
 @checked
+class OspfRedistribution(Checked):
+    """Routes that a boundary router announces as networks outside (RFC 2328, 12.4.4)."""
+
+    CHECK: ClassVar[str] = "OspfRedistribution"
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    from_: Literal["static"] = "static"
+    """Whose routes."""
+    metric: int = 20
+    """What it costs to go there from the boundary router on."""
+    metric_type: int = 2
+    """1: the metric is added to the cost of the way to the boundary router; 2: it is more than any cost inside."""
+    tag: int = 0
+    """A number for other boundary routers; OSPF itself does not use it."""
+
+
+@checked
 class OspfInterface(Checked):
     """OSPF on a link of a router. What is absent is as for all of its links."""
 
     CHECK: ClassVar[str] = "OspfInterface"
+    area: int | str | None = None
+    """Its area. The backbone, which joins all others, is area 0 [default: 0; of a link, that of the router]."""
     cost: int | None = None
     """What it costs to send by it [default: the 'metric' of the link, or what the reference bandwidth makes of its rate]."""
     hello_interval: Quantity | None = None
@@ -940,6 +994,23 @@ class OspfAuthentication(Checked):
     """The secret, as text [default: none]."""
     key_id: int = 1
     """Number of the key, with MD5 and SHA."""
+
+
+@checked
+class Ldp(Checked):
+    """LDP (RFC 5036): true, or how. Routers that speak it give each other labels for the routes that they find by OSPF."""
+
+    CHECK: ClassVar[str] = "Ldp"
+    hello_interval: Quantity = "5 s"
+    """From a Hello to the next."""
+    hold_time: Quantity = "15 s"
+    """A neighbour of which no Hello comes for so long is gone, in whole seconds; the smaller of what both say."""
+    keepalive_time: Quantity = "180 s"
+    """A session by which nothing comes for so long ends, in whole seconds; the smaller of what both say."""
+    prefixes: Literal["loopbacks", "all"] = "all"
+    """Which prefixes get a label."""
+    gtsm: bool = True
+    """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
 
 
 @dataclass(frozen=True, kw_only=True)
