@@ -82,8 +82,8 @@ impl Ldp {
         }
     }
 
-    /// The time between two Hellos: as configured, or a third of the shortest hold time that a neighbour goes by if that
-    /// is less (RFC 5036, 3.5.2).
+    /// The time between two Hellos: as configured, or a third of the shortest hold time that a neighbour goes by if
+    /// that is less (RFC 5036, 3.5.2).
     fn hello_interval(&self) -> Span {
         let holds = self.adjacencies.values().map(|one| one.hold_s).filter(|hold| *hold != FOR_EVER);
         let third = holds.min().map(|hold| Span::from_ms(i64::from(hold) * 1000 / 3));
