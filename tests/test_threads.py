@@ -1,7 +1,6 @@
 """Threads of a network: results are the same, and the network says how many there were."""
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
+import os
 
 import pytest
 import twinplane as tp
@@ -75,7 +74,15 @@ def test_wrong_numbers_are_refused(four_processors: None, threads: object, said:
         ring().run(until="1 ms", threads=threads)  # type: ignore[arg-type]
 
 
-def test_the_workers_of_a_campaign_have_one() -> None:
-    assert processors.threads(None) == processors.count()
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert pool.submit(processors.threads, None).result() == 1
+def test_one_thread_unless_more_are_asked_for(four_processors: None) -> None:
+    assert processors.threads(None) == 1
+    processors.limit(3)
+    try:
+        assert processors.threads(None) == 3
+    finally:
+        processors.limit(None)
+    assert processors.threads(None) == 1
+
+
+def test_processors_are_those_that_this_process_may_use() -> None:
+    assert 1 <= processors.count() <= (os.cpu_count() or 1)

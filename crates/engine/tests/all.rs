@@ -8,5 +8,6 @@ mod order;
 mod outages;
 mod overload;
 mod queues;
+mod threads;
 mod watching;
 mod windows;

@@ -67,6 +67,7 @@ impl Device for Walker {
     }
     fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
         let out = self.route(&mut frame);
+        self.diary.outputs.push_back(Output::Event(Event::PortDown { port: port.0 }));
         self.diary.punted(now, port, frame, out, 5 * self.latency);
     }
     fn handle_timeout(&mut self, now: Time) {
@@ -128,6 +129,26 @@ fn plan() -> impl Strategy<Value = Plan> {
             recorded,
         })
     })
+}
+
+/// Half of the plans have times that are all multiples of a microsecond, so that much happens at one time.
+fn any_plan() -> impl Strategy<Value = Plan> {
+    prop_oneof![plan(), plan().prop_map(coarse)]
+}
+
+fn coarse(mut plan: Plan) -> Plan {
+    const TICK: u64 = 1_000_000;
+    let round = |time: u64| time / TICK * TICK;
+    for (latency, _, first, interval) in &mut plan.nodes {
+        (*latency, *first, *interval) = (round(*latency), round(*first), round(*interval).max(TICK));
+    }
+    for (_, _, rate, delay, _) in &mut plan.links {
+        (*rate, *delay) = (0, round(*delay as u64 / 4) as i64);
+    }
+    for (_, _, at, last) in &mut plan.faults {
+        (*at, *last) = (round(*at), round(*last));
+    }
+    plan
 }
 
 fn fault(plan: &Plan, (kind, place, at, last): (u64, usize, u64, u64)) -> Fault {
@@ -221,7 +242,7 @@ fn run_shared(
 proptest! {
     #![proptest_config(testing::cases(256))]
     #[test]
-    fn windows_change_nothing(plan in plan(), steps in 1u64..200, slice in 1_000_000u64..30_000_000) {
+    fn windows_change_nothing(plan in any_plan(), steps in 1u64..200, slice in 1_000_000u64..30_000_000) {
         let in_step = run(&plan, u64::MAX, u64::MAX / 4, true);
         prop_assert!(run(&plan, u64::MAX, u64::MAX / 4, false) == in_step, "at once");
         prop_assert!(run(&plan, steps, u64::MAX / 4, false) == in_step, "in steps of {steps}");
@@ -230,7 +251,7 @@ proptest! {
 
     #[test]
     fn threads_change_nothing(
-        plan in plan(),
+        plan in any_plan(),
         owners in proptest::collection::vec(0u16..4, 9),
         steps in 1u64..400,
         slice in 1_000_000u64..30_000_000,

@@ -20,7 +20,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use crate::network::{PyNetwork, for_processes, plan};
+    use crate::network::{PyNetwork, for_processes, plan, processors};
     #[pymodule_export]
     use capture::CaptureFile;
     #[pymodule_export]

@@ -342,6 +342,12 @@ fn alone(py: Python<'_>, group: &str, given: Value, error: Diagnostic) -> PyErr 
 }
 
 /// A description as processes get it that do not measure: with the facts of its nodes, without what is measured.
+/// How many processors this process may use.
+#[pyfunction]
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get())
+}
+
 #[pyfunction]
 pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let given = value(description)?;

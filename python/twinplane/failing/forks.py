@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from ..errors import FailedError, one_line
+from ..network import processors
 
 T = TypeVar("T")
 
@@ -94,6 +95,8 @@ def _be_child(task: T, work: Callable[[T], bytes], pipe: int) -> None:
     code = 1
     try:
         gc.disable()
+        # Children fill the processors already.
+        processors.limit(1)
         # Ctrl-C is for the parent, which ends its children.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -530,8 +530,8 @@ class Network(Acting, Asking, Shown):
         """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on.
 
         `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
-        threads work on the network, where they pay; results are the same, to the byte. Left out, there are as
-        many as processors, and one in the workers of a campaign. `Network.threads` says what came of it.
+        threads work on the network, where they pay; results are the same, to the byte. Left out, one does.
+        `Network.threads` says what came of it.
         """
         self.engine.run(until, for_, progress, threads)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-
+from .. import core
 from ..errors import TwinplaneError
 
-_most: int | None = None
+_most = 1
 
 
 def count() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many processors this process may use: within the quota of its control group."""
+    found: int = core.load().processors()
+    return found
 
 
 def checked(asked: int, name: str) -> int:
@@ -27,14 +26,9 @@ def checked(asked: int, name: str) -> int:
 def limit(most: int | None) -> None:
     """Let networks of this process that say nothing else have so many threads at most."""
     global _most
-    _most = None if most is None else checked(most, "--threads")
+    _most = 1 if most is None else checked(most, "--threads")
 
 
 def threads(asked: int | None) -> int:
-    """How many threads may work on a network: as asked for, or as many as there are processors to be had."""
-    if asked is not None:
-        return checked(asked, "threads")
-    if _most is not None:
-        return _most
-    # The workers of a campaign fill the processors already.
-    return 1 if multiprocessing.parent_process() is not None else count()
+    """How many threads may work on a network: as asked for, or as the command line says, or one."""
+    return _most if asked is None else checked(asked, "threads")

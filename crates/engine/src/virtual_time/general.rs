@@ -30,7 +30,7 @@ impl World {
         }
         let first = self.processes.first();
         let late = self.late.next_port().filter(|late| late.0 == now);
-        let due = (time_of(first) == now && first != NEVER).then(|| due_of(first));
+        let due = (time_of(first) == now && first != NEVER).then(|| due_of(self.processes.root_of(first)));
         match (due, late) {
             (Some(Due::Arrival(g)), Some((_, port))) if g ^ 1 > port => self.arrive_late(),
             (None | Some(Due::Timeout(_)), Some(_)) => self.arrive_late(),

@@ -98,7 +98,8 @@ struct Process {
     entrances: core::ops::Range<u32>,
     /// Lanes with queue disciplines that lead to one of its devices.
     queued: Vec<u32>,
-    /// The highest key of what it has done at the time of what it did last. Kept where worlds share a network.
+    /// The highest key of what it has done at the time of what it did last. What becomes possible at that time comes
+    /// after it, whatever its own key.
     latest: Key,
 }
 
@@ -110,15 +111,16 @@ pub(super) struct Processes {
     /// All tournaments. In front of each stand the reach of the process, above, and the least time that a frame takes
     /// by one of its entrances, below.
     keys: Vec<Key>,
-    /// The tournament of their roots.
+    /// The tournament of their roots, or of what they did last if that has a higher key: their turns.
     firsts: Vec<Key>,
     /// Stands for all processes of other worlds: whatever comes to it is earlier than nothing.
     outside: u32,
 }
 
 impl Processes {
-    /// Finds the processes of these devices and lanes, and what each has to do.
-    pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane]) -> Processes {
+    /// Finds the processes of these devices and lanes, and what each has to do. `latest` is what the processes of the
+    /// devices have done last; it may be empty.
+    pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane], latest: &[Key]) -> Processes {
         let process_of = joined(nodes, lanes);
         let own = process_of.iter().filter(|process| **process != u32::MAX);
         let outside = own.max().map_or(0, |last| last + 1);
@@ -188,6 +190,10 @@ impl Processes {
             let half = leaves.get(place.process as usize).map_or(1, |leaves| leaves.next_power_of_two());
             place.leaf += all.list[place.process as usize].base + half;
         }
+        for (&latest, &process) in latest.iter().zip(&process_of).filter(|(_, process)| **process != u32::MAX)
+        {
+            all.did(latest & !Key::from(PROCESS) | Key::from(process));
+        }
         all.firsts = vec![NEVER; 2 * count.next_power_of_two()];
         for (node, number) in nodes.iter().zip(0..) {
             all.set_timeout(node, number, node.timeout);
@@ -198,10 +204,24 @@ impl Processes {
         all
     }
 
-    /// What is to be done first of all.
+    /// What the process of each of these devices has done last.
+    pub(super) fn latest_of(&self, nodes: &[Node]) -> Vec<Key> {
+        nodes
+            .iter()
+            .map(|node| self.list.get(node.place.process as usize).map_or(0, |own| own.latest))
+            .collect()
+    }
+
+    /// Which process has its turn, and when. What it does is its [`Processes::root`].
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
         self.firsts.get(1).copied().unwrap_or(NEVER)
+    }
+
+    /// What the process that has its turn does first.
+    #[inline(always)]
+    pub(super) fn root_of(&self, first: Key) -> Key {
+        self.root(self.base(Processes::of(first)))
     }
 
     /// The process of a key.
@@ -259,10 +279,12 @@ impl Processes {
         Time(horizon)
     }
 
-    /// The highest key of what a process did at the time of what it did last.
-    #[inline]
-    pub(super) fn latest(&mut self, process: u32) -> &mut Key {
-        &mut self.list[process as usize].latest
+    /// A process has done, or does, what has this key. Returns the highest key of what it did at this time.
+    #[inline(always)]
+    pub(super) fn did(&mut self, key: Key) -> Key {
+        let latest = &mut self.list[Processes::of(key) as usize].latest;
+        *latest = (*latest).max(key);
+        *latest
     }
 
     /// Where the root of a process is a leaf.
@@ -293,8 +315,9 @@ impl Processes {
     /// The process that was the first of all has been worked on.
     #[inline]
     pub(super) fn settle_first(&mut self, process: u32, base: u32) {
-        let (leaf, root) = (self.leaf(process), self.root(base));
-        tournament::replace_first(&mut self.firsts, leaf, root);
+        let turn = self.root(base).max(self.list[process as usize].latest);
+        let leaf = self.leaf(process);
+        tournament::replace_first(&mut self.firsts, leaf, turn);
     }
 
     /// Writes a key wherever it is.
@@ -303,11 +326,15 @@ impl Processes {
         if place.process == self.outside {
             return;
         }
-        let base = self.base(place.process);
+        let Process { base, latest, .. } = self.list[place.process as usize];
         let root = tournament::set(&mut self.keys[base as usize..], (place.leaf - base) as usize, key);
-        let leaf = self.leaf(place.process);
-        if self.firsts[leaf] != root {
-            tournament::set(&mut self.firsts, leaf, root);
+        debug_assert!(
+            time_of(root) >= time_of(latest),
+            "something is to be done before what is done already"
+        );
+        let (leaf, turn) = (self.leaf(place.process), root.max(latest));
+        if self.firsts[leaf] != turn {
+            tournament::set(&mut self.firsts, leaf, turn);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Runs: what is done next, and when a run is over.
 
-use super::process::{Processes, time_of};
+use super::process::{Key, Processes, time_of};
 use super::{Progress, World};
 use crate::error::EngineError;
 use crate::record::Input;
@@ -51,6 +51,9 @@ impl World {
             self.drain(node);
         }
         let mut left = max_events;
+        if let Some(progress) = self.go_on_to_failure(until, left)? {
+            return Ok(progress);
+        }
         while self.may_share() && left > 0 {
             let done = self.share(until, left)?;
             left = left.saturating_sub(done);
@@ -58,11 +61,12 @@ impl World {
                 // One thread does what concerns all devices, or goes on for a while.
                 let stretch = left.min(self.alone());
                 let before = self.events_done;
-                if self.go_on(until, stretch)? {
+                let over = self.go_on(until, stretch)?;
+                self.look_again();
+                if over {
                     break;
                 }
                 left = left.saturating_sub((self.events_done - before).max(1));
-                self.look_again();
             }
         }
         if !self.go_on(until, left)? {
@@ -102,7 +106,13 @@ impl World {
 
     /// Finds the processes anew.
     pub(super) fn find_processes(&mut self) {
-        self.processes = Processes::new(&mut self.nodes, &mut self.lanes);
+        let latest = self.processes.latest_of(&self.nodes);
+        self.find_processes_after(&latest);
+    }
+
+    /// The same, when the processes of devices have done this last.
+    pub(super) fn find_processes_after(&mut self, latest: &[Key]) {
+        self.processes = Processes::new(&mut self.nodes, &mut self.lanes, latest);
         self.unfound = false;
     }
 }

@@ -61,15 +61,16 @@ impl World {
         }
         let (done, limit, alone) = (0, Time::MAX, Time::ZERO);
         let mut window = Window { process, base, first, until, budget, done, limit, alone };
-        let mut key = first;
+        let mut key = self.processes.root(base);
         let left = loop {
+            let before = window.done;
             let went = match due_of(key) {
                 Due::Arrival(g) => self.take_arrivals(&mut window, g, time_of(key)),
                 Due::Timeout(number) => self.take_departures(&mut window, number, time_of(key)),
             };
-            if self.turns.is_some() && window.done > 0 {
+            if window.done > before {
                 // The last of what was done in a row.
-                self.did(key.max(at_time(key, self.now)));
+                self.processes.did(at_time(key, self.now));
             }
             match went {
                 Ok(next) => key = next,

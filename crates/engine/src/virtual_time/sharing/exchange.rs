@@ -39,6 +39,8 @@ pub(super) struct Exchange {
     boxes: [Vec<Mutex<Vec<Parcel>>>; 2],
     arrived: AtomicUsize,
     meetings: AtomicU64,
+    /// One of them comes to no meeting any more.
+    given_up: AtomicBool,
 }
 
 impl Exchange {
@@ -51,6 +53,7 @@ impl Exchange {
             boxes: [boxes(), boxes()],
             arrived: AtomicUsize::new(0),
             meetings: AtomicU64::new(0),
+            given_up: AtomicBool::new(false),
         }
     }
 
@@ -68,8 +71,28 @@ impl Exchange {
         told.failed.store(sum.failed, Ordering::Relaxed);
     }
 
-    /// Waits until all worlds have told what they have come to in this round, and returns it.
-    pub fn meet(&self, round: u64) -> Sum {
+    /// From now on no world waits for another.
+    pub fn give_up(&self) {
+        self.given_up.store(true, Ordering::Release);
+    }
+
+    /// Does the work of one world. If that panics, others do not wait for it.
+    pub fn attended<T>(&self, work: impl FnOnce() -> T) -> T {
+        struct Attended<'a>(&'a Exchange);
+        impl Drop for Attended<'_> {
+            fn drop(&mut self) {
+                self.0.give_up();
+            }
+        }
+        let attended = Attended(self);
+        let done = work();
+        core::mem::forget(attended);
+        done
+    }
+
+    /// Waits until all worlds have told what they have come to in this round, and returns it. Nothing if one of them
+    /// can't come.
+    pub fn meet(&self, round: u64) -> Option<Sum> {
         // What is told is seen by whoever sees that all have come.
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.worlds {
             self.arrived.store(0, Ordering::Relaxed);
@@ -77,6 +100,9 @@ impl Exchange {
         } else {
             let mut looks = 0;
             while self.meetings.load(Ordering::Acquire) <= round {
+                if self.given_up.load(Ordering::Acquire) {
+                    return None;
+                }
                 looks += 1;
                 if looks < SPINS { core::hint::spin_loop() } else { std::thread::yield_now() }
             }
@@ -87,7 +113,7 @@ impl Exchange {
             sum.events += told.events.load(Ordering::Relaxed);
             sum.failed |= told.failed.load(Ordering::Relaxed);
         }
-        sum
+        Some(sum)
     }
 
     /// Takes the parcels for a world.

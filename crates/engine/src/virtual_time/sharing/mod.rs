@@ -18,10 +18,11 @@ mod rounds;
 mod split;
 
 use super::World;
-use super::process::{Key, Processes, at_time, time_of, what_of};
+use super::process::{Key, time_of, what_of};
 use base::{Span, Time};
 use core::fmt;
 use partition::Partition;
+use rounds::Failure;
 
 /// Fewer events than this for each thread between two exchanges, and threads wait for each other more than they work.
 pub const LEAST_EVENTS: u64 = 150;
@@ -82,6 +83,11 @@ pub enum Shared {
         /// Events of each thread between two exchanges.
         events: f64,
     },
+    /// One: the system gave no more.
+    NotStarted {
+        /// So many would have paid.
+        threads: usize,
+    },
     /// So many.
     Several {
         /// How many.
@@ -124,6 +130,7 @@ impl fmt::Display for Shared {
                  events to do; more pay from about {LEAST_EVENTS} on",
                 micros(lookahead)
             ),
+            Shared::NotStarted { threads } => write!(f, "one thread: the system did not start {threads}"),
             Shared::Several { threads, lookahead } => {
                 write!(f, "{threads} threads, which exchange frames every {}", micros(lookahead))
             }
@@ -145,8 +152,8 @@ pub(super) struct Sharing {
     density: Option<(u64, u64)>,
     /// When that look began, and how many events there had been by then.
     since: (Time, u64),
-    /// What is to be reported of devices that failed beside the one that was reported.
-    failures: Vec<crate::error::EngineError>,
+    /// What is to be reported of devices that failed beside the one that was reported: the first last.
+    failures: Vec<Failure>,
     /// Owners of devices, for tests.
     owners: Option<Vec<u16>>,
 }
@@ -177,18 +184,7 @@ impl World {
     /// What has the key is done now, by the general path.
     #[inline]
     pub(super) fn begin_turn(&mut self, key: Key) {
-        if self.turns.is_some() {
-            self.did(key);
-            let latest = *self.processes.latest(Processes::of(key));
-            self.doing = Turn { at: time_of(latest), of_device: true, what: what_of(latest) };
-        }
-    }
-
-    /// A process has done what has this key.
-    #[inline]
-    pub(super) fn did(&mut self, key: Key) {
-        let latest = self.processes.latest(Processes::of(key));
-        debug_assert!(at_time(*latest, Time::ZERO) == *latest || time_of(*latest) <= time_of(key));
-        *latest = (*latest).max(key);
+        let latest = self.processes.did(key);
+        self.doing = Turn { at: time_of(latest), of_device: true, what: what_of(latest) };
     }
 }

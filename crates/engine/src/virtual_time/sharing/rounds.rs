@@ -1,13 +1,26 @@
 //! Rounds of work, and when they are worth while.
 
+use super::super::Progress;
 use super::exchange::{Exchange, Parcel, Sum};
 use super::partition::{self, Partition};
 use super::{Shared, TRIAL, World};
 use crate::error::EngineError;
 use base::{NodeId, Span, Time};
+use core::cmp::Reverse;
 
-/// A world comes to an exchange after so many events, even if it could go on.
-const EVENTS_A_ROUND: u64 = 200_000;
+/// A round is made shorter than it could be if more than so many events happen in it, so that who looks for signals
+/// need not wait, and worlds are not far apart when a device fails.
+const EVENTS_A_ROUND: u64 = 100_000;
+
+/// A round that has come to so many events ends wherever it is. That is for devices that send frames to each other
+/// without end at one time: whoever called can still look for signals.
+const NO_END: u64 = 50 * EVENTS_A_ROUND;
+
+/// After so many rounds it is asked whether they still pay.
+const ROUNDS_A_LOOK: u64 = 64;
+
+/// Devices and lanes are given to threads if about so many events are to come for each of them.
+const EVENTS_A_MOVE: f64 = 2.0;
 
 /// So many events are done between two looks at whether the work is still shared out well.
 const EVENTS_A_LOOK: u64 = 4_000_000;
@@ -19,19 +32,17 @@ const UNEVEN: u64 = 115;
 const STACK: usize = 8 << 20;
 
 /// What a world has failed with, when, and the device that it worked on.
-struct Failure {
-    at: Time,
+#[derive(Debug)]
+pub(in super::super) struct Failure {
+    pub at: Time,
     node: NodeId,
-    error: EngineError,
+    pub error: EngineError,
 }
 
 impl World {
     /// Does what is to be done up to `until`, and for about `budget` events, with several threads. Returns how many
     /// events there were: none if one thread is to go on, until [`World::look_again`].
     pub(in super::super) fn share(&mut self, until: Time, budget: u64) -> Result<u64, EngineError> {
-        if let Some(error) = self.sharing.failures.pop() {
-            return Err(error);
-        }
         let first = self.next_time();
         let end = Time(until.0.saturating_add(1)).min(self.agenda.next_of_all());
         if first >= end {
@@ -39,20 +50,44 @@ impl World {
         }
         let Some(partition) = self.find_partition(end) else { return Ok(0) };
         let lookahead = Span(partition.lookahead.min(i64::MAX as u64) as i64);
-        self.sharing.told = Shared::Several { threads: partition.worlds, lookahead };
+        let worlds = partition.worlds;
         let before = self.events_done;
-        let worlds = self.split(&partition);
-        let (worlds, failures, loads) =
-            run_all(worlds, partition.lookahead, first, end, budget.min(EVENTS_A_LOOK));
-        self.join(worlds, &partition);
+        let asked = self.sharing.asked.map_or(0, |asked| asked.least_events);
+        let plan = Plan {
+            worlds,
+            lookahead: partition.lookahead,
+            span: self.span_of(EVENTS_A_ROUND).min(partition.lookahead),
+            first,
+            end,
+            budget: budget.min(EVENTS_A_LOOK),
+            least: asked.saturating_mul(worlds as u64 * ROUNDS_A_LOOK) / 2,
+        };
+        let parts = self.split(&partition);
+        let Ran { worlds: parts, failures, loads, look, started } = run_all(parts, &plan);
+        self.join(parts, &partition);
+        if !started {
+            (self.sharing.told, self.sharing.asked) = (Shared::NotStarted { threads: worlds }, None);
+            return Ok(0);
+        }
+        self.sharing.told = Shared::Several { threads: worlds, lookahead };
         let events = self.events_done - before;
-        self.sharing.density = Some((events, (self.next_time().min(end).0 - first.0).max(1)));
+        let all = (events, (self.next_time().min(end).0 - first.0).max(1));
+        self.sharing.density = Some(look.unwrap_or(all));
+        self.sharing.since = (self.ahead, self.events_done);
         let most = loads.iter().max().copied().unwrap_or(0);
-        if most * 100 * partition.worlds as u64 <= events * UNEVEN {
+        if most * 100 * worlds as u64 <= events * UNEVEN {
             self.sharing.partition = Some(partition);
         }
         self.fail(failures)?;
         Ok(events)
+    }
+
+    /// About how long it takes until so many events have happened, as often as they happened when that was looked at
+    /// last.
+    fn span_of(&self, events: u64) -> u64 {
+        let (before, span) = self.sharing.density.unwrap_or((1, u64::MAX));
+        let span = u128::from(span) * u128::from(events) / u128::from(before.max(1));
+        (span.min(u128::from(u64::MAX)) as u64).max(1)
     }
 
     /// One thread has gone on for a while.
@@ -103,9 +138,14 @@ impl World {
         };
         if asked.least_events > 0 {
             let (events, span) = self.sharing.density.unwrap_or((0, 1));
-            let first = self.next_time();
-            let a_round = partition.lookahead.min(end.0.saturating_sub(first.0));
-            let events = events as f64 * a_round as f64 / span as f64 / partition.worlds as f64;
+            let left = end.0.saturating_sub(self.next_time().0);
+            let in_time = |time: u64| events as f64 * time as f64 / span as f64;
+            // To share the devices out and take them back is worth some events for each.
+            if in_time(left) < (self.nodes.len() + self.lanes.len()) as f64 * EVENTS_A_MOVE {
+                self.sharing.partition = Some(partition);
+                return None;
+            }
+            let events = in_time(partition.lookahead.min(left)) / partition.worlds as f64;
             if events < asked.least_events as f64 {
                 let lookahead = Span(partition.lookahead.min(i64::MAX as u64) as i64);
                 self.sharing.told = Shared::TooShort { lookahead, events };
@@ -146,38 +186,72 @@ impl World {
         Partition::new(&self.nodes, &self.lanes, &self.ports, &weights, worlds)
     }
 
-    /// Devices failed: they take part no more. What failed first is reported first, the others later.
-    fn fail(&mut self, mut failures: Vec<Failure>) -> Result<(), EngineError> {
-        failures.sort_by_key(|failure| (failure.at, failure.node));
+    /// Devices failed: they take part no more. What failed first is reported now, the others when their time has come.
+    fn fail(&mut self, failures: Vec<Failure>) -> Result<(), EngineError> {
         for failure in &failures {
             self.running = failure.node;
             self.bury();
         }
-        let mut errors: Vec<EngineError> = failures.into_iter().rev().map(|failure| failure.error).collect();
-        let first = errors.pop();
-        self.sharing.failures = errors;
-        first.map_or(Ok(()), Err)
+        self.sharing.failures.extend(failures);
+        self.sharing.failures.sort_by_key(|failure| Reverse((failure.at, failure.node)));
+        match self.sharing.failures.pop() {
+            Some(first) => Err(first.error),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on to the time at which a device has failed that is not reported yet, and reports it. Nothing if there is
+    /// none up to `until`; otherwise whether that time is reached within `left` events.
+    pub(in super::super) fn go_on_to_failure(
+        &mut self,
+        until: Time,
+        left: u64,
+    ) -> Result<Option<Progress>, EngineError> {
+        let Some(at) = self.sharing.failures.last().map(|failure| failure.at).filter(|at| *at <= until)
+        else {
+            return Ok(None);
+        };
+        if !self.go_on(at, left)? {
+            return Ok(Some(Progress::More));
+        }
+        (self.now, self.ahead) = (at, self.ahead.max(at));
+        self.sharing.failures.pop().map_or(Ok(None), |failure| Err(failure.error))
     }
 
     /// Works on its part of a network, in rounds with the others.
-    fn work_with_others(&mut self, number: usize, all: &Exchange, plan: &Plan) -> Option<Failure> {
-        let mut failure = None;
+    fn work_with_others(&mut self, number: usize, all: &Exchange, plan: &Plan) -> Done {
+        let mut done = Done::default();
         let mut parcels: Vec<Vec<Parcel>> = Vec::new();
         parcels.resize_with(plan.worlds, Vec::new);
+        // Nothing is done before all threads have begun.
+        if all.meet(0).is_none() {
+            return done;
+        }
+        done.started = true;
         let mut sum = Sum { next: plan.first, events: 0, failed: false };
-        for round in 0.. {
+        let (mut span, mut looked) = (plan.span, (0, plan.first));
+        for round in 1.. {
             if sum.next >= plan.end || sum.events >= plan.budget || sum.failed {
                 break;
             }
-            let last = Time(sum.next.0.saturating_add(plan.lookahead).min(plan.end.0) - 1);
-            if let Err(error) = self.guarded(|world| world.go_on(last, EVENTS_A_ROUND)).and_then(|done| done)
-            {
-                failure = Some(Failure { at: self.now, node: self.running, error });
+            if round % ROUNDS_A_LOOK == 0 {
+                let events = sum.events - looked.0;
+                done.look = Some((events, (sum.next.0 - looked.1.0).max(1)));
+                looked = (sum.events, sum.next);
+                if events < plan.least {
+                    break;
+                }
+            }
+            let before = sum.events;
+            let last = Time(sum.next.0.saturating_add(span).min(plan.end.0) - 1);
+            if let Err(error) = self.guarded(|world| world.go_on(last, NO_END)).and_then(|done| done) {
+                done.failure = Some(Failure { at: self.now, node: self.running, error });
             }
             let mut own = self.hand_over(last, &mut parcels);
-            (own.events, own.failed) = (self.events_done, failure.is_some());
+            (own.events, own.failed) = (self.events_done, done.failure.is_some());
             all.tell(round, number, &own, &mut parcels);
-            sum = all.meet(round);
+            let Some(told) = all.meet(round) else { break };
+            sum = told;
             all.fetch(round, number, &mut |(g, flight)| {
                 let lane = &mut self.lanes[g as usize];
                 let was_idle = lane.ring.is_empty();
@@ -186,8 +260,13 @@ impl World {
                     self.processes.set_arrival(lane, g);
                 }
             });
+            match sum.events - before {
+                many if many > EVENTS_A_ROUND => span = (span / 2).max(1),
+                few if few < EVENTS_A_ROUND / 4 => span = span.saturating_mul(2).min(plan.lookahead),
+                _ => {}
+            }
         }
-        failure
+        done
     }
 
     /// Puts into parcels what has begun to leave for other worlds by the time up to which this one has worked. Says
@@ -217,38 +296,61 @@ impl World {
 struct Plan {
     worlds: usize,
     lookahead: u64,
+    /// The length of the first round, which is no more than that.
+    span: u64,
     first: Time,
     /// What is due at this time or later is not done.
     end: Time,
     budget: u64,
+    /// If there are fewer events in [`ROUNDS_A_LOOK`] rounds, one thread goes on.
+    least: u64,
 }
 
-/// Lets worlds work together, each in a thread, until the end or about so many events have happened. Returns them with
-/// what failed, and how many events each has done.
-fn run_all(
-    mut worlds: Vec<World>,
-    lookahead: u64,
-    first: Time,
-    end: Time,
-    budget: u64,
-) -> (Vec<World>, Vec<Failure>, Vec<u64>) {
-    let plan = Plan { worlds: worlds.len(), lookahead, first, end, budget };
+/// What a world has come to.
+#[derive(Default)]
+struct Done {
+    /// All threads had begun, and it has done something.
+    started: bool,
+    failure: Option<Failure>,
+    /// Events of all worlds in how much time, in the last rounds.
+    look: Option<(u64, u64)>,
+}
+
+/// What all worlds have come to.
+struct Ran {
+    worlds: Vec<World>,
+    failures: Vec<Failure>,
+    /// The events of each.
+    loads: Vec<u64>,
+    look: Option<(u64, u64)>,
+    started: bool,
+}
+
+/// Lets worlds work together, each in a thread, until the end or about so many events have happened. Nothing is done
+/// if there are no such threads.
+fn run_all(mut worlds: Vec<World>, plan: &Plan) -> Ran {
     let all = Exchange::new(worlds.len());
-    let mut failures = Vec::new();
+    let mut done = Vec::new();
     std::thread::scope(|scope| {
         let Some((own, others)) = worlds.split_first_mut() else { return };
         let mut threads = Vec::new();
         for (number, world) in (1..).zip(others) {
-            let (all, plan) = (&all, &plan);
-            let work = move || world.work_with_others(number, all, plan);
+            let all = &all;
+            let work = move || all.attended(|| world.work_with_others(number, all, plan));
             let builder = std::thread::Builder::new().name(format!("world {number}")).stack_size(STACK);
-            threads.push(builder.spawn_scoped(scope, work).expect("a thread"));
+            match builder.spawn_scoped(scope, work) {
+                Ok(thread) => threads.push(thread),
+                Err(_) => all.give_up(),
+            }
         }
-        failures.extend(own.work_with_others(0, &all, &plan));
+        done.push(all.attended(|| own.work_with_others(0, &all, plan)));
         for thread in threads {
-            failures.extend(thread.join().expect("a world catches the panics of its devices"));
+            // Devices' panics are caught where they happen: this is one of the engine itself.
+            done.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
     });
     let loads = worlds.iter().map(|world| world.events_done).collect();
-    (worlds, failures, loads)
+    let (started, look) = done.first().map_or((false, None), |own| (own.started, own.look));
+    let failures = done.into_iter().filter_map(|one| one.failure).collect();
+    Ran { worlds, failures, loads, look, started }
 }

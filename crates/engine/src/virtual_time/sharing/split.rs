@@ -1,5 +1,6 @@
 //! The devices of a world are given to several, and taken back.
 
+use super::super::process::Key;
 use super::super::{EventRecord, Node, NodeState, PortState, World};
 use super::Turn;
 use super::partition::{Partition, ends};
@@ -48,6 +49,7 @@ impl World {
     pub(super) fn split(&mut self, partition: &Partition) -> Vec<World> {
         let first = self.next_time();
         let (nodes, lanes) = (self.nodes.len(), self.lanes.len());
+        let latest = self.processes.latest_of(&self.nodes);
         let mut worlds: Vec<World> = (0..partition.worlds)
             .map(|number| {
                 let mut world = World::new(self.streams.seed());
@@ -91,7 +93,7 @@ impl World {
             for g in self.queued_lanes().filter(|g| usize::from(owners[*g as usize].0) == number) {
                 world.queues.push(g);
             }
-            world.find_processes();
+            world.find_processes_after(&latest);
             world.expect_all();
             world.look_ahead();
         }
@@ -103,6 +105,12 @@ impl World {
         let mut worlds: Vec<World> = worlds;
         let mut reported: Vec<(Turn, EventRecord)> = Vec::new();
         let lanes = worlds[0].lanes.len();
+        let mut latest: Vec<Key> = vec![0; partition.owner.len()];
+        for (number, world) in worlds.iter().enumerate() {
+            let own = world.processes.latest_of(&world.nodes);
+            let is_own = |node: &usize| usize::from(partition.owner[*node]) == number;
+            (0..own.len()).filter(is_own).for_each(|node| latest[node] = own[node]);
+        }
         for (node, &owner) in partition.owner.iter().enumerate() {
             swap(&mut worlds, owner, |world| &mut world.nodes[node], Node::elsewhere);
         }
@@ -145,7 +153,7 @@ impl World {
         // Those of one turn are all of one world.
         reported.sort_by_key(|(turn, _)| *turn);
         self.events.extend(reported.into_iter().map(|(_, event)| event));
-        self.find_processes();
+        self.find_processes_after(&latest);
         self.expect_all();
         self.look_ahead();
     }
