@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{bfd, greet, icmpv6, ipv6, ldp, nd, ospf, tcp, udp};
+use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, nd, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 9;
+pub const COUNT: u8 = 10;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -23,7 +23,36 @@ pub fn formats(input: &[u8]) {
         5 => greeting(bytes),
         6 => ospf_packet(bytes),
         7 => bfd_packet(bytes),
-        _ => ldp_pdu(bytes),
+        8 => ldp_pdu(bytes),
+        _ => bgp_message(bytes),
+    }
+}
+
+/// The first byte says what both ends agree on, the second is the type; marker and length are made right.
+fn bgp_message(bytes: &[u8]) {
+    let Some((&[terms, kind], body)) = bytes.split_first_chunk::<2>() else { return };
+    let add_path = [terms & 4 != 0, terms & 8 != 0, terms & 16 != 0, terms & 32 != 0];
+    let terms = bgp::Terms { four_octet: terms & 1 != 0, is_internal: terms & 2 != 0, add_path };
+    let mut whole = vec![0xff; 16];
+    whole.extend(u16::try_from(bgp::HEADER_LEN + body.len()).unwrap_or(u16::MAX).to_be_bytes());
+    whole.push(kind);
+    whole.extend(body);
+    let _ = (bgp::message_len(bytes), bgp::message_len(&whole));
+    let Ok(mut message) = bgp::Message::parse(&whole, &terms) else { return };
+    if let bgp::Message::Update(update) = &mut message {
+        let _ = (update.treatment(), update.end_of_rib(), update.attributes.path());
+        update.faults.clear();
+    }
+    let Ok(once) = message.emit(&terms) else { return };
+    let again = bgp::Message::parse(&once, &terms);
+    match (again, message) {
+        // Without what was discarded, something mandatory may be missing.
+        (Ok(bgp::Message::Update(mut again)), bgp::Message::Update(update)) => {
+            again.faults.clear();
+            assert_eq!(again, update);
+        }
+        (again, message @ bgp::Message::Update(_)) => assert!(again.is_err(), "{again:?} was {message:?}"),
+        (again, message) => assert_eq!(again, Ok(message)),
     }
 }
 
@@ -143,13 +172,14 @@ fn ldp_pdu(bytes: &[u8]) {
     for message in read(&whole) {
         let once = ldp::pdus(header.id, [&message], u16::MAX).concat();
         let Ok(header) = ldp::Header::parse(&once, u16::MAX) else { continue };
-        let raw = ldp::messages(&once, header).next().and_then(Result::ok).expect("a message that was written");
+        let raw =
+            ldp::messages(&once, header).next().and_then(Result::ok).expect("a message that was written");
         assert_eq!(ldp::Message::parse(&raw), Ok(Some(message)));
     }
 }
 
-/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, greetings, OSPF packets and LDP
-/// messages.
+/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, greetings, OSPF packets, messages of
+/// LDP and of BGP.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for frame in super::ipv6() {
@@ -177,7 +207,48 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let up = [0x20, 0xc0, 3, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0xc3, 0x50, 0, 0, 0x75, 0x30, 0, 0, 0, 0];
     seeds.push([&[7][..], &up].concat());
     seeds.extend(ldp_seeds());
+    seeds.extend(bgp_seeds());
     seeds
+}
+
+/// Messages of BGP, an UPDATE with attributes of each kind among them.
+fn bgp_seeds() -> impl Iterator<Item = Vec<u8>> {
+    let id = [192, 0, 2, 1].into();
+    let v6 = base::plane::IpPrefix::V6(base::plane::Prefix6::host(DST));
+    let path = bgp::AsPath(vec![bgp::Segment::Sequence(vec![65_001, 70_000]), bgp::Segment::Set(vec![7])]);
+    let attributes = bgp::Attributes {
+        origin: Some(bgp::Origin::Igp),
+        as_path: Some(path),
+        next_hop: Some(id),
+        med: Some(7),
+        local_pref: Some(100),
+        aggregator: Some(bgp::Aggregator { asn: 65_001, address: id }),
+        communities: vec![1],
+        originator: Some(id),
+        cluster_list: vec![id],
+        extended_communities: vec![[1; 8]],
+        large_communities: vec![[1, 2, 3]],
+        ..bgp::Attributes::default()
+    };
+    let next_hop = bgp::NextHop::V6 { global: DST, link_local: Some(SRC) };
+    let reach = bgp::Reach { family: bgp::Family::Ipv6, next_hop, nlri: vec![bgp::Nlri::new(v6)] };
+    let nlri = vec![bgp::Nlri::new(base::plane::IpPrefix::V4(base::plane::Prefix::host(id)))];
+    let update = bgp::Update {
+        withdrawn: nlri.clone(),
+        attributes,
+        reach: Some(reach),
+        nlri,
+        ..bgp::Update::default()
+    };
+    let all = [
+        bgp::Message::Open(bgp::Open::new(70_000, 90, id, vec![bgp::Capability::RouteRefresh])),
+        bgp::Message::Update(Box::new(update)),
+        bgp::Message::Notification(bgp::Notification::new(bgp::notification::Code::Cease)),
+        bgp::Message::RouteRefresh(bgp::Refresh { afi: 1, safi: 1 }),
+    ];
+    let terms = bgp::Terms { four_octet: true, is_internal: true, ..bgp::Terms::default() };
+    let written = move |message: bgp::Message| message.emit(&terms).unwrap_or_default();
+    all.into_iter().map(written).map(|bytes| [&[9, 3, bytes[18]], &bytes[bgp::HEADER_LEN..]].concat())
 }
 
 /// A PDU for each of the more important messages of LDP.
@@ -233,8 +304,7 @@ fn ospf_seeds() -> impl Iterator<Item = Vec<u8>> {
         correct_checksum: None,
         body: ospf::LsaBody::Router(ospf::Router { flags: 0, links: vec![link.clone(), link] }),
     };
-    let headers: Vec<_> =
-        lsa.write().iter().filter_map(|bytes| ospf::LsaHeader::parse(bytes).ok()).collect();
+    let headers: Vec<_> = lsa.write().iter().filter_map(|bytes| ospf::LsaHeader::parse(bytes).ok()).collect();
     let hello = ospf::Hello {
         mask: [255, 255, 255, 0].into(),
         hello_s: 10,

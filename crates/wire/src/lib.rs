@@ -11,6 +11,7 @@
 
 pub mod arp;
 pub mod bfd;
+pub mod bgp;
 pub mod checksum;
 pub mod error;
 pub mod ethernet;
