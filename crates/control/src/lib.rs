@@ -9,6 +9,7 @@
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
+//! - [`bgp`]: BGP-4, routes between and within autonomous systems
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
@@ -16,6 +17,7 @@
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
 //! events. It opens no socket, reads no clock and sees no forwarding table.
 
+pub mod bgp;
 pub mod cost;
 pub mod greet;
 pub mod ldp;
@@ -34,11 +36,11 @@ pub mod unheard;
 
 /// The protocols that there are, a line for each.
 pub const PROTOCOLS: &[protocol::Known] =
-    &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN, ldp::Ldp::KNOWN];
+    &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN, ldp::Ldp::KNOWN, bgp::Bgp::KNOWN];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
 pub const CHARTS: &[(&str, &[machine::Chart])] =
-    &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS), ("ldp", ldp::CHARTS)];
+    &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS), ("ldp", ldp::CHARTS), ("bgp", bgp::CHARTS)];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

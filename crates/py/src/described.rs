@@ -1,11 +1,12 @@
-//! Types of queues, conditioners, DiffServ, OSPF and LDP, checked for Python: values are read, and come back as what
-//! could have been written.
+//! Types of queues, conditioners, DiffServ, OSPF, LDP and BGP, checked for Python: values are read, and come back as
+//! what could have been written.
 
 use crate::{describe, error};
 use base::describe::{Describe, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
+use control::bgp::section::{BgpNeighborSpec, BgpSpec};
 use control::ldp::section::LdpSpec;
 use control::ospf::section::{
     OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
@@ -67,6 +68,8 @@ const KNOWN: &[Known] = known! {
     "OspfAuthentication": OspfAuthSpec,
     "OspfSpf": OspfSpfSpec,
     "Ldp": LdpSpec,
+    "Bgp": BgpSpec,
+    "BgpNeighbor": BgpNeighborSpec,
     "OspfArea": OspfAreaSpec,
     "OspfRange": OspfRangeSpec,
     "OspfRedistribution": OspfImportSpec,

@@ -756,6 +756,8 @@ class RouterSpec(Written):
     """OSPF version 2 (RFC 2328): true, or how. It finds the router's routes [default: not spoken]."""
     ldp: Ldp | None = None
     """LDP (RFC 5036): true, or how. It gives labels to the router's routes [default: not spoken]."""
+    bgp: Bgp | None = None
+    """BGP-4 (RFC 4271): its AS, its neighbours, and what it tells them [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1011,6 +1013,47 @@ class Ldp(Checked):
     """Which prefixes get a label."""
     gtsm: bool = True
     """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
+
+
+@checked
+class Bgp(Checked):
+    """BGP-4 (RFC 4271). A router that speaks it has no routes by shortest paths."""
+
+    CHECK: ClassVar[str] = "Bgp"
+    asn: int
+    """The router's AS."""
+    neighbors: Mapping[str, BgpNeighbor] = field(default_factory=dict)
+    """Its neighbours: nodes at the other ends of its links by name, others by IPv4 address."""
+    networks: Sequence[str] = field(default_factory=list)
+    """Destinations that it tells as its own, whether it has routes to them or not."""
+    redistribute: Sequence[Literal["connected", "static", "ospf"]] = field(default_factory=list)
+    """Whose routes it tells as its own."""
+    cluster_id: str | None = None
+    """Number of its cluster as a route reflector (RFC 4456, 7) [default: its router id]."""
+    hold_time: Quantity = "90 s"
+    """A neighbour from which nothing comes for so long is given up, in whole seconds; the smaller of what both say. With 0 s it never is."""
+    connect_retry: Quantity = "120 s"
+    """From an attempt to connect to the next."""
+
+
+@checked
+class BgpNeighbor(Checked):
+    """A neighbour of BGP."""
+
+    CHECK: ClassVar[str] = "BgpNeighbor"
+    KEYS: ClassVar[Mapping[str, str]] = {"import_": "import"}
+    asn: int
+    """Its AS: that of the router for internal BGP, any other for external BGP."""
+    import_: Literal["all", "none"] | None = None
+    """Which of its routes are taken [default: in another AS 'none' (RFC 8212), else 'all']."""
+    export: Literal["all", "none"] | None = None
+    """Which routes it is told [default: in another AS 'none' (RFC 8212), else 'all']."""
+    client: bool = False
+    """Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456)."""
+    next_hop_self: bool = False
+    """In the same AS: name the router itself as the next hop of what comes from other ASes."""
+    advertisement_interval: Quantity | None = None
+    """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,7 +189,8 @@ class Network(Acting, Asking, Shown):
     ) -> Router:
         """A label-switching router; `rsvp` are the options of RSVP-TE, and what else a router may have in a
         network file, such as `router_id`, `ipv6` (an IPv6 loopback address), `table_driver` (what writes its
-        forwarding tables), and other protocols by their names: ``ospf=True``, or an `Ospf`; ``ldp=True``.
+        forwarding tables), and other protocols by their names: ``ospf=True``, or an `Ospf`; ``ldp=True``;
+        ``bgp=Bgp(asn=65001)``.
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are

@@ -316,6 +316,11 @@ impl<P: RoutePrefix> Rib<P> {
         entry.routes.as_slice().get(entry.best)
     }
 
+    /// All routes of a prefix, the best first, whether they lead anywhere or not.
+    pub fn routes(&self, prefix: P) -> &[Route<P>] {
+        self.entries.get(&key_of(prefix)).map_or(&[], |entry| entry.routes.as_slice())
+    }
+
     /// Prefixes with the next hops in force, the least specific first.
     pub fn active(&self) -> impl Iterator<Item = (P, &[NextHop])> {
         let all = self.entries.iter().map(|(&key, entry)| (prefix_of(key), entry.active.as_slice()));

@@ -1,0 +1,298 @@
+//! BGP-4 (RFC 4271): routes between and within autonomous systems, of IPv4.
+//!
+//! - [`session`]: the state machine of connections (8.2); `peers`: neighbours, how connections begin and end
+//! - `routes`: what neighbours have told, what of it is taken, and what they are told (9); [`decision`]: which of
+//!   several routes that is (9.1.2.2)
+//! - [`section`]: the settings that users write; `shown`: its tables
+//!
+//! Sets of attributes that are equal are one in memory, whoever told them. Routes stand in the routing table of the
+//! node with their next hops as addresses, and follow the routes to those without anybody's doing.
+
+pub mod decision;
+mod peers;
+mod routes;
+pub mod section;
+pub mod session;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+use crate::machine::Chart;
+use crate::machine::State as _;
+use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
+use base::describe::SectionDecl;
+use base::plane::{Ack, IpPrefix, Prefix};
+use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+pub use peers::Peer;
+use routes::Best;
+pub use section::Imported;
+use serde::Serialize;
+use session::SessionState;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use wire::bgp::{Attributes, HEADER_LEN, PORT, kind, message_len};
+
+/// The machines of BGP, for the documentation.
+pub const CHARTS: &[Chart] = &[SessionState::CHART];
+
+/// How good routes are that neighbours of other ASes have told: before those of OSPF.
+pub const EXTERNAL_PREFERENCE: u8 = 20;
+/// How good routes are that neighbours of the same AS have told: behind those of OSPF.
+pub const INTERNAL_PREFERENCE: u8 = 200;
+
+/// What BGP tells the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// Routes are exchanged with a neighbour from now on.
+    BgpSessionUp {
+        /// The neighbour's address.
+        address: Ipv4Addr,
+        /// Its AS.
+        asn: u32,
+    },
+    /// No routes are exchanged any more.
+    BgpSessionDown {
+        /// The neighbour's address.
+        address: Ipv4Addr,
+        /// Its AS.
+        asn: u32,
+        /// Why it ended: what was said, or what became of the connection.
+        why: String,
+    },
+}
+
+impl ProtocolType for Event {
+    const PROTOCOL: ProtocolId = Bgp::ID;
+}
+
+/// How a neighbour is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerConfig {
+    /// Its name, if it is a node at the other end of a link; else its address.
+    pub name: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Its AS.
+    pub asn: u32,
+    /// Is it a client of this router, which is a reflector then (RFC 4456)?
+    pub client: bool,
+    /// Is it told this router as the next hop of what comes from other ASes?
+    pub next_hop_self: bool,
+    /// Are its routes taken (RFC 8212)?
+    pub imports: bool,
+    /// Is it told routes (RFC 8212)?
+    pub exports: bool,
+    /// Between two rounds of UPDATEs to it (RFC 4271, 9.2.1.1).
+    pub interval: Span,
+}
+
+/// How a router speaks BGP.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Its AS.
+    pub asn: u32,
+    /// Number of its cluster, if it is a reflector (RFC 4456, 7).
+    pub cluster_id: Ipv4Addr,
+    /// Destinations that it tells as its own.
+    pub networks: BTreeSet<Prefix>,
+    /// Whose routes it tells as its own.
+    pub redistribute: Vec<Imported>,
+    /// Its neighbours.
+    pub peers: Vec<PeerConfig>,
+    /// Seconds without a message until a neighbour is given up; zero is never.
+    pub hold_s: u16,
+    /// From an attempt to connect to the next.
+    pub connect_retry: Span,
+}
+
+/// A speaker of BGP.
+#[derive(Debug)]
+pub struct Bgp {
+    router_id: Ipv4Addr,
+    config: Config,
+    peers: Vec<Peer>,
+    /// The sets of attributes that there are.
+    sets: BTreeSet<Arc<Attributes>>,
+    /// With so many sets they are looked through for those that nobody has.
+    sweep: usize,
+    /// Destinations of its own.
+    own: BTreeMap<Prefix, Arc<Attributes>>,
+    /// The routes that are taken (Loc-RIB).
+    table: BTreeMap<Prefix, Best>,
+    /// What it costs to get to next hops; nothing where no route leads.
+    next_hops: BTreeMap<Ipv4Addr, Option<u32>>,
+    is_started: bool,
+    outputs: VecDeque<Output>,
+}
+
+impl Bgp {
+    /// The name of BGP among protocols.
+    pub const ID: ProtocolId = ProtocolId::new("bgp");
+
+    /// BGP among the protocols that there are.
+    pub const KNOWN: Known = Known {
+        id: Bgp::ID,
+        kind_name: Bgp::name_of,
+        views: shown::VIEWS,
+        section: Some(SectionDecl::of::<section::BgpSpec>(
+            "BGP-4 (RFC 4271): its AS, its neighbours, and what it tells them.",
+        )),
+    };
+
+    /// A speaker that knows nothing yet.
+    pub fn new(router_id: Ipv4Addr, config: Config) -> Bgp {
+        let peers = config.peers.iter().cloned().map(Peer::new).collect();
+        Bgp {
+            router_id,
+            config,
+            peers,
+            sets: BTreeSet::new(),
+            sweep: 0,
+            own: BTreeMap::new(),
+            table: BTreeMap::new(),
+            next_hops: BTreeMap::new(),
+            is_started: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    fn name_of(number: u8) -> &'static str {
+        kind::ALL.iter().find(|(known, _)| *known == number).map_or(UNKNOWN_KIND, |(_, name)| name)
+    }
+
+    /// Its neighbours, in the order in which they are written.
+    pub fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    fn options(config: &Config) -> Options {
+        let timeout = Some(Span::from_secs(i64::from(config.hold_s.max(30))));
+        Options { timeout, nagle: false, ..Options::default() }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
+    }
+
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.is_started = true;
+        context.services.rib.use_every_route();
+        let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();
+        let all: BTreeSet<Prefix> = all.into_iter().chain(self.config.networks.iter().copied()).collect();
+        all.into_iter().for_each(|prefix| self.originate(context, prefix));
+    }
+
+    /// Tells neighbours what is due.
+    fn settle(&mut self, now: Time) {
+        (0..self.peers.len()).for_each(|place| self.tell(now, place));
+    }
+}
+
+impl Protocol for Bgp {
+    fn id(&self) -> ProtocolId {
+        Bgp::ID
+    }
+
+    fn listens(&self) -> Vec<Listen> {
+        vec![Listen::TcpPort(PORT)]
+    }
+
+    fn subscribes(&self) -> Vec<Topic> {
+        vec![Topic::Interfaces, Topic::Routes]
+    }
+
+    fn speaks_on(&self, _: PortId) -> bool {
+        true
+    }
+
+    fn kind_of(&self, bytes: &[u8]) -> u8 {
+        bytes.get(HEADER_LEN - 1).copied().filter(|kind| Bgp::name_of(*kind) != UNKNOWN_KIND).unwrap_or(0)
+    }
+
+    fn kind_name(&self, kind: u8) -> &'static str {
+        Bgp::name_of(kind)
+    }
+
+    fn state_count(&self) -> usize {
+        self.table.len()
+    }
+
+    fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {
+        let is_known = self.peers.iter().any(|peer| IpAddr::V4(peer.config.address) == remote.ip());
+        is_known.then(|| Bgp::options(&self.config))
+    }
+
+    fn message_len(&self, stream: &[u8]) -> Option<usize> {
+        message_len(stream)
+    }
+
+    fn handle_message(&mut self, _: Time, _: &mut Context<'_>, _: &Arrival, _: &[u8]) {}
+
+    fn handle_session(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        session: SessionId,
+        event: SessionEvent<'_>,
+    ) {
+        match event {
+            SessionEvent::Connected => self.opened(now, session),
+            SessionEvent::Accepted { remote, .. } => self.taken(now, context.services, session, remote),
+            SessionEvent::Received(message) => self.receive(now, context, session, message),
+            SessionEvent::Writable => {}
+            SessionEvent::PeerClosed => {
+                self.fail(now, context, session, "the neighbour closed the connection");
+                self.outputs.push_back(Output::Session(session, SessionOutput::Close));
+            }
+            SessionEvent::Closed(why) => self.closed(now, context, session, why),
+        }
+        self.settle(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
+        if !self.is_started {
+            self.start(context);
+        }
+        self.timers(now, context);
+        self.settle(now);
+    }
+
+    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
+        false
+    }
+
+    fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
+
+    fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
+        if *change == Change::Restart {
+            *self = Bgp::new(self.router_id, self.config.clone());
+            return;
+        }
+        if !self.is_started {
+            return;
+        }
+        match *change {
+            Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
+            Change::Route(IpPrefix::V4(prefix)) => {
+                self.route_changed(context, prefix);
+                self.reached(now, context, prefix);
+            }
+            Change::Interface { .. } | Change::Route(IpPrefix::V6(_)) | Change::Restart => {}
+        }
+        self.settle(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        if !self.is_started {
+            return Some(Time::ZERO);
+        }
+        self.peers.iter().filter_map(Peer::due).min()
+    }
+}

@@ -1,0 +1,434 @@
+//! Neighbours: connections are begun, taken and ended (RFC 4271, 8), and what comes by them is read.
+
+use super::session::{Connection, SessionState, SessionStep};
+use super::{Bgp, Event, PeerConfig};
+use crate::protocol::{Context, Output};
+use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
+use crate::services::{InterfaceKind, Services};
+use base::plane::Prefix;
+use base::{PortId, Span, Time};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wire::bgp::notification::Code;
+use wire::bgp::{Attributes, Capability, Message, Notification, Open, PORT, Terms};
+
+/// How long an OPEN is waited for (RFC 4271, 8.2.2: "a HoldTimer value of 4 minutes is suggested").
+const LARGE_HOLD: Span = Span::from_secs(240);
+
+/// Why there is no session where no route leads to the neighbour.
+const NO_ROUTE: &str = "no route to the neighbour";
+
+/// A neighbour.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// How it is set up.
+    pub config: PeerConfig,
+    /// The connection that this router begins.
+    pub begun: Connection,
+    /// The connection that the neighbour has begun.
+    pub taken: Option<Connection>,
+    /// When this router tries again.
+    pub retry: Time,
+    /// This router's address towards it.
+    pub local: Ipv4Addr,
+    /// Its identifier, while routes are exchanged.
+    pub id: Option<Ipv4Addr>,
+    /// What it has told.
+    pub received: BTreeMap<Prefix, Arc<Attributes>>,
+    /// What it was told.
+    pub sent: BTreeMap<Prefix, Arc<Attributes>>,
+    /// Destinations of which it may have to be told something.
+    pub pending: BTreeSet<Prefix>,
+    /// It is told nothing before.
+    pub next_update: Time,
+    /// How the last session ended, or why there was none.
+    pub last_end: String,
+    /// UPDATEs that have come.
+    pub updates_received: u64,
+    /// UPDATEs that were sent.
+    pub updates_sent: u64,
+    /// Attributes that were malformed (RFC 7606).
+    pub malformed: u64,
+}
+
+impl Peer {
+    pub(super) fn new(config: PeerConfig) -> Peer {
+        Peer {
+            config,
+            begun: Connection::new(),
+            taken: None,
+            retry: Time::ZERO,
+            local: Ipv4Addr::UNSPECIFIED,
+            id: None,
+            received: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            pending: BTreeSet::new(),
+            next_update: Time::ZERO,
+            last_end: String::new(),
+            updates_received: 0,
+            updates_sent: 0,
+            malformed: 0,
+        }
+    }
+
+    /// The connections that there are.
+    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
+        core::iter::once(&self.begun).chain(&self.taken)
+    }
+
+    fn connections_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
+        core::iter::once(&mut self.begun).chain(&mut self.taken)
+    }
+
+    fn connection(&mut self, id: SessionId) -> Option<&mut Connection> {
+        self.connections_mut().find(|one| one.session == Some(id))
+    }
+
+    /// The connection by which routes are exchanged.
+    pub fn established(&self) -> Option<&Connection> {
+        self.connections().find(|one| one.is_established())
+    }
+
+    /// Are routes exchanged?
+    pub fn is_established(&self) -> bool {
+        self.established().is_some()
+    }
+
+    /// The connection that has come the farthest.
+    pub fn foremost(&self) -> &Connection {
+        let taken = self.taken.as_ref().filter(|taken| taken.state as u8 > self.begun.state as u8);
+        taken.unwrap_or(&self.begun)
+    }
+
+    /// When something is due.
+    pub(super) fn due(&self) -> Option<Time> {
+        let waits = matches!(self.begun.state, SessionState::Idle | SessionState::Active);
+        let is_free = waits && !self.taken.as_ref().is_some_and(|one| one.state != SessionState::Active);
+        let of = self.connections().map(|one| one.expires.min(one.speak));
+        let told = (!self.pending.is_empty() && self.is_established()).then_some(self.next_update);
+        Time::earliest([of.min(), is_free.then_some(self.retry), told])
+    }
+}
+
+/// How a connection ended, in words.
+fn ended(why: Closed) -> &'static str {
+    match why {
+        Closed::Done => "connection closed",
+        Closed::Reset => "connection reset",
+        Closed::Refused => "connection refused",
+        Closed::TimedOut => "connection timed out",
+    }
+}
+
+/// The address of this node towards another: of the link that both are on, or else the router id.
+fn local_of(services: &Services, remote: Ipv4Addr) -> Ipv4Addr {
+    let shared = services.interfaces.ports().find_map(|(_, one)| {
+        let (address, len) = one.ipv4()?;
+        Prefix::new(address, len).contains(remote).then_some(address)
+    });
+    shared.unwrap_or(services.interfaces.router_id)
+}
+
+impl Bgp {
+    fn place_of(&self, id: SessionId) -> Option<usize> {
+        self.peers.iter().position(|peer| peer.connections().any(|one| one.session == Some(id)))
+    }
+
+    fn send(&mut self, now: Time, place: usize, id: SessionId, message: &Message) {
+        let Some(connection) = self.peers[place].connection(id) else { return };
+        if connection.hold > Span::ZERO {
+            // RFC 4271, 10: a third of the hold time.
+            connection.speak = now + Span(connection.hold.0 / 3);
+        }
+        if let Ok(bytes) = message.emit(&connection.terms) {
+            self.outputs.push_back(Output::Session(id, SessionOutput::Send(bytes)));
+        }
+    }
+
+    /// Begins the connections that can be begun.
+    pub(super) fn connect_due(&mut self, now: Time, context: &mut Context<'_>) {
+        for place in 0..self.peers.len() {
+            let peer = &self.peers[place];
+            let waits = matches!(peer.begun.state, SessionState::Idle | SessionState::Active);
+            if !waits || peer.taken.is_some() || peer.retry > now {
+                continue;
+            }
+            let (address, local) = (peer.config.address, local_of(context.services, peer.config.address));
+            let is_reached = context.services.rib.lookup(address).is_some();
+            let peer = &mut self.peers[place];
+            peer.retry = now + self.config.connect_retry;
+            peer.local = local;
+            if !is_reached {
+                peer.last_end = NO_ROUTE.into();
+                continue;
+            }
+            let to = SocketAddr::new(IpAddr::V4(address), PORT);
+            let options = Bgp::options(&self.config);
+            let connect = Connect { from: Some(IpAddr::V4(local)), port: None, to, options };
+            if let Ok(session) = context.connect(now, connect) {
+                let peer = &mut self.peers[place];
+                let step = if peer.begun.state == SessionState::Idle {
+                    SessionStep::Start
+                } else {
+                    SessionStep::RetryExpired
+                };
+                peer.begun.step(now, step);
+                peer.begun.session = Some(session);
+            }
+        }
+    }
+
+    /// This router's OPEN leaves by a connection that is there.
+    pub(super) fn opened(&mut self, now: Time, id: SessionId) {
+        let Some(place) = self.place_of(id) else { return };
+        if let Some(connection) = self.peers[place].connection(id) {
+            connection.step(now, SessionStep::TcpUp);
+            (connection.expires, connection.hold) = (now + LARGE_HOLD, Span::ZERO);
+        }
+        let (afi, safi) = wire::bgp::Family::Ipv4.numbers();
+        let all = vec![Capability::Multiprotocol { afi, safi }, Capability::RouteRefresh];
+        let open = Open::new(self.config.asn, self.config.hold_s, self.router_id, all);
+        self.send(now, place, id, &Message::Open(open));
+    }
+
+    /// A neighbour's connection is there.
+    pub(super) fn taken(&mut self, now: Time, services: &Services, id: SessionId, remote: SocketAddr) {
+        let from = |peer: &Peer| IpAddr::V4(peer.config.address) == remote.ip();
+        let Some(place) = self.peers.iter().position(from) else {
+            self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
+            return;
+        };
+        // RFC 4271, 6.8: what is established stays, and so does the first of two of the neighbour's.
+        if self.peers[place].is_established() || self.peers[place].taken.is_some() {
+            self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
+            return;
+        }
+        let mut connection = Connection::new();
+        connection.step(now, SessionStep::Listen);
+        connection.session = Some(id);
+        self.peers[place].local = local_of(services, self.peers[place].config.address);
+        self.peers[place].taken = Some(connection);
+        self.opened(now, id);
+    }
+
+    /// Takes a message.
+    pub(super) fn receive(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, bytes: &[u8]) {
+        let Some(place) = self.place_of(id) else { return };
+        let Some(connection) = self.peers[place].connection(id) else { return };
+        let message = match Message::parse(bytes, &connection.terms) {
+            Ok(message) => message,
+            Err(malformed) => {
+                return self.end(now, context, id, SessionStep::Refused, malformed.notification);
+            }
+        };
+        if connection.hold > Span::ZERO {
+            connection.expires = now + connection.hold;
+        }
+        match (connection.state, message) {
+            (_, Message::Notification(why)) => {
+                connection.step(now, SessionStep::Notified);
+                self.lose(now, context, id, &format!("the neighbour said: {}", why.words()));
+                self.outputs.push_back(Output::Session(id, SessionOutput::Close));
+            }
+            (SessionState::OpenSent, Message::Open(open)) => self.agree(now, context, place, id, &open),
+            (SessionState::OpenConfirm, Message::KeepAlive) => {
+                connection.step(now, SessionStep::KeepAlive);
+                self.establish(now, context, place, id);
+            }
+            (SessionState::Established, Message::KeepAlive) => {
+                connection.step(now, SessionStep::KeepAlive);
+            }
+            (SessionState::Established, Message::Update(update)) => {
+                connection.step(now, SessionStep::Update);
+                self.update(context, place, *update);
+            }
+            (SessionState::Established, Message::RouteRefresh(refresh)) => {
+                // RFC 2918, 4: only of a family that both have.
+                if (refresh.afi, refresh.safi) == wire::bgp::Family::Ipv4.numbers() {
+                    self.tell_again(place);
+                }
+            }
+            // RFC 4271, 8.2.2: what is not expected.
+            _ => self.end(now, context, id, SessionStep::Refused, Notification::new(Code::StateMachine)),
+        }
+    }
+
+    /// Takes an OPEN: the session is as both want it, or why not (RFC 4271, 6.2 and 6.8).
+    fn agree(&mut self, now: Time, context: &mut Context<'_>, place: usize, id: SessionId, open: &Open) {
+        let peer = &self.peers[place];
+        let refused = if open.asn() != peer.config.asn {
+            Some(Code::BadPeerAs)
+        } else if !self.is_external(place) && open.id == self.router_id {
+            // RFC 6286, 2.2: within an AS nobody has the number of another.
+            Some(Code::BadIdentifier)
+        } else {
+            None
+        };
+        if let Some(code) = refused {
+            self.peers[place].last_end = match code {
+                Code::BadPeerAs => format!("the neighbour has AS {}, not {}", open.asn(), peer.config.asn),
+                _ => code.words().into(),
+            };
+            return self.end(now, context, id, SessionStep::Refused, Notification::new(code));
+        }
+        let is_begun = peer.begun.session == Some(id);
+        let other = peer.connections().find(|one| one.session.is_some_and(|other| other != id));
+        let collides = other
+            .filter(|other| matches!(other.state, SessionState::OpenConfirm | SessionState::Established));
+        if let Some(other) = collides.map(|other| (other.session, other.is_established())) {
+            // The connection that the end with the greater identifier has begun stays.
+            let this_stays = !other.1 && (self.router_id > open.id) == is_begun;
+            let loser = if this_stays { other.0 } else { Some(id) };
+            if let Some(loser) = loser {
+                self.end(now, context, loser, SessionStep::Stop, Notification::new(Code::Collision));
+            }
+            if !this_stays {
+                return;
+            }
+        }
+        let is_internal = !self.is_external(place);
+        let hold_s = self.config.hold_s.min(open.hold_s);
+        let Some(connection) = self.peers[place].connection(id) else { return };
+        connection.hold = Span::from_secs(i64::from(hold_s));
+        connection.expires = if hold_s == 0 { Time::MAX } else { now + connection.hold };
+        connection.speak = Time::MAX;
+        connection.id = Some(open.id);
+        connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, ..Terms::default() };
+        connection.refreshes = open.capabilities.contains(&Capability::RouteRefresh);
+        connection.step(now, SessionStep::OpenGood);
+        self.send(now, place, id, &Message::KeepAlive);
+    }
+
+    /// Routes are exchanged from now on.
+    fn establish(&mut self, now: Time, context: &mut Context<'_>, place: usize, id: SessionId) {
+        let others = self.peers[place].connections().filter_map(|one| one.session);
+        for other in others.filter(|other| *other != id).collect::<Vec<_>>() {
+            self.end(now, context, other, SessionStep::Stop, Notification::new(Code::Collision));
+        }
+        let peer = &mut self.peers[place];
+        peer.id = peer.connection(id).and_then(|connection| connection.id);
+        peer.last_end.clear();
+        peer.pending = self.table.keys().copied().collect();
+        peer.next_update = now;
+        let (address, asn) = (peer.config.address, peer.config.asn);
+        self.event(Event::BgpSessionUp { address, asn });
+    }
+
+    /// What connections are due to do: begin, say something, or end; and neighbours are told what is due.
+    pub(super) fn timers(&mut self, now: Time, context: &mut Context<'_>) {
+        for place in 0..self.peers.len() {
+            let all: Vec<Connection> = self.peers[place].connections().cloned().collect();
+            for connection in all {
+                let Some(id) = connection.session else { continue };
+                if connection.expires <= now {
+                    let why = Notification::new(Code::HoldTimerExpired);
+                    self.end(now, context, id, SessionStep::HoldExpired, why);
+                } else if connection.speak <= now {
+                    self.send(now, place, id, &Message::KeepAlive);
+                }
+            }
+        }
+        self.connect_due(now, context);
+    }
+
+    /// A port can be used, or can't: sessions with neighbours of other ASes that are right behind it end at once.
+    pub(super) fn interface(&mut self, now: Time, context: &mut Context<'_>, port: PortId, up: bool) {
+        let Some(one) = context.services.interfaces.of_port(port) else { return };
+        debug_assert!(matches!(one.kind, InterfaceKind::Port(_)));
+        let Some((address, len)) = one.ipv4() else { return };
+        let network = Prefix::new(address, len);
+        for place in 0..self.peers.len() {
+            if !network.contains(self.peers[place].config.address) {
+                continue;
+            }
+            self.peers[place].retry = if up { now } else { self.peers[place].retry };
+            let sessions: Vec<_> = self.peers[place].connections().filter_map(|one| one.session).collect();
+            let ends = !up && self.is_external(place);
+            for id in sessions.into_iter().filter(|_| ends) {
+                self.end(now, context, id, SessionStep::Stop, Notification::new(Code::Cease));
+            }
+        }
+    }
+
+    /// Ends a connection with a NOTIFICATION.
+    pub(super) fn end(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        step: SessionStep,
+        why: Notification,
+    ) {
+        let Some(place) = self.place_of(id) else { return };
+        let words = format!("this router said: {}", why.words());
+        let Some(connection) = self.peers[place].connection(id) else { return };
+        if connection.state as u8 >= SessionState::OpenSent as u8 {
+            self.send(now, place, id, &Message::Notification(why));
+        }
+        if let Some(connection) = self.peers[place].connection(id) {
+            connection.step(now, step);
+        }
+        self.lose(now, context, id, &words);
+        self.outputs.push_back(Output::Session(id, SessionOutput::Close));
+    }
+
+    /// The TCP connection has ended.
+    pub(super) fn closed(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: Closed) {
+        self.fail(now, context, id, ended(why));
+    }
+
+    /// The same, or the neighbour sends nothing more.
+    pub(super) fn fail(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: &str) {
+        let Some(place) = self.place_of(id) else { return };
+        if let Some(connection) = self.peers[place].connection(id) {
+            connection.step(now, SessionStep::TcpFails);
+        }
+        self.lose(now, context, id, why);
+    }
+
+    /// Forgets a connection, and what was learnt by it.
+    fn lose(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: &str) {
+        let Some(place) = self.place_of(id) else { return };
+        let retry = now + self.config.connect_retry;
+        let peer = &mut self.peers[place];
+        let is_begun = peer.begun.session == Some(id);
+        if is_begun {
+            let (state, since) = (peer.begun.state, peer.begun.since);
+            peer.begun = Connection { state, since, ..Connection::new() };
+        } else {
+            peer.taken = None;
+        }
+        peer.retry = retry;
+        if peer.is_established() || peer.connections().any(|one| one.session.is_some()) {
+            // The other connection goes on.
+            return;
+        }
+        let was_up = peer.id.take().is_some();
+        if was_up || !peer.last_end.starts_with("the neighbour has AS") {
+            peer.last_end = why.into();
+        }
+        if was_up {
+            let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
+            (peer.sent, peer.pending) = (BTreeMap::new(), BTreeSet::new());
+            let lost = core::mem::take(&mut peer.received);
+            lost.into_keys().for_each(|prefix| self.decide(context, prefix));
+            self.event(Event::BgpSessionDown { address, asn, why });
+        }
+    }
+}
+
+impl Bgp {
+    /// A route has changed: neighbours to which there was none may be reached now.
+    pub(super) fn reached(&mut self, now: Time, context: &mut Context<'_>, prefix: Prefix) {
+        let mut is_any = false;
+        for peer in self.peers.iter_mut().filter(|peer| prefix.contains(peer.config.address)) {
+            if peer.begun.state == SessionState::Idle && peer.last_end == NO_ROUTE {
+                (peer.retry, is_any) = (now, true);
+            }
+        }
+        if is_any {
+            self.connect_due(now, context);
+        }
+    }
+}

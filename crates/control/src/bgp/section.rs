@@ -1,0 +1,184 @@
+//! What users write of BGP at a router.
+
+use super::{Bgp, Config, PeerConfig};
+use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::{Attached, Beyond, Services};
+use base::Span;
+use base::describe::{Describe, Name, Section};
+use base::diagnostic::{At, Diagnostic};
+use base::plane::Prefix;
+use core::net::Ipv4Addr;
+use std::sync::Arc;
+
+base::problems! {
+    /// Problems of the settings of BGP.
+    pub enum BgpProblem {
+        /// A time that messages cannot say.
+        NotWhole { value: String } is OutOfRange, "bgp-not-whole", "{value}: BGP counts it in whole seconds";
+        /// A hold time that is refused (RFC 4271, 4.2).
+        HoldTooShort { value: String } is OutOfRange, "bgp-hold-too-short", "hold_time={value} has to be 0 s, or 3 s at least (RFC 4271, 4.2)";
+        /// A client in another AS.
+        ClientOutside { asn: String, own: String } is Conflict, "bgp-client-outside", "client=true: clients are in the router's own AS, {own}, not in {asn}";
+    }
+}
+
+base::words! {
+    /// Whose routes are told as the router's own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Imported {
+        /// The router's own loopback address and the networks of its links.
+        Connected = "connected",
+        /// Those that the description gives for the router.
+        Static = "static",
+        /// Those that OSPF finds.
+        Ospf = "ospf",
+    }
+    default Static;
+}
+
+base::words! {
+    /// Which routes pass between a router and a neighbour.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BgpPolicy {
+        /// All of them.
+        All = "all",
+        /// None.
+        None = "none",
+    }
+    default None;
+}
+
+base::record! {
+    /// A neighbour of BGP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BgpNeighborSpec called "BgpNeighbor" {
+        /// Its AS: that of the router for internal BGP, any other for external BGP.
+        pub asn: u32, in 1..=4_294_967_295;
+        /// Which of its routes are taken.
+        pub import: Option<BgpPolicy>, absent "in another AS 'none' (RFC 8212), else 'all'";
+        /// Which routes it is told.
+        pub export: Option<BgpPolicy>, absent "in another AS 'none' (RFC 8212), else 'all'";
+        /// Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456).
+        pub client: bool = false;
+        /// In the same AS: name the router itself as the next hop of what comes from other ASes.
+        pub next_hop_self: bool = false;
+        /// Tell it changes at most so often.
+        pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";
+    }
+}
+
+base::record! {
+    /// BGP-4 (RFC 4271). A router that speaks it has no routes by shortest paths.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BgpSpec called "Bgp" {
+        /// The router's AS.
+        pub asn: u32, in 1..=4_294_967_295;
+        /// Its neighbours: nodes at the other ends of its links by name, others by IPv4 address.
+        pub neighbors: Vec<(Name, BgpNeighborSpec)> = Vec::new();
+        /// Destinations that it tells as its own, whether it has routes to them or not.
+        pub networks: Vec<Prefix> = Vec::new();
+        /// Whose routes it tells as its own.
+        pub redistribute: Vec<Imported> = Vec::new();
+        /// Number of its cluster as a route reflector (RFC 4456, 7).
+        pub cluster_id: Option<Ipv4Addr>, absent "its router id";
+        /// A neighbour from which nothing comes for so long is given up, in whole seconds; the smaller of what both
+        /// say. With 0 s it never is.
+        pub hold_time: Span = Span::from_secs(90), in 0..=65_535_000_000_000_000;
+        /// From an attempt to connect to the next.
+        pub connect_retry: Span = Span::from_secs(120), in 1_000_000_000_000..=65_535_000_000_000_000;
+    }
+    check BgpSpec::check;
+}
+
+impl BgpSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        let shown = || self.hold_time.write().as_text().unwrap_or_default().to_string();
+        if self.hold_time.0 % Span::from_secs(1).0 != 0 {
+            return Err(BgpProblem::NotWhole { value: shown() }.into()).at("hold_time");
+        }
+        if self.hold_time > Span::ZERO && self.hold_time < Span::from_secs(3) {
+            return Err(BgpProblem::HoldTooShort { value: shown() }.into()).at("hold_time");
+        }
+        for (name, one) in &self.neighbors {
+            if one.client && one.asn != self.asn {
+                let (asn, own) = (one.asn.to_string(), self.asn.to_string());
+                let outside = Diagnostic::new(BgpProblem::ClientOutside { asn, own });
+                return Err(outside.at("client").at(&**name).at("neighbors"));
+            }
+        }
+        Ok(())
+    }
+
+    fn peer(&self, name: &str, address: Ipv4Addr, said: &BgpNeighborSpec) -> PeerConfig {
+        let is_external = said.asn != self.asn;
+        let passes = |policy: Option<BgpPolicy>| match policy {
+            Some(policy) => policy == BgpPolicy::All,
+            None => !is_external,
+        };
+        // RFC 4271, 10: the suggested values.
+        let usual = Span::from_secs(if is_external { 30 } else { 5 });
+        PeerConfig {
+            name: name.to_string(),
+            address,
+            asn: said.asn,
+            client: said.client,
+            next_hop_self: said.next_hop_self,
+            imports: passes(said.import),
+            exports: passes(said.export),
+            interval: said.advertisement_interval.unwrap_or(usual),
+        }
+    }
+}
+
+impl Setup for BgpSpec {
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        let known = &services.interfaces;
+        let far = |name: &str| {
+            let mut ports = known.ports();
+            ports.find_map(|(port, one)| {
+                one.neighbor.filter(|_| known.attached(port).is_some_and(|a| a.node == *name))
+            })
+        };
+        let address = |name: &str| name.parse().ok().or_else(|| far(name));
+        let peers =
+            self.neighbors.iter().filter_map(|(name, said)| Some(self.peer(name, address(name)?, said)));
+        let config = Config {
+            asn: self.asn,
+            cluster_id: self.cluster_id.unwrap_or(known.router_id),
+            networks: self.networks.iter().copied().collect(),
+            redistribute: self.redistribute.clone(),
+            peers: peers.collect(),
+            hold_s: u16::try_from(self.hold_time.0 / Span::from_secs(1).0).unwrap_or(u16::MAX),
+            connect_retry: self.connect_retry,
+        };
+        Box::new(Bgp::new(known.router_id, config))
+    }
+
+    fn finds_routes(&self) -> bool {
+        true
+    }
+
+    fn neighbors(&self) -> (&'static str, Vec<&str>) {
+        let names = self.neighbors.iter().map(|(name, _)| &**name);
+        ("neighbors", names.filter(|name| name.parse::<Ipv4Addr>().is_err()).collect())
+    }
+
+    fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
+        if !matches!(attached.beyond, Beyond::Router | Beyond::Segment) {
+            return None;
+        }
+        let said = self.neighbors.iter().find(|(name, _)| **name == *attached.node);
+        let pair = |said: &BgpNeighborSpec| {
+            let (one, other) = (self.asn.min(said.asn), self.asn.max(said.asn));
+            let value = if one == other { one.to_string() } else { format!("{one} and {other}") };
+            Agreement { what: "pair of AS numbers", value, is_secret: false }
+        };
+        Some(said.map(|(_, said)| pair(said)).into_iter().collect())
+    }
+}
+
+impl Section<dyn Setup> for BgpSpec {
+    fn setup(&self) -> Arc<dyn Setup> {
+        Arc::new(self.clone())
+    }
+}

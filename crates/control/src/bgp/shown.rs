@@ -1,0 +1,152 @@
+//! What BGP knows, as tables.
+
+use super::Bgp;
+use base::Time;
+use base::plane::Prefix;
+use base::table::{RowsOf, Shown, Table, View};
+use core::net::Ipv4Addr;
+use wire::bgp::{Attributes, Origin, Segment};
+
+/// The tables of BGP.
+pub(super) const VIEWS: &[View] =
+    &[View::of::<Bgp, BgpNeighborRow<'static>>(), View::of::<Bgp, BgpRouteRow<'static>>()];
+
+base::table! {
+    /// Neighbours of BGP, those without a session included.
+    pub struct BgpNeighborRow<'a> in "bgp_neighbors" key ["node", "address"] {
+        /// The router.
+        node: &'a str,
+        /// The neighbour's address.
+        address: Ipv4Addr,
+        /// The neighbour's name, if it is at the other end of a link; else its address.
+        neighbor: String,
+        /// Its AS, as it is set up.
+        asn: u32,
+        /// `internal` if it is in the same AS, else `external`.
+        kind: &'static str,
+        /// `idle`, `connect`, `active`, `open-sent`, `open-confirm` or `established`: how far a session has come.
+        state: &'static str,
+        /// Since when it is in this state.
+        since_s: Time = "s",
+        /// The number that it knows itself by; absent without a session.
+        router_id: Option<Ipv4Addr>,
+        /// Seconds without a message until it is given up: the smaller of what both say; zero is never, or not agreed
+        /// on yet.
+        hold_s: u64 = "s",
+        /// Are its routes taken? From another AS only where the settings say so (RFC 8212).
+        imports: bool,
+        /// Is it told routes? In another AS only where the settings say so (RFC 8212).
+        exports: bool,
+        /// Routes that it has told.
+        received: usize = "routes",
+        /// Routes that it was told.
+        sent: usize = "routes",
+        /// UPDATEs that have come.
+        updates_received: u64 = "messages",
+        /// UPDATEs that were sent.
+        updates_sent: u64 = "messages",
+        /// Attributes that were malformed (RFC 7606).
+        malformed: u64 = "attributes",
+        /// How the last session ended, or why there is none; empty while there is one.
+        last_end: String,
+    }
+}
+
+base::table! {
+    /// Routes that neighbours have told, and the router's own.
+    pub struct BgpRouteRow<'a> in "bgp_routes" key ["node", "prefix", "from"] {
+        /// The router.
+        node: &'a str,
+        /// Destinations.
+        prefix: Shown<Prefix>,
+        /// Address of the neighbour that told it; absent for the router's own.
+        from: Option<Ipv4Addr>,
+        /// Is it the one that is taken?
+        is_best: bool,
+        /// Does a route lead to its next hop? The router's own have none.
+        is_reached: bool,
+        /// Where packets go; absent for the router's own.
+        next_hop: Option<Ipv4Addr>,
+        /// The ASes that it has passed, the nearest first; numbers in no order are in braces.
+        as_path: String,
+        /// `igp`, `egp` or `incomplete`: how it came into BGP.
+        origin: &'static str,
+        /// How much it is preferred within the AS; absent where nobody has said.
+        local_pref: Option<u32>,
+        /// Which of several ways into an AS that AS prefers: the least.
+        med: Option<u32>,
+        /// The router of this AS that told it first, if reflectors have passed it on.
+        originator: Option<Ipv4Addr>,
+    }
+}
+
+impl RowsOf<Bgp> for BgpNeighborRow<'static> {
+    fn rows(bgp: &Bgp, node: &str, to: &mut Table) {
+        for (place, peer) in bgp.peers.iter().enumerate() {
+            let foremost = peer.foremost();
+            to.push(BgpNeighborRow {
+                node,
+                address: peer.config.address,
+                neighbor: peer.config.name.clone(),
+                asn: peer.config.asn,
+                kind: if bgp.is_external(place) { "external" } else { "internal" },
+                state: foremost.state.word(),
+                since_s: foremost.since,
+                router_id: peer.id,
+                hold_s: (foremost.hold.0 / base::Span::from_secs(1).0) as u64,
+                imports: peer.config.imports,
+                exports: peer.config.exports,
+                received: peer.received.len(),
+                sent: peer.sent.len(),
+                updates_received: peer.updates_received,
+                updates_sent: peer.updates_sent,
+                malformed: peer.malformed,
+                last_end: peer.last_end.clone(),
+            });
+        }
+    }
+}
+
+/// An AS path as people write it.
+fn path(attributes: &Attributes) -> String {
+    let segments = attributes.as_path.iter().flat_map(|path| &path.0);
+    let words = segments.map(|segment| {
+        let numbers: Vec<String> = segment.numbers().iter().map(u32::to_string).collect();
+        match segment {
+            Segment::Sequence(_) => numbers.join(" "),
+            Segment::Set(_) => format!("{{{}}}", numbers.join(",")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+impl RowsOf<Bgp> for BgpRouteRow<'static> {
+    fn rows(bgp: &Bgp, node: &str, to: &mut Table) {
+        let own = bgp.own.iter().map(|(prefix, set)| (*prefix, None, set));
+        let told = bgp.peers.iter().enumerate();
+        let told =
+            told.flat_map(|(place, peer)| peer.received.iter().map(move |(p, set)| (*p, Some(place), set)));
+        let mut all: Vec<_> = own.chain(told).collect();
+        all.sort_by_key(|(prefix, place, _)| (*prefix, *place));
+        for (prefix, place, set) in all {
+            let reached = set.next_hop.and_then(|next_hop| bgp.next_hops.get(&next_hop).copied().flatten());
+            to.push(BgpRouteRow {
+                node,
+                prefix: Shown(prefix),
+                from: place.map(|place| bgp.peers[place].config.address),
+                is_best: bgp.table.get(&prefix).is_some_and(|best| best.peer == place),
+                is_reached: place.is_none() || reached.is_some(),
+                next_hop: set.next_hop,
+                as_path: path(set),
+                origin: match set.origin.unwrap_or_default() {
+                    Origin::Igp => "igp",
+                    Origin::Egp => "egp",
+                    Origin::Incomplete => "incomplete",
+                },
+                local_pref: set.local_pref,
+                med: set.med,
+                originator: set.originator,
+            });
+        }
+    }
+}
