@@ -168,13 +168,23 @@ impl Parts<'_> {
     }
 }
 
+/// How a search has come to a node.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    cost: Cost,
+    /// The first and the last link on the way.
+    first: usize,
+    last: usize,
+    /// Another way costs the same, and differs in how it comes to the node.
+    tied: bool,
+}
+
 /// The shortest paths from one node, found as far as they have been asked for: those of [`Graph::tree`].
 #[derive(Debug)]
 pub struct Search<'a> {
     graph: &'a Graph,
     root: usize,
-    /// Of each node that was come to the least cost, and the first and the last link on the way there.
-    reached: Map<usize, (Cost, usize, usize)>,
+    reached: Map<usize, Reached>,
     heap: BinaryHeap<Reverse<(Cost, usize)>>,
     visited: usize,
 }
@@ -187,7 +197,23 @@ impl Search<'_> {
             return None;
         }
         self.find(node);
-        self.reached.get(&node).map(|(cost, first, _)| (*cost, *first))
+        self.reached.get(&node).map(|reached| (reached.cost, reached.first))
+    }
+
+    /// The way to a node that [`Search::to`] has found, from its end as far as there is no other at the same cost: the
+    /// nodes on it and the link by which it goes on from each. Where it begins is left out.
+    ///
+    /// A search that began at one of these nodes would find the rest of this way, since another one that costs no more
+    /// would be another way from here, too.
+    pub fn only_way_to(&self, node: usize, take: &mut impl FnMut(usize, usize)) {
+        let mut at = node;
+        while let Some(Reached { last, tied: false, .. }) = self.reached.get(&at).copied()
+            && let Some(before) = self.graph.beyond(last, at)
+            && before != self.root
+        {
+            take(before, last);
+            at = before;
+        }
     }
 
     /// The links on the way to `node`, in order; nothing if it can't be reached.
@@ -196,9 +222,9 @@ impl Search<'_> {
         let mut at = node;
         while at != self.root {
             self.find(at);
-            let (.., last) = self.reached.get(&at)?;
-            links.push(*last);
-            at = self.graph.beyond(*last, at)?;
+            let last = self.reached.get(&at)?.last;
+            links.push(last);
+            at = self.graph.beyond(last, at)?;
         }
         links.reverse();
         Some(links)
@@ -207,7 +233,7 @@ impl Search<'_> {
     fn find(&mut self, node: usize) {
         // What is on the heap costs no less than what was taken from it.
         while let Some(&Reverse((cost, next))) = self.heap.peek() {
-            if self.reached.get(&node).is_some_and(|(known, ..)| (*known, node) <= (cost, next)) {
+            if self.reached.get(&node).is_some_and(|known| (known.cost, node) <= (cost, next)) {
                 break;
             }
             self.heap.pop();
@@ -218,17 +244,28 @@ impl Search<'_> {
     fn visit(&mut self, cost: Cost, node: usize) {
         let first = match self.reached.get(&node) {
             _ if node == self.root => None,
-            Some((known, first, _)) if *known == cost && self.graph.transit[node] => Some(*first),
+            Some(known) if known.cost == cost && self.graph.transit[node] => Some(known.first),
             _ => return,
         };
         self.visited += 1;
         for &(link, next) in &self.graph.around[node] {
             let arc = self.graph.arcs[link];
             let total = (cost.0 + arc.metric, cost.1 + 1, cost.2 + arc.delay);
-            if next != self.root && self.reached.get(&next).is_none_or(|(known, ..)| total < *known) {
-                self.reached.insert(next, (total, first.unwrap_or(link), link));
-                self.heap.push(Reverse((total, next)));
+            if next == self.root {
+                continue;
             }
+            let reached = Reached { cost: total, first: first.unwrap_or(link), last: link, tied: false };
+            match self.reached.get_mut(&next) {
+                None => {
+                    self.reached.insert(next, reached);
+                }
+                Some(known) if total < known.cost => *known = reached,
+                Some(known) => {
+                    known.tied |= total == known.cost;
+                    continue;
+                }
+            }
+            self.heap.push(Reverse((total, next)));
         }
     }
 
@@ -315,6 +352,7 @@ mod tests {
         }
         let transit = (0..count).map(|node| node % 11 != 7).collect();
         let graph = Graph::new(transit, arcs);
+        let mut only = 0;
         for root in 0..count {
             let tree = graph.tree(root);
             let parts = graph.parts();
@@ -324,11 +362,16 @@ mod tests {
                 let mut fresh = graph.search(root);
                 assert_eq!((fresh.to(node), kept.to(node)), (expected, expected), "{root} to {node}");
                 assert_eq!(fresh.links_to(node), tree.links_to(node), "{root} to {node}");
+                fresh.only_way_to(node, &mut |before, link| {
+                    only += 1;
+                    assert_eq!(graph.tree(before).first_link(node), Some(link), "{before} to {node}");
+                });
                 let joined = node != root && tree.first_link(node).is_some();
                 assert_eq!(node != root && parts.joined(root, node), joined, "{root} to {node}");
             }
             assert!(kept.visited() <= count);
         }
+        assert!(only > count, "{only} nodes on ways without another one");
         let mut near = graph.search(24);
         assert!(near.to(25).is_some() && near.visited() <= 5, "it looks no further than it has to");
     }

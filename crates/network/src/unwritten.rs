@@ -6,14 +6,14 @@
 
 use super::Network;
 use super::addressing;
-use super::paths::Graph;
-use base::PortId;
+use super::paths::{Graph, Search};
 use base::plane::{NextHop, Prefix, Table, Unwritten};
+use base::{Map, PortId};
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use node::Router;
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a prefix leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,9 @@ pub struct Ways {
     targets: Vec<(Prefix, Target)>,
     /// Lengths of prefixes that there are, the longest first.
     lengths: Vec<u8>,
+    /// By which link a way to a node goes on from another one, where searches have found that: routers on the way of a
+    /// packet ask one after the other. Each is asked for once.
+    onward: Mutex<Map<(u32, u32), u32>>,
     counts: OnceLock<Counts>,
 }
 
@@ -55,6 +58,9 @@ struct Counts {
     /// Prefixes of each node itself and of its links.
     own: Vec<u64>,
 }
+
+/// More than so many links that nobody has asked for are forgotten.
+const ONWARD_MOST: usize = 100_000;
 
 /// No part of the network.
 const NOWHERE: u32 = u32::MAX;
@@ -107,6 +113,27 @@ impl Ways {
         let [a, b] = self.ends(first);
         let (own, beyond) = if a.node == node { (a, b) } else { (b, a) };
         Some(NextHop::Via { port: own.port, gateway: beyond.address.into() })
+    }
+
+    /// By which link the way from `node` to `other` goes on, if a search has told.
+    fn take_onward(&self, node: u32, other: u32) -> Option<u32> {
+        self.onward().remove(&(node, other))
+    }
+
+    /// Keeps what a search for `other` tells routers on the way there.
+    fn keep_onward(&self, search: &Search, other: u32) {
+        let mut onward = self.onward();
+        if onward.len() > ONWARD_MOST {
+            // Routers that have the route already did not ask.
+            onward.clear();
+        }
+        search.only_way_to(other as usize, &mut |node, link| {
+            onward.insert((node as u32, other), link as u32);
+        });
+    }
+
+    fn onward(&self) -> MutexGuard<'_, Map<(u32, u32), u32>> {
+        self.onward.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn counts(&self) -> &Counts {
@@ -199,11 +226,19 @@ impl RoutesOf {
             let first = ways.graph.links_of(node).nth(port)?;
             return ways.hop(self.node, target, |_| Some(((), first as u32)));
         }
+        if let Target::Node(other) = target
+            && let Some(link) = ways.take_onward(self.node, other)
+        {
+            return ways.hop(self.node, target, |_| Some(((), link)));
+        }
         let mut search = ways.graph.search(node);
         let hop = ways.hop(self.node, target, |other| {
             search.to(other as usize).map(|(cost, first)| (cost, first as u32))
         });
         self.visited.fetch_add(search.visited(), Ordering::Relaxed);
+        if let Target::Node(other) = target {
+            ways.keep_onward(&search, other);
+        }
         hop
     }
 }
@@ -290,6 +325,7 @@ impl Network {
             links: self.links.iter().map(ends).collect(),
             targets,
             lengths: lengths.into_iter().rev().collect(),
+            onward: Mutex::default(),
             counts: OnceLock::new(),
         }))
     }
