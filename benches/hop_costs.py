@@ -29,7 +29,7 @@ import networks
 ROOT = networks.ROOT
 TARGET = ROOT / "target" / "hop-costs"
 CASES = ("chain", "ring-100-2000", "ring-1000-2000", "ring-1000-20000", "signalling")
-RUN = "*World*::run_until"
+RUN = "*World*::step"
 """What is counted: everything below this function."""
 EVENTS = ("Ir", "D1mr", "D1mw", "DLmr", "DLmw")
 MESH = ("--nodes", "200", "--lsps", "1000")
@@ -89,6 +89,8 @@ def run(case: str, hops: int, caches: Sequence[str]) -> Found:
             raise FailedError(f"{case}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
         number = int(json.loads(done.stdout.splitlines()[-1])[key])
         rows = list(read(counted.read_text(encoding="utf-8", errors="replace").splitlines()))
+    if not rows:
+        raise FailedError(f"{case}: nothing was counted; is there no function {RUN} in the program any more?")
     total = Cost("all")
     for row in rows:
         row.instructions, row.misses, row.far = (x / number for x in (row.instructions, row.misses, row.far))
