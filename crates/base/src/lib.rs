@@ -14,6 +14,7 @@
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`protocol`]: what names a control protocol; [`protocol_value`]: its commands and events, on their way through
 //!   crates that know no protocol
+//! - [`mod@prefetch`]: hints to the processor about memory
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
@@ -36,6 +37,7 @@ pub mod losses;
 pub mod map;
 pub mod phb;
 pub mod plane;
+pub mod prefetch;
 pub mod protocol;
 pub mod protocol_value;
 pub mod random;

@@ -1,6 +1,11 @@
 //! A ring buffer of frames under way, whose slots have numbers that never repeat.
 
+use base::prefetch::prefetch;
 use base::{Frame, Time};
+
+/// When a frame is taken out, the slot which is so many behind the next is needed soon: in a large network frames
+/// have left all caches while they were on their way.
+const SLOTS_AHEAD: u64 = 3;
 
 /// A frame between the egress queue and the far end of a link.
 #[derive(Debug, Default)]
@@ -82,6 +87,16 @@ impl FlightRing {
         flight.frame.as_ref().map(|frame| (flight, frame))
     }
 
+    /// Hints that the frame which is so many behind the first arrives soon, if there is one.
+    #[inline(always)]
+    pub fn prefetch(&self, behind: u64) {
+        let mask = self.slots.len().wrapping_sub(1);
+        if let Some(Flight { frame: Some(frame), .. }) = self.slots.get((self.head + behind) as usize & mask)
+        {
+            frame.prefetch_all();
+        }
+    }
+
     /// Puts a frame behind the others.
     #[inline]
     pub fn push(&mut self, frame: Frame, start: Time, arrival: Time, bytes_so_far: u64) {
@@ -94,6 +109,7 @@ impl FlightRing {
         // The slot is empty: there is nothing to be dropped.
         core::mem::forget(slot.frame.replace(frame));
         self.tail += 1;
+        prefetch(&self.slots[(self.tail + 1) as usize & mask]);
     }
 
     /// Numbers the frames from here on. The ring is empty and unused.
@@ -147,6 +163,8 @@ impl FlightRing {
         let mask = self.slots.len() - 1;
         let frame = self.slots[self.head as usize & mask].frame.take();
         self.head += 1;
+        self.prefetch(1);
+        prefetch(&self.slots[(self.head + SLOTS_AHEAD) as usize & mask]);
         frame
     }
 

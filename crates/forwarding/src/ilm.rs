@@ -1,8 +1,8 @@
 //! The incoming label map: an array indexed by label that grows in chunks.
 
 use crate::entry::{Entry, Kind};
-use crate::prefetch::prefetch;
 use base::Label;
+use base::prefetch::prefetch;
 
 const CHUNK_BITS: u32 = 8;
 const CHUNK: usize = 1 << CHUNK_BITS;

@@ -42,7 +42,6 @@ pub mod offload;
 mod packet;
 mod phb;
 mod port;
-mod prefetch;
 pub mod punt;
 pub mod queue;
 mod replicate;

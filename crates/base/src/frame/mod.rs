@@ -24,9 +24,11 @@ pub use offload::{Lengths, Offload, Segment};
 
 use crate::diffserv::Encaps;
 use crate::ids::{LinkId, PortId};
+use crate::prefetch::prefetch_bytes;
 use crate::time::Time;
 use core::fmt;
 use core::mem::ManuallyDrop;
+use core::mem::offset_of;
 use std::cell::RefCell;
 
 /// Bytes of header buffer in a frame.
@@ -315,14 +317,13 @@ impl Frame {
     /// Hints the processor that the header is about to be read.
     #[inline]
     pub fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch has no effect on memory; the address is that of a live allocation.
-        unsafe {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let p = core::ptr::from_ref::<Data>(&**self.0).cast::<i8>();
-            _mm_prefetch(p, _MM_HINT_T0);
-            _mm_prefetch(p.add(64), _MM_HINT_T0);
-        }
+        prefetch_bytes::<Data>(&self.0, offset_of!(Data, header) + HEADROOM);
+    }
+
+    /// The same of all that a device or a link reads of most frames.
+    #[inline]
+    pub fn prefetch_all(&self) {
+        prefetch_bytes::<Data>(&self.0, offset_of!(Data, body) + 1);
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Node, NodeState};
 use crate::lane::{Lane, LaneEnds};
 use crate::queue::{Place, tournament};
 use base::Time;
+use base::prefetch::prefetch_bytes;
 
 /// When something is to be done, then what it is, then whose it is: of a lower key is done first.
 ///
@@ -80,6 +81,12 @@ pub(super) fn timeout_key(at: Time, node: u32, process: u32) -> Key {
     let what = TIMEOUT | u64::from(node) << PROCESS_BITS | u64::from(process);
     u128::from(at.0) << 64 | u128::from(what)
 }
+
+/// A network with so many processes or more does not fit into the caches.
+const MANY: usize = 64;
+
+/// The keys of a process that most have no more of.
+const KEYS_BYTES: usize = 128;
 
 /// A lane that leads to a process from another one.
 #[derive(Clone, Copy, Debug)]
@@ -216,6 +223,33 @@ impl Processes {
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
         self.firsts.get(1).copied().unwrap_or(NEVER)
+    }
+
+    /// Which process has its turn after the first, as far as is known.
+    #[inline]
+    fn second(&self, first: Key) -> Key {
+        let (mut at, mut least) = (self.leaf(Processes::of(first)), NEVER);
+        while at > 1 {
+            least = least.min(self.firsts[at ^ 1]);
+            at >>= 1;
+        }
+        least
+    }
+
+    /// The process that is going to have its turn after the first, if there are so many that what it needs has left
+    /// the caches since its last turn. Hints that its tournament is needed soon.
+    #[inline(always)]
+    pub(super) fn prefetch_second(&self, first: Key) -> Option<Due> {
+        if self.firsts.len() < 2 * MANY {
+            return None;
+        }
+        let second = self.second(first);
+        if second == NEVER {
+            return None;
+        }
+        let keys = &self.keys[self.base(Processes::of(second)) as usize..];
+        prefetch_bytes(keys, KEYS_BYTES);
+        Some(due_of(second))
     }
 
     /// What the process that has its turn does first.

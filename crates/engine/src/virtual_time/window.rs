@@ -16,7 +16,14 @@ use super::taps::tap_departures;
 use crate::error::EngineError;
 use crate::lane::Sent;
 use base::device::DropReason;
+use base::prefetch::prefetch_bytes;
 use base::{Frame, NodeId, PortId, Time, Verdict};
+
+/// What every frame needs of a lane.
+const LANE_BYTES: usize = 192;
+
+/// Where the devices that there are have what every frame needs.
+const DEVICE_BYTES: usize = 832;
 
 /// What ended a window.
 enum Left {
@@ -56,6 +63,9 @@ impl World {
         let process = Processes::of(first);
         let base = self.processes.base(process);
         let budget = if self.in_step { 1 } else { budget };
+        if let Some(second) = self.processes.prefetch_second(first) {
+            self.prefetch(second);
+        }
         if !self.processes.queued(process).is_empty() {
             self.catch_up_to(process, time_of(first));
         }
@@ -93,6 +103,21 @@ impl World {
             }
         }
         Ok(window.done)
+    }
+
+    /// Hints that this is to be done soon.
+    #[inline(never)]
+    fn prefetch(&self, due: Due) {
+        let number = match due {
+            Due::Arrival(g) => {
+                let lane = &self.lanes[g as usize];
+                prefetch_bytes(lane, LANE_BYTES);
+                lane.ring.prefetch(0);
+                lane.to_node.index()
+            }
+            Due::Timeout(number) => number as usize,
+        };
+        prefetch_bytes(&*self.nodes[number].device, DEVICE_BYTES);
     }
 
     /// Forwards the first frame of lane `g`, which arrives at `now`, and those behind it as long as the process has
