@@ -1,0 +1,187 @@
+//! A router beside bgpd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
+
+use base::describe::{Describe, Value};
+use base::plane::{NextHop, Prefix};
+use base::{MacAddr, NodeId, PortId, Rate, Span, Time};
+use control::Setup;
+use control::bgp::Bgp;
+use control::bgp::section::BgpSpec;
+use core::net::Ipv4Addr;
+use engine::external::{Clock, ExternalSpec, open};
+use engine::real_time::{Control, Runner};
+use engine::{LinkSpec, World};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use testing::Pair;
+use twinplane_node::router::{PortSetup, RouterConfig};
+use twinplane_node::{Peer, Router};
+
+const DAEMONS: &str = "/usr/lib/frr";
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+const ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// Of this router, and behind FRR.
+const TOLD: &str = "203.0.113.0/24";
+const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
+
+/// FRR's zebra and bgpd in a namespace; they end with it.
+struct Frr {
+    folder: PathBuf,
+    daemons: Vec<Child>,
+}
+
+impl Drop for Frr {
+    fn drop(&mut self) {
+        for daemon in &mut self.daemons {
+            let _ = (daemon.kill(), daemon.wait());
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Frr {
+    fn start(pair: &Pair, name: &str, asn: u32, lines: &str) -> Frr {
+        let folder = std::env::temp_dir().join(format!("node-bgp-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let bgpd = format!(
+            "router bgp {asn}\n bgp router-id 192.0.2.200\n no bgp ebgp-requires-policy\n neighbor {OWN} remote-as 65001\n \
+             neighbor {OWN} timers connect 2\n{lines} address-family ipv4 unicast\n  network {BEHIND}/24\n \
+             exit-address-family\n"
+        );
+        fs::write(folder.join("zebra.conf"), "hostname frr\n").expect("a file");
+        fs::write(folder.join("bgpd.conf"), bgpd).expect("a file");
+        // The daemons give up the rights of root.
+        let owned = Command::new("chown").args(["-R", "frr:frr"]).arg(&folder).status().expect("chown");
+        assert!(owned.success());
+        let mut frr = Frr { folder, daemons: Vec::new() };
+        frr.run(pair, "zebra");
+        frr.run(pair, "bgpd");
+        frr
+    }
+
+    /// Starts a daemon, and waits until it answers.
+    fn run(&mut self, pair: &Pair, daemon: &str) {
+        let at = |file: &str| self.folder.join(file).to_string_lossy().into_owned();
+        let (program, file) = (Path::new(DAEMONS).join(daemon), at(&format!("{daemon}.conf")));
+        let (program, pid, zapi) = (program.to_string_lossy(), at(&format!("{daemon}.pid")), at("zserv.api"));
+        let folder = self.folder.to_string_lossy();
+        let socket = ["--vty_socket", &folder, "-P", "0", "-A", "127.0.0.1"];
+        let arguments = [&[&*program, "-f", &file, "-i", &pid, "-z", &zapi][..], &socket[..]].concat();
+        let mut command = pair.exec(1, &arguments);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a daemon of FRR");
+        self.daemons.push(child);
+        let limit = Instant::now() + Duration::from_secs(60);
+        while !self.folder.join(format!("{daemon}.vty")).exists() {
+            assert!(Instant::now() < limit, "{daemon} does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn ask(&self, question: &str) -> String {
+        let mut vtysh = Command::new("vtysh");
+        let output = vtysh.arg("--vty_socket").arg(&self.folder).args(["-c", question]).output();
+        String::from_utf8_lossy(&output.expect("vtysh").stdout).into_owned()
+    }
+}
+
+/// A router whose only port is beside FRR, by the clock.
+struct Beside {
+    world: World,
+    runner: Runner,
+    until: Time,
+}
+
+fn router(world: &World) -> &Router {
+    world.device(NodeId(0)).expect("a router")
+}
+
+fn bgp(world: &World) -> &Bgp {
+    router(world).control().protocol().expect("BGP")
+}
+
+impl Beside {
+    fn new(pair: &Pair, asn: u32) -> Beside {
+        let neighbor = json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"});
+        let said = json!({
+            "asn": 65001, "networks": [TOLD], "neighbors": {THEIRS.to_string(): neighbor},
+            "hold_time": "9 s", "connect_retry": "2 s",
+        });
+        let said: Value = serde_json::from_value(said).expect("a value");
+        let setup: Arc<dyn Setup> = Arc::new(BgpSpec::read(&said).expect("settings"));
+        let mut world = World::new(1);
+        let ports = vec![PortSetup::new(MacAddr([2, 0, 0, 0, 0, 1]), OWN, 24)];
+        let config = RouterConfig::ideal("r".into(), ID, ports, vec![setup], world.streams());
+        let node = world.add_device(Box::new(Router::new(config)));
+        let beyond = world.add_device(Box::new(Peer::new()));
+        let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO).with_buffer(1 << 22);
+        world.add_link(link).expect("a link");
+        let spec = ExternalSpec { netns: Some(pair.netns(0)), offload: true, ..ExternalSpec::new("e0") };
+        let mut runner = Runner::new(Clock::new());
+        runner.attach(&mut world, node, PortId(0), open(&spec).expect("an interface")).expect("a port");
+        Beside { world, runner, until: Time::ZERO }
+    }
+
+    /// Runs until something is so.
+    fn wait(&mut self, what: &str, mut is_so: impl FnMut(&World) -> bool) {
+        let limit = Instant::now() + Duration::from_secs(120);
+        while !is_so(&self.world) {
+            assert!(Instant::now() < limit, "not {what}: {:?}", bgp(&self.world).peers());
+            self.until += Span::from_ms(300);
+            self.runner.run_until(&mut self.world, self.until, &mut |_, _| Control::Continue).expect("a run");
+        }
+    }
+}
+
+/// A session, routes both ways, and a refresh; then FRR is killed and comes back.
+fn meet(name: &str, asn: u32, lines: &str, path: &str) {
+    if !testing::available("vtysh") {
+        return;
+    }
+    let Some(pair) = Pair::new(1500) else { return };
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["link", "add", "d0", "type", "veth", "peer", "name", "d1"]);
+    pair.ip(1, &["link", "set", "d1", "up"]);
+    pair.ip(1, &["address", "add", "10.7.0.1/24", "dev", "d0"]);
+    pair.ip(1, &["link", "set", "d0", "up"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    let mut beside = Beside::new(&pair, asn);
+    let via = [NextHop::Via { port: PortId(0), gateway: THEIRS.into() }];
+    let routed =
+        |world: &World| router(world).control().services().rib.next_hops(Prefix::new(BEHIND, 24)) == via;
+    for life in 1..=2 {
+        let frr = Frr::start(&pair, &format!("{name}{life}"), asn, lines);
+        beside.wait("established", |world| bgp(world).peers()[0].is_established());
+        beside.wait("routed", routed);
+        beside.wait("told", |_| {
+            let said = frr.ask(&format!("show ip bgp {TOLD}"));
+            said.contains(path) && said.contains(&OWN.to_string()) && said.contains("best")
+        });
+        let before = bgp(&beside.world).peers()[0].updates_received;
+        frr.ask(&format!("clear ip bgp {OWN} soft in"));
+        frr.ask(&format!("clear ip bgp {OWN} soft out"));
+        beside.wait("told again", |world| bgp(world).peers()[0].updates_received > before);
+        let peer = &bgp(&beside.world).peers()[0];
+        assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+        drop(frr);
+        beside.wait("lost", |world| !bgp(world).peers()[0].is_established() && !routed(world));
+    }
+}
+
+#[test]
+fn frr_of_another_as_exchanges_routes() {
+    meet("external", 65002, "", "65001");
+}
+
+#[test]
+fn frr_of_an_as_with_a_long_number_exchanges_routes() {
+    meet("long", 4_200_000_000, "", "65001");
+}
+
+#[test]
+fn frr_of_the_same_as_exchanges_routes() {
+    meet("internal", 65001, "", "localpref 100");
+}
