@@ -50,6 +50,7 @@ def test_arrivals_and_sizes_say_what_a_file_says() -> None:
             {"arrivals": "poison"},
             "flow 'h-h': arrivals: 'poison' is none of constant, poisson, on-off or trace",
         ),
+        ({"arrivals": "on-off"}, "arrivals: 'on-off': it should be a mapping that says more about it"),
         ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "paretto")}, "did you mean 'pareto'"),
         ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "pareto", 1.0)}, "on: shape: 1: above 1"),
         ({"arrivals": tp.traffic.Trace((0, 1), (64,))}, "2 gaps and 1 sizes"),

@@ -6,6 +6,9 @@ import pytest
 import twinplane as tp
 from twinplane.network import processors
 
+from tests.support.campaign import scaled
+from tests.test_events_drawn import END_S, by_calls, drawn
+
 
 def ring(routers: int = 12, delay: str = "5 ms") -> tp.Network:
     """Routers in a ring of long links, with flows that cross it."""
@@ -50,6 +53,34 @@ def test_a_fault_and_an_event_in_between_change_nothing(four_processors: None) -
         return net
 
     assert seen(run(2)) == seen(run(1))
+
+
+def shared(net: tp.Network, threads: int) -> tuple[object, ...]:
+    """All that a run leaves if so many threads share the network wherever that is possible."""
+    running = net.engine.start()
+    running.set_threads(threads, True)
+    running.run_until(int(END_S * 1e12))
+    tables = ("flow_accounts", "losses", "ports", "events")
+    return (
+        net.digest(),
+        net.actions().to_dicts(),
+        [str(flow.stats()) for flow in net.flows],
+        [net.table(name).to_dicts() for name in tables],
+    )
+
+
+def test_drawn_networks_do_not_tell_how_many_threads_there_were() -> None:
+    parted = 0
+    for seed in range(5_001, 5_001 + scaled(10)):
+        said = drawn(seed)
+        for flow in said["flows"][1:]:
+            flow["arrivals"] = {"kind": "on-off", "on": "30 ms", "off": "20 ms"}
+        one = shared(by_calls(said), 1)
+        for threads in (2, 3, 8):
+            several = by_calls(said)
+            assert shared(several, threads) == one, (seed, threads)
+            parted += several.threads.startswith(f"{min(threads, 3)} threads")
+    assert parted > 0
 
 
 def test_links_that_are_too_short_are_named(four_processors: None) -> None:

@@ -41,8 +41,11 @@ pub fn malformed(value: &Value, needed: impl Into<String>) -> Diagnostic {
     DescribeProblem::Malformed { value: value.shown(), needed: needed.into() }.into()
 }
 
-/// A word that is none of `known`.
+/// A word that is none of `known`, or one of them that can't stand alone.
 pub fn unknown_word(value: &Value, known: &[&str]) -> Diagnostic {
+    if value.as_text().is_some_and(|text| known.contains(&text)) {
+        return wrong_type(value, "a mapping that says more about it, not the word alone");
+    }
     let hint = value.as_text().map(|text| near(text, known)).unwrap_or_default();
     DescribeProblem::UnknownWord { word: value.shown(), known: listed(known), hint }.into()
 }
