@@ -1,6 +1,8 @@
 //! All tests in one program: linking one for each file took longer than running them.
 
 mod bgp;
+mod frr;
 mod lan;
+mod ldp;
 mod ospf;
 mod sessions;

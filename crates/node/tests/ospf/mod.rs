@@ -1,5 +1,5 @@
 //! Routers that speak OSPF: in virtual time, and beside FRR's ospfd by the clock on the wall.
 
 mod frr;
-mod speaker;
+pub mod speaker;
 mod virtual_time;

@@ -1,0 +1,161 @@
+//! A router beside ldpd and ospfd of FRR: the daemons in a namespace of their own, the router's port at the other end
+//! of a veth.
+
+use crate::frr::Frr;
+use crate::ospf::speaker::{config, id, router};
+use base::describe::{Describe, Value};
+use base::plane::Prefix;
+use base::{Label, PortId, Rate, Span, Time};
+use control::ldp::Ldp;
+use control::ldp::section::LdpSpec;
+use control::ldp::session::Session;
+use control::ospf::interface::{InterfaceConfig, NetworkType};
+use core::net::Ipv4Addr;
+use engine::external::{Clock, ExternalSpec, open};
+use engine::real_time::{Control, Runner};
+use engine::{LinkSpec, World};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use testing::Pair;
+use twinplane_node::{Peer, Router};
+
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+const THEIR_ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
+/// A network behind FRR.
+const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
+
+type Labels = BTreeMap<Prefix, Label>;
+
+/// A router whose only port is beside FRR, by the clock.
+struct Beside {
+    world: World,
+    runner: Runner,
+    until: Time,
+}
+
+fn ldp(world: &World) -> &Ldp {
+    router(world, 0).control().protocol().expect("LDP")
+}
+
+/// The session with FRR, if it is established.
+fn session(world: &World) -> Option<&Session> {
+    ldp(world).sessions().find(|session| session.is_operational())
+}
+
+impl Beside {
+    fn new(pair: &Pair, number: usize) -> Beside {
+        let mut world = World::new(1);
+        let settings = InterfaceConfig {
+            network: NetworkType::PointToPoint,
+            hello_s: 1,
+            dead_s: 4,
+            ..InterfaceConfig::default()
+        };
+        let mut config = config(number, &[(OWN, settings)], world.streams());
+        let said = json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"});
+        let said: Value = serde_json::from_value(said).expect("a value");
+        config.protocols.push(Arc::new(LdpSpec::read(&said).expect("settings")));
+        let node = world.add_device(Box::new(Router::new(config)));
+        let beyond = world.add_device(Box::new(Peer::new()));
+        let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO).with_buffer(1 << 22);
+        world.add_link(link).expect("a link");
+        let spec = ExternalSpec { netns: Some(pair.netns(0)), offload: true, ..ExternalSpec::new("e0") };
+        let mut runner = Runner::new(Clock::new());
+        runner.attach(&mut world, node, PortId(0), open(&spec).expect("an interface")).expect("a port");
+        Beside { world, runner, until: Time::ZERO }
+    }
+
+    /// Runs until something is so.
+    fn wait(&mut self, what: &str, mut is_so: impl FnMut(&World) -> bool) {
+        let limit = Instant::now() + Duration::from_secs(120);
+        while !is_so(&self.world) {
+            assert!(Instant::now() < limit, "not {what}: {:?}", ldp(&self.world));
+            self.until += Span::from_ms(300);
+            self.runner.run_until(&mut self.world, self.until, &mut |_, _| Control::Continue).expect("a run");
+        }
+    }
+}
+
+/// Labels that FRR has given and those that it was given by a router, as it says.
+fn bindings(frr: &Frr, of: Ipv4Addr) -> (Labels, Labels) {
+    let label = |word: &str| match word {
+        "imp-null" => Some(Label::IMPLICIT_NULL),
+        word => word.parse().ok().and_then(Label::new),
+    };
+    let (mut local, mut remote) = (Labels::new(), Labels::new());
+    for line in frr.ask("show mpls ldp binding").lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["ipv4", prefix, router, given, taken, ..] = words[..] else { continue };
+        let Some((address, len)) = prefix.split_once('/') else { continue };
+        let prefix = Prefix::new(address.parse().expect("an address"), len.parse().expect("a length"));
+        local.extend(label(given).map(|label| (prefix, label)));
+        if router == of.to_string() {
+            remote.extend(label(taken).map(|label| (prefix, label)));
+        }
+    }
+    (local, remote)
+}
+
+/// A session, and each end has the labels of the other; then FRR is killed and comes back.
+fn meet(name: &str, number: usize) {
+    if !testing::available("vtysh") {
+        return;
+    }
+    let Some(pair) = Pair::new(1500) else { return };
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["address", "add", &format!("{THEIR_ID}/32"), "dev", "lo"]);
+    pair.ip(1, &["link", "add", "d0", "type", "veth", "peer", "name", "d1"]);
+    pair.ip(1, &["link", "set", "d1", "up"]);
+    pair.ip(1, &["address", "add", "10.7.0.1/24", "dev", "d0"]);
+    pair.ip(1, &["link", "set", "d0", "up"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    let ospfd = format!(
+        "interface e0\n ip ospf network point-to-point\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n\
+         router ospf\n ospf router-id {THEIR_ID}\n network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n"
+    );
+    let ldpd = format!(
+        "mpls ldp\n router-id {THEIR_ID}\n discovery hello interval 1\n discovery hello holdtime 4\n \
+         address-family ipv4\n  discovery transport-address {THEIR_ID}\n  interface e0\n  exit\n exit-address-family\n"
+    );
+    let mut beside = Beside::new(&pair, number);
+    let (own, theirs) = (Prefix::host(id(number)), [Prefix::host(THEIR_ID), Prefix::new(BEHIND, 24)]);
+    for life in 1..=2 {
+        let daemons = [("zebra", "hostname frr\n"), ("ospfd", &ospfd), ("ldpd", &ldpd)];
+        let frr = Frr::start(&pair, &format!("{name}{life}"), &daemons);
+        beside.wait("established", |world| session(world).is_some());
+        // The end with the greater address has begun the connection (RFC 5036, 2.5.2).
+        let begun = session(&beside.world).map(|session| session.is_active);
+        assert_eq!(begun, Some(id(number) > THEIR_ID));
+        beside.wait("the same at both ends", |world| {
+            let Some(session) = session(world) else { return false };
+            let has = |labels: &Labels, prefix: &Prefix| labels.contains_key(prefix);
+            let is_whole = has(&session.given, &own) && theirs.iter().all(|one| has(&session.sent, one));
+            is_whole && bindings(&frr, id(number)) == (session.given.clone(), session.sent.clone())
+        });
+        let session = session(&beside.world).expect("a session");
+        // What is right at a router comes without a label, the rest with one of its own.
+        assert_eq!(session.sent[&own], Label::IMPLICIT_NULL);
+        assert!(session.given[&own] > Label::IMPLICIT_NULL, "{:?}", session.given);
+        for prefix in theirs {
+            assert_eq!(session.given[&prefix], Label::IMPLICIT_NULL);
+            assert!(session.sent[&prefix] > Label::IMPLICIT_NULL, "{:?}", session.sent);
+        }
+        assert!(session.addresses.contains(&THEIRS), "{:?}", session.addresses);
+        assert!(frr.ask("show mpls ldp neighbor").contains("OPERATIONAL"));
+        drop(frr);
+        beside.wait("lost", |world| self::session(world).is_none());
+    }
+}
+
+#[test]
+fn frr_that_connects_exchanges_labels() {
+    meet("passive", 0);
+}
+
+#[test]
+fn frr_that_is_connected_to_exchanges_labels() {
+    meet("active", 200);
+}
