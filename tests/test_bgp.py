@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import warnings
+
 import pytest
 import twinplane as tp
 
@@ -224,3 +226,27 @@ def test_tshark_finds_nothing_malformed(tmp_path: Path) -> None:
 
     assert len(look("bgp")) > 5 and len(look("bgp.type == 2")) >= 2
     assert look("_ws.malformed || _ws.expert.severity >= 8388608") == []
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (None, "node 'a': bgp: 'a' expects 'b' and 'b' does not expect 'a': no session comes to be"),
+        (tp.Bgp(asn=65002), "node 'a': bgp: 'a' expects 'b' and 'b' does not expect 'a'"),
+        (tp.Bgp(asn=65002, neighbors={"a": {"asn": 65001}}), None),
+        (tp.Bgp(asn=65002, neighbors={"100.64.0.5": {"asn": 65001}}), None),
+        (tp.Bgp(asn=65002, neighbors={"192.0.2.1": {"asn": 65001}}), "'b' does not expect 'a'"),
+    ],
+)
+def test_who_expects_one_that_does_not_expect_it_is_named(other: tp.Bgp | None, said: str | None) -> None:
+    net = tp.Network()
+    net.router("a", bgp=tp.Bgp(asn=65001, neighbors={"b": {"asn": 65002}}))
+    net.router("b", bgp=other)
+    net.link("a", "b")
+    if said is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            net.run(until="1 ms")
+    else:
+        with pytest.warns(tp.TwinplaneWarning, match=said):
+            net.run(until="1 ms")

@@ -431,6 +431,12 @@ pub trait Setup: Debug + Send + Sync {
         ("", Vec::new())
     }
 
+    /// The routers that it meets, by name or by an IPv4 address: each of them has to expect it, too. None if it finds
+    /// them by itself.
+    fn expected(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// By which number others know the node, if that is not its router id.
     fn router_id(&self) -> Option<Ipv4Addr> {
         None

@@ -45,6 +45,7 @@ impl Network {
                 said.extend(self.disagreements(protocol, &speakers));
             }
             said.extend(self.one_sided(protocol, &speakers));
+            said.extend(self.not_expected(protocol, &speakers));
         }
         said
     }
@@ -72,6 +73,39 @@ impl Network {
             }
         }
         said
+    }
+
+    /// Routers that expect others of ours which do not expect them.
+    fn not_expected(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let mut said = Vec::new();
+        let expected = |node: usize| {
+            let own = speakers.iter().find(|(speaker, _)| *speaker == node);
+            let names = own.map(|(_, spoken)| spoken.setup.expected()).unwrap_or_default();
+            names.into_iter().filter_map(|name| self.named_or_owning(name)).collect::<BTreeSet<usize>>()
+        };
+        for &(node, _) in speakers {
+            for other in expected(node) {
+                if self.facts(other).is_own_router() && !expected(other).contains(&node) {
+                    let [a, b] = [node, other].map(|node| self.node_name(node).to_string());
+                    let alone = AdviceProblem::NotExpected { a, b };
+                    said.push(Diagnostic::new(alone).at(protocol.name()).of_node(&self.description, node));
+                }
+            }
+        }
+        said
+    }
+
+    /// The node with a name or an IPv4 address; nothing if it is not one of this network.
+    fn named_or_owning(&self, name: &str) -> Option<usize> {
+        let nodes = 0..self.description.nodes.len();
+        let Ok(address) = name.parse::<Ipv4Addr>() else {
+            return nodes.into_iter().find(|node| self.node_name(*node) == name);
+        };
+        let of_link = self.links.iter().find_map(|link| {
+            let side = link.addresses.iter().position(|own| *own == address)?;
+            Some(link.ends()[side])
+        });
+        of_link.or_else(|| nodes.into_iter().find(|node| self.loopback(*node) == address))
     }
 
     fn same_ids(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {

@@ -250,6 +250,8 @@ base::problems! {
         HalfPassive { protocol: String, a: String, b: String } is Conflict, "half-passive", "{protocol}: '{b}' is passive here and '{a}' is not: the two do not become neighbours";
         /// A protocol that only one end of a link speaks.
         OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
+        /// A neighbour that expects nobody.
+        NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
         /// Labels for exact prefixes, and routes that are to blocks of addresses.
         NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
         /// Two routers with one number.

@@ -163,6 +163,10 @@ impl Setup for BgpSpec {
         ("neighbors", names.filter(|name| name.parse::<Ipv4Addr>().is_err()).collect())
     }
 
+    fn expected(&self) -> Vec<&str> {
+        self.neighbors.iter().map(|(name, _)| &**name).collect()
+    }
+
     fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
         if !matches!(attached.beyond, Beyond::Router | Beyond::Segment) {
             return None;
