@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
-
-import warnings
 
 import pytest
 import twinplane as tp
