@@ -2,6 +2,7 @@
 //!
 //! - [`header`](Header): the 24 bytes in front of every packet; [`body`](Body): what follows them, for each type
 //! - [`lsa`](Lsa): advertisements, with bodies of types 1 to 5, 7 and 9 to 11 (RFC 2328, RFC 3101, RFC 5250)
+//! - [`te`]: what traffic engineering advertisements say (RFC 3630)
 //! - [`auth`](Auth): null, simple password, keyed MD5 (RFC 2328, D) and HMAC-SHA (RFC 5709)
 //! - [`layer`](Ospf): a packet as a layer of a tree
 //!
@@ -13,6 +14,7 @@ mod body;
 mod header;
 mod layer;
 mod lsa;
+pub mod te;
 #[cfg(test)]
 mod tests;
 
