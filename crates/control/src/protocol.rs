@@ -224,6 +224,14 @@ pub enum Change {
     /// The next hops of a prefix are others than before: [`Rib::next_hops`](crate::services::Rib::next_hops) says
     /// which.
     Route(IpPrefix),
+    /// What is left of the bandwidth of a port is something else:
+    /// [`Bandwidth::left`](crate::services::Bandwidth::left) says what.
+    Bandwidth {
+        /// The port whose link it is.
+        port: PortId,
+        /// Was bandwidth refused there?
+        is_refused: bool,
+    },
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -235,6 +243,8 @@ pub enum Topic {
     Interfaces,
     /// Ask for [`Change::Route`] whenever the best route to a prefix changes.
     Routes,
+    /// Ask for [`Change::Bandwidth`] whenever bandwidth is reserved, given back or refused.
+    Bandwidth,
 }
 
 /// The services of the node, as a protocol may use them during a call.

@@ -280,7 +280,10 @@ impl Protocol for Bgp {
                 self.route_changed(context, prefix);
                 self.reached(now, context, prefix);
             }
-            Change::Interface { .. } | Change::Route(IpPrefix::V6(_)) | Change::Restart => {}
+            Change::Interface { .. }
+            | Change::Route(IpPrefix::V6(_))
+            | Change::Bandwidth { .. }
+            | Change::Restart => {}
         }
         self.settle(now);
     }

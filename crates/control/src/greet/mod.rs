@@ -335,7 +335,7 @@ impl Protocol for Greet {
                     self.seen(now, context, router_id, Seen::Silence);
                 }
             }
-            Change::Interface { .. } | Change::Route(_) => {}
+            Change::Interface { .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
         }
     }

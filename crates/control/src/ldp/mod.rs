@@ -312,7 +312,10 @@ impl Protocol for Ldp {
                 self.update(context, prefix);
                 self.connect_all(now, context);
             }
-            Change::Interface { .. } | Change::Route(IpPrefix::V6(_)) | Change::Restart => {}
+            Change::Interface { .. }
+            | Change::Route(IpPrefix::V6(_))
+            | Change::Bandwidth { .. }
+            | Change::Restart => {}
         }
         self.settle(now);
     }

@@ -393,7 +393,7 @@ impl Protocol for Ospf {
             }
             // What is outside is announced all at once, when all changes of this moment are known.
             Change::Route(IpPrefix::V4(prefix)) if self.is_started => self.import(context, prefix),
-            Change::Interface { .. } | Change::Route(_) => {}
+            Change::Interface { .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
     }

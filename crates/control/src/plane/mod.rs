@@ -141,6 +141,9 @@ impl ControlPlane {
                 assert!(before.is_none(), "{} listens to {listen:?}, as another does", speaker.protocol.id());
             }
         }
+        if speakers.iter().any(|speaker| speaker.topics.contains(&Topic::Bandwidth)) {
+            services.bandwidth.watch();
+        }
         let processor = Processor::new(queue_messages, alert_queue_messages);
         let unheard = UnheardCounters::default();
         let routes = RouteWrites::default();
@@ -278,8 +281,8 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, .. } = &*self.services;
-        if interfaces.is_changed() || rib.is_changed() || rib6.is_changed() {
+        let Services { interfaces, rib, rib6, bandwidth, .. } = &*self.services;
+        if interfaces.is_changed() || rib.is_changed() || rib6.is_changed() || bandwidth.is_changed() {
             self.tell_each(now);
         }
     }
@@ -295,6 +298,9 @@ impl ControlPlane {
             }
             while let Some(prefix) = self.write_route() {
                 changes.push_back((Topic::Routes, Change::Route(prefix)));
+            }
+            while let Some((port, is_refused)) = self.services.bandwidth.poll_change() {
+                changes.push_back((Topic::Bandwidth, Change::Bandwidth { port, is_refused }));
             }
             if changes.is_empty() {
                 return;

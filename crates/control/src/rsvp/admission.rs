@@ -56,6 +56,22 @@ impl Rsvp {
         self.links.get(port).is_some_and(|link| more <= link.available(setup))
     }
 
+    /// Notes that bandwidth is refused on a port.
+    pub(super) fn note_refusal(&mut self, port: PortId) {
+        self.services.bandwidth.refuse(port);
+    }
+
+    /// Replaces one share of a link by another, and says what is left of it if anybody wants to know.
+    fn exchange(&mut self, port: PortId, before: &ByPriority, after: &ByPriority) {
+        let Some(link) = self.links.get_mut(port) else { return };
+        link.exchange(before, after);
+        if self.services.bandwidth.is_watched() {
+            self.services
+                .bandwidth
+                .set(port, core::array::from_fn(|setup| Rate(link.available(setup as u8))));
+        }
+    }
+
     /// Reserves, or changes the reservation of, an LSP on its outgoing link. Preempts weaker LSPs if it must.
     /// Nothing has changed if it fails.
     pub(super) fn reserve(&mut self, index: u32, style: Style, flowspec: Flowspec) -> Result<(), Refused> {
@@ -84,15 +100,14 @@ impl Rsvp {
             let victims = self.victims(&session, port, setup, more - free);
             let Some(victims) = victims else {
                 self.set_reservation(index, old_style, old_flowspec);
+                self.note_refusal(port);
                 return Err(Refused);
             };
             for victim in victims {
                 self.preempt(victim);
             }
         }
-        if let Some(link) = self.links.get_mut(port) {
-            link.exchange(&before, &after);
-        }
+        self.exchange(port, &before, &after);
         // Those who hold nothing need not be looked at when bandwidth is short.
         if self.store.get(index).is_some_and(|lsp| lsp.reserved_rate() > Rate(0)) {
             self.hold(index);
@@ -121,9 +136,7 @@ impl Rsvp {
         let before = share(&self.store, first, port, |_, _| true);
         self.set_reservation(index, None, flowspec);
         let after = share(&self.store, first, port, |_, _| true);
-        if let Some(link) = self.links.get_mut(port) {
-            link.exchange(&before, &after);
-        }
+        self.exchange(port, &before, &after);
     }
 
     /// Changes the priorities of an LSP, and where its bandwidth is accounted for.
@@ -143,9 +156,7 @@ impl Rsvp {
         }
         if let (Some(port), Some(before)) = (held, before) {
             let after = share(&self.store, first, port, |_, _| true);
-            if let Some(link) = self.links.get_mut(port) {
-                link.exchange(&before, &after);
-            }
+            self.exchange(port, &before, &after);
             if self.store.get(index).is_some_and(|lsp| lsp.reserved_rate() > Rate(0)) {
                 self.hold(index);
             }

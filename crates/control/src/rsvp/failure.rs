@@ -102,6 +102,7 @@ impl Rsvp {
             Ok(Step::Forward { hop, .. })
                 if !self.is_admissible(&session, hop.port, bandwidth, setup_priority) =>
             {
+                self.note_refusal(hop.port);
                 Err((error_code::ADMISSION, error_code::admission::BANDWIDTH))
             }
             found => found.map_err(|value| (error_code::ROUTING, value)),

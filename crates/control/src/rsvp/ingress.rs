@@ -66,6 +66,7 @@ impl Rsvp {
             Err(value) => return (lsp_id, Err((error_code::ROUTING, value))),
         };
         if !self.is_admissible(&session, hop.port, spec.bandwidth, spec.setup_priority) {
+            self.note_refusal(hop.port);
             return (lsp_id, Err((error_code::ADMISSION, error_code::admission::BANDWIDTH)));
         }
         let mut lsp = self.new_lsp(&spec, session, lsp_id, hop);

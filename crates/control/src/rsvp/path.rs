@@ -112,7 +112,7 @@ impl Rsvp {
 
     /// All that can be wrong with a Path. Gives the next step where it has to be found anew.
     fn check_path(
-        &self,
+        &mut self,
         arrival: &Arrival,
         path: &Path,
         session: &SessionKey,
@@ -168,6 +168,7 @@ impl Rsvp {
             }
             let reserved = known.is_some_and(Lsp::is_reserved);
             if !reserved && !self.is_admissible(session, hop.port, bandwidth, setup) {
+                self.note_refusal(hop.port);
                 return Err(Problem::Error(error_code::ADMISSION, error_code::admission::BANDWIDTH));
             }
         }

@@ -3,12 +3,14 @@
 //! - [`Interfaces`]: where packets come in and leave
 //! - [`rib`]: the routing tables, one for each family, with routes of several sources; [`RouteWrites`]: how the
 //!   forwarding plane follows them
+//! - [`bandwidth`]: what is left to be reserved
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`sessions`]: TCP connections and UDP datagrams
 //!
 //! Look-ups and allocations answer at once. What a change means to others is queued in the service, and told to those
 //! who subscribed after the call that made it has returned: see [`ControlPlane`](crate::ControlPlane).
 
+pub mod bandwidth;
 pub mod bindings;
 mod groups;
 mod interfaces;
@@ -16,6 +18,7 @@ pub mod labels;
 pub mod rib;
 pub mod sessions;
 
+pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::RouteWrites;
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
@@ -40,6 +43,8 @@ pub struct Services {
     pub labels: Labels,
     /// Which entries the packets of FECs take.
     pub bindings: Bindings,
+    /// What is left of the bandwidth that may be reserved.
+    pub bandwidth: Bandwidth,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -68,7 +73,8 @@ impl Services {
             }
         }
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
-        Services { interfaces, rib, rib6, labels, bindings: Bindings::default(), streams, sessions }
+        let (bindings, bandwidth) = (Bindings::default(), Bandwidth::default());
+        Services { interfaces, rib, rib6, labels, bindings, bandwidth, streams, sessions }
     }
 
     /// Services of no node: without interfaces, routes and labels.
@@ -76,7 +82,8 @@ impl Services {
         let interfaces = Interfaces::new(String::new(), Ipv4Addr::UNSPECIFIED, Vec::new());
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
         let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
-        Services { interfaces, rib, rib6: Rib::default(), labels, bindings, streams, sessions }
+        let bandwidth = Bandwidth::default();
+        Services { interfaces, rib, rib6: Rib::default(), labels, bindings, bandwidth, streams, sessions }
     }
 
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
@@ -86,6 +93,7 @@ impl Services {
         self.rib6.forget_learnt();
         self.labels.restart();
         self.bindings.restart();
+        self.bandwidth.restart();
         self.sessions.restart();
     }
 }
