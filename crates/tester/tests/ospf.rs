@@ -127,6 +127,24 @@ fn lsps_are_signalled_over_the_routes_of_ospf_and_routers_without_it_are_reached
 }
 
 #[test]
+fn what_is_reserved_is_known_to_all_by_traffic_engineering() {
+    let mut usual = quick();
+    usual["te"] = json!(true);
+    let mut described = two_ways(&usual);
+    described["lsps"] = json!([{"name": "east", "from": "a", "to": "d", "bandwidth": "400 Mbit/s"}]);
+    let mut network = network(&described);
+    network.run_until(Time(50 * S)).expect("a run");
+    let table = network.table_json("ospf_te_links", None).expect("a table");
+    // Four links of two directions, at four routers; the LSP takes two of them, whoever is asked.
+    let left = column(&table, "unreserved");
+    let is_taken = |all: &&Value| all[0] == 1_000_000_000u64 && all[7] == 600_000_000u64;
+    assert_eq!((left.len(), left.iter().filter(is_taken).count()), (32, 8), "{table}");
+    let mut addresses = column(&table, "router_address");
+    addresses.retain(|address| !address.is_null());
+    assert_eq!(addresses.len(), 32);
+}
+
+#[test]
 fn a_segment_elects_and_a_router_comes_back() {
     let router = json!({"kind": "router", "ospf": quick()});
     let link = |node: &str| json!({"endpoints": ["lan", node], "rate": "1 Gbit/s", "delay": "10 us"});

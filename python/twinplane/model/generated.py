@@ -867,6 +867,8 @@ class Ospf(Checked):
     """A link costs this divided by its rate, and 1 at least [default: links cost their 'metric']."""
     stub_router: bool = False
     """Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other way."""
+    te: bool = False
+    """Announce what may be reserved on links and what is left of it, and keep what others announce (RFC 3630). All routers of an area have to, or what lies behind the others is not heard of."""
     spf: OspfSpf = field(default_factory=lambda: OspfSpf())
     """How computations of paths are delayed."""
     redistribute: Sequence[OspfRedistribution] = field(default_factory=list)
@@ -893,6 +895,12 @@ class Ospf(Checked):
     """After so long is sent again what was not acknowledged [default: 5 s]."""
     transmit_delay: Quantity | None = None
     """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+    te_metric: int | None = None
+    """What it costs to traffic engineering [default: its 'cost']."""
+    te_groups: int | None = None
+    """Administrative groups that it belongs to (RFC 3630, 2.5.9): a bit for each, group 0 the lowest [default: none]."""
+    srlgs: Sequence[int] = field(default_factory=list)
+    """Shared risk link groups (RFC 4203): links of one may fail together."""
 
 
 @checked
@@ -983,6 +991,12 @@ class OspfInterface(Checked):
     """After so long is sent again what was not acknowledged [default: 5 s]."""
     transmit_delay: Quantity | None = None
     """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+    te_metric: int | None = None
+    """What it costs to traffic engineering [default: its 'cost']."""
+    te_groups: int | None = None
+    """Administrative groups that it belongs to (RFC 3630, 2.5.9): a bit for each, group 0 the lowest [default: none]."""
+    srlgs: Sequence[int] = field(default_factory=list)
+    """Shared risk link groups (RFC 4203): links of one may fail together."""
 
 
 @checked

@@ -74,7 +74,7 @@ impl AreaConfig {
         (there != here).then(|| format!("its area is {}, and here it is {}", kind(there), kind(here)))
     }
 
-    /// Are advertisements of this type kept in it? Opaque ones are not asked for.
+    /// Are advertisements of this type kept in it? Of opaque ones [`Config::takes`] says so.
     pub(super) const fn takes(&self, kind: LsaKind) -> bool {
         match kind.0 {
             1..=4 => true,

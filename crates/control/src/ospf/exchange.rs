@@ -10,7 +10,7 @@ use base::Time;
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::ospf::{
-    ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, LsaKind, MAX_AGE, Newer, newer,
+    ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, LsaKind, MAX_AGE, Newer, newer, options,
 };
 
 /// Bytes of a description in front of the headers.
@@ -50,6 +50,9 @@ impl Ospf {
         let scopes = self.config.scopes_of(&interface.config);
         let databases = scopes.into_iter().filter_map(|scope| self.databases.of(scope));
         for instance in databases.flat_map(super::database::Database::iter) {
+            if !neighbor.takes(instance.header.key.kind) {
+                continue;
+            }
             if instance.age(now) >= MAX_AGE {
                 neighbor.retransmit.insert(instance.header.key, instance.clone());
                 neighbor.retransmit_due.get_or_insert(now + interface.config.retransmit);
@@ -70,7 +73,9 @@ impl Ospf {
         let flags = flags | bit(is_more, Description::MORE) | bit(neighbor.is_master, Description::MASTER);
         let sequence = neighbor.dd_sequence;
         let area = self.config.area_by(&interface.config);
-        let options = self.config.area(area).options();
+        // RFC 5250, 3.1: here, and in no other packet.
+        let opaque = if self.config.te { options::O } else { 0 };
+        let options = self.config.area(area).options() | opaque;
         let body = Body::Description(Description { mtu, options, flags, sequence, headers });
         let Ok(packet) = body.packet(self.router_id, area) else { return };
         neighbor.dd_sent = Some((packet.clone(), is_more));
@@ -122,6 +127,9 @@ impl Ospf {
         let Description { options, flags, sequence, .. } = description;
         let has = |flag: u8| flags & flag != 0;
         let is_same = neighbor.dd_received == Some((flags, options, sequence));
+        if neighbor.state == NeighborState::ExStart {
+            neighbor.is_opaque = options & options::O != 0;
+        }
         match neighbor.state {
             NeighborState::Down | NeighborState::Init | NeighborState::TwoWay => {}
             NeighborState::ExStart => {
@@ -173,15 +181,13 @@ impl Ospf {
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         neighbor.dd_received = Some((description.flags, description.options, description.sequence));
         let area = self.config.area_by(&interface.config);
-        let treated = self.config.area(area);
+        let takes_externals = self.config.takes(area, LsaKind::EXTERNAL);
         // RFC 2328, 10.6: what is of no known type, and routes from outside in an area that takes none.
-        let is_wrong = |kind: LsaKind| {
-            !kind.is_known() || (kind == LsaKind::EXTERNAL && !treated.takes(LsaKind::EXTERNAL))
-        };
+        let is_wrong = |kind: LsaKind| !kind.is_known() || (kind == LsaKind::EXTERNAL && !takes_externals);
         if description.headers.iter().any(|header| is_wrong(header.key.kind)) {
             return self.step(now, at, NeighborEvent::Mismatch);
         }
-        for header in description.headers.iter().filter(|header| treated.takes(header.key.kind)) {
+        for header in description.headers.iter().filter(|header| self.config.takes(area, header.key.kind)) {
             let scope = Scope::of(header.key.kind, area);
             let known = self.databases.get(scope, &header.key).map(|instance| instance.header_at(now));
             if known.is_none_or(|known| newer(header, &known) == Newer::First) {

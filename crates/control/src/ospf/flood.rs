@@ -9,8 +9,8 @@ use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::ospf::{
-    ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, Lsas, MAX_AGE,
-    MAX_SEQUENCE, Newer, newer,
+    ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, LsaKind, Lsas,
+    MAX_AGE, MAX_SEQUENCE, Newer, newer,
 };
 
 /// Bytes of the headers of IP and of OSPF.
@@ -55,7 +55,14 @@ impl Ospf {
     ) -> Result<(), NeighborEvent> {
         let Ok(header) = LsaHeader::parse(bytes) else { return Ok(()) };
         let area = self.area_at(at.0);
-        if !Lsa::is_intact(bytes) || !self.config.area(area).takes(header.key.kind) {
+        if !Lsa::is_intact(bytes) {
+            return Ok(());
+        }
+        if !self.config.takes(area, header.key.kind) {
+            // One of the link alone goes no further, and would be sent again until it is acknowledged.
+            if self.config.te && header.key.kind == LsaKind::OPAQUE_LINK {
+                acks.push(header);
+            }
             return Ok(());
         }
         let scope = Scope::of(header.key.kind, area);
@@ -156,7 +163,8 @@ impl Ospf {
             let mut is_added = false;
             let retransmit = interface.config.retransmit;
             for (name, neighbor) in &mut interface.neighbors {
-                if !neighbor.state.is_flooded() {
+                // RFC 5250, 3.1: opaque ones are for those that take them.
+                if !neighbor.state.is_flooded() || !neighbor.takes(header.key.kind) {
                     continue;
                 }
                 if let Some(wanted) = neighbor.requests.get(&header.key) {

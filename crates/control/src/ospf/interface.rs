@@ -1,6 +1,7 @@
 //! Interfaces: their settings, their state machine (RFC 2328, 9) and the election of the designated router (9.4).
 
 use super::neighbor::{Neighbor, NeighborState};
+use super::te::Attributes;
 use crate::machine;
 use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
@@ -104,6 +105,8 @@ pub struct InterfaceConfig {
     pub transmit_delay_s: u16,
     /// How packets are authenticated.
     pub auth: Auth,
+    /// What traffic engineering is told of its link.
+    pub te: Attributes,
 }
 
 impl Default for InterfaceConfig {
@@ -120,6 +123,7 @@ impl Default for InterfaceConfig {
             retransmit: Span::from_secs(5),
             transmit_delay_s: 1,
             auth: Auth::Null,
+            te: Attributes::default(),
         }
     }
 }

@@ -7,12 +7,13 @@
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
 //! - [`areas`]: which areas the router is in, and what is flooded there (3); [`database`]: instances and their ages
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
-//!   router; [`outside`]: those of a boundary router
+//!   router; [`outside`]: those of a boundary router;
+//!   [`te`]: traffic engineering (RFC 3630)
 //! - [`spf`]: shortest paths; `tree`: what they lead to in an area; [`routes`]: what follows for the routing table (16)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
-//! links, and no opaque advertisements are asked for.
+//! links. Opaque advertisements are asked for where there is traffic engineering (RFC 5250).
 
 pub mod areas;
 pub mod database;
@@ -30,6 +31,7 @@ pub mod section;
 mod shown;
 pub mod spf;
 mod summaries;
+pub mod te;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -117,6 +119,8 @@ pub struct Config {
     pub router_id: Option<Ipv4Addr>,
     /// Announce that nothing is to go through the router (RFC 6987).
     pub stub_router: bool,
+    /// Announce links to traffic engineering, and ask for opaque advertisements (RFC 3630, RFC 5250).
+    pub te: bool,
     /// How computations are delayed.
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.
@@ -135,6 +139,7 @@ impl Default for Config {
             areas: BTreeMap::new(),
             router_id: None,
             stub_router: false,
+            te: false,
             delay: DelayConfig::default(),
             interfaces: BTreeMap::new(),
             redistribute: Vec::new(),
@@ -160,6 +165,8 @@ pub struct Ospf {
     pending: BTreeMap<Place, Time>,
     /// What it has to say may be something else now.
     is_stale: bool,
+    /// What is said of links beyond their costs.
+    engineering: te::Engineering,
     delay: Delay,
     /// Neighbours of whose requests one was answered by somebody else.
     answered: Vec<(PortId, Ipv4Addr)>,
@@ -212,6 +219,7 @@ impl Ospf {
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
             is_stale: true,
+            engineering: te::Engineering::default(),
             answered: Vec::new(),
             imported: BTreeMap::new(),
             is_import_due: false,
@@ -272,6 +280,7 @@ impl Ospf {
                 self.raise(now, port);
             }
         }
+        self.start_engineering(context);
         if self.is_boundary() {
             let known: Vec<Prefix> = context.services.rib.iter().map(|(prefix, ..)| prefix).collect();
             known.into_iter().for_each(|prefix| self.import(context, prefix));
@@ -311,6 +320,7 @@ impl Ospf {
         if core::mem::take(&mut self.is_stale) {
             self.changes.all = true;
             self.renew(now);
+            self.announce_links(now);
         }
         if core::mem::take(&mut self.is_import_due) {
             self.announce_outside(now);
@@ -332,7 +342,8 @@ impl Protocol for Ospf {
 
     fn subscribes(&self) -> Vec<Topic> {
         let routes = self.is_boundary().then_some(Topic::Routes);
-        core::iter::once(Topic::Interfaces).chain(routes).collect()
+        let bandwidth = self.config.te.then_some(Topic::Bandwidth);
+        core::iter::once(Topic::Interfaces).chain(routes).chain(bandwidth).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -369,6 +380,7 @@ impl Protocol for Ospf {
             self.interface_due(now, port);
         }
         self.age(now);
+        self.engineering_timeout(now, context);
         self.settle(now);
         if self.delay.is_due(now) {
             self.compute(now, context);
@@ -393,6 +405,10 @@ impl Protocol for Ospf {
             }
             // What is outside is announced all at once, when all changes of this moment are known.
             Change::Route(IpPrefix::V4(prefix)) if self.is_started => self.import(context, prefix),
+            Change::Bandwidth { port, is_refused } if self.is_started => {
+                self.on_bandwidth(now, context, port, is_refused);
+                self.settle(now);
+            }
             Change::Interface { .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
@@ -410,7 +426,8 @@ impl Protocol for Ospf {
             return Some(Time::ZERO);
         }
         let interfaces = self.interfaces.values().filter_map(Interface::due).min();
-        Time::earliest([interfaces, self.own_due(), self.databases.due(), self.delay.due()])
+        let engineering = self.engineering_due();
+        Time::earliest([interfaces, self.own_due(), self.databases.due(), self.delay.due(), engineering])
     }
 }
 

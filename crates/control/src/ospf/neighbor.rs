@@ -6,7 +6,7 @@ use base::Time;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use wire::ospf::{LsaHeader, LsaKey};
+use wire::ospf::{LsaHeader, LsaKey, LsaKind};
 
 machine! {
     /// Each step is one of RFC 2328, 10.3. What depends on the network or on a database is decided before: the event
@@ -121,6 +121,8 @@ pub struct Neighbor {
     pub is_master: bool,
     /// Sequence number of the exchange.
     pub dd_sequence: u32,
+    /// Does it take opaque advertisements, by the options of its descriptions (RFC 5250, 3.1)?
+    pub is_opaque: bool,
     /// Flags, options and sequence number of its last description.
     pub dd_received: Option<(u8, u8, u32)>,
     /// The last description that was sent, to be sent again, and whether more follow.
@@ -157,6 +159,7 @@ impl Neighbor {
             is_master: false,
             // RFC 2328, 10.8: unique, as the time of day is.
             dd_sequence: (now.0 / 1_000_000_000) as u32,
+            is_opaque: false,
             dd_received: None,
             dd_sent: None,
             summary: VecDeque::new(),
@@ -178,6 +181,11 @@ impl Neighbor {
         self.retransmit.clear();
         (self.dd_received, self.dd_sent) = (None, None);
         (self.dd_due, self.request_due, self.retransmit_due) = (None, None, None);
+    }
+
+    /// Are advertisements of this type in its database, as far as it knows of the type?
+    pub(super) fn takes(&self, kind: LsaKind) -> bool {
+        self.is_opaque || !kind.is_opaque()
     }
 
     /// When something is due for it.

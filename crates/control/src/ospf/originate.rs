@@ -17,7 +17,7 @@ const MAX_LINK_METRIC: u16 = 0xffff;
 
 impl Interface {
     /// Is this router adjacent to the designated router, or is it that and has neighbours (RFC 2328, 12.4.1.2)?
-    fn is_transit(&self) -> bool {
+    pub(super) fn is_transit(&self) -> bool {
         match self.state {
             InterfaceState::Dr => self.count(NeighborState::Full) > 0,
             InterfaceState::DrOther | InterfaceState::Backup => self

@@ -4,6 +4,7 @@ use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE};
 use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
 use super::outside::{Imported, Redistribution};
+use super::te::Attributes;
 use super::{Config, Ospf};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::{Attached, Beyond, Interface, Services};
@@ -274,6 +275,12 @@ base::record! {
         pub retransmit_interval: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "5 s";
         /// So much advertisements age when they are sent, in whole seconds.
         pub transmit_delay: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "1 s";
+        /// What it costs to traffic engineering.
+        pub te_metric: Option<u32>, in 0..=4_294_967_295, absent "its 'cost'";
+        /// Administrative groups that it belongs to (RFC 3630, 2.5.9): a bit for each, group 0 the lowest.
+        pub te_groups: Option<u32>, in 0..=4_294_967_295, absent "none";
+        /// Shared risk link groups (RFC 4203): links of one may fail together.
+        pub srlgs: Vec<u32> = Vec::new();
     }
     check OspfPortSpec::check;
 }
@@ -333,6 +340,9 @@ impl OspfPortSpec {
             authentication: self.authentication.clone().or_else(|| usual.authentication.clone()),
             retransmit_interval: self.retransmit_interval.or(usual.retransmit_interval),
             transmit_delay: self.transmit_delay.or(usual.transmit_delay),
+            te_metric: self.te_metric.or(usual.te_metric),
+            te_groups: self.te_groups.or(usual.te_groups),
+            srlgs: if self.srlgs.is_empty() { usual.srlgs.clone() } else { self.srlgs.clone() },
         }
     }
 }
@@ -351,6 +361,9 @@ base::record! {
         /// Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other
         /// way.
         pub stub_router: bool = false;
+        /// Announce what may be reserved on links and what is left of it, and keep what others announce (RFC 3630).
+        /// All routers of an area have to, or what lies behind the others is not heard of.
+        pub te: bool = false;
         /// How computations of paths are delayed.
         pub spf: OspfSpfSpec = OspfSpfSpec::default();
         /// Routes of others that it announces as networks outside: it is a boundary router then.
@@ -460,6 +473,7 @@ impl OspfSpec {
             priority: said.priority.unwrap_or(usual.priority),
             retransmit: said.retransmit_interval.unwrap_or(usual.retransmit),
             transmit_delay_s: said.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
+            te: Attributes { metric: said.te_metric, groups: said.te_groups.unwrap_or(0), srlgs: said.srlgs },
             auth: said.authentication.map_or(Auth::Null, |said| said.auth()),
         }
     }
@@ -478,6 +492,7 @@ impl Setup for OspfSpec {
             redistribute: self.redistribute.iter().map(OspfImportSpec::config).collect(),
             router_id: self.router_id,
             stub_router: self.stub_router,
+            te: self.te,
             delay: self.spf.config(),
             interfaces,
             hosts: beside.collect(),

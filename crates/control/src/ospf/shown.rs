@@ -7,9 +7,10 @@ use super::interface::Interface;
 use super::neighbor::{Neighbor, NeighborState};
 use base::plane::Prefix;
 use base::table::{RowsOf, Shown, Table, View};
-use base::{PortId, Time};
+use base::{PortId, Rate, Time};
 use core::net::Ipv4Addr;
-use wire::ospf::LsaKind;
+use wire::ospf::te::{Te, TeLink, link_type};
+use wire::ospf::{LsaBody, LsaKind, MAX_AGE};
 
 /// The tables of OSPF.
 pub(super) const VIEWS: &[View] = &[
@@ -18,6 +19,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Ospf, OspfNeighborRow<'static>>(),
     View::of::<Ospf, OspfDatabaseRow<'static>>(),
     View::of::<Ospf, OspfRouteRow<'static>>(),
+    View::of::<Ospf, OspfTeLinkRow<'static>>(),
 ];
 
 base::table! {
@@ -171,6 +173,86 @@ base::table! {
         next_hops: Vec<Ipv4Addr>,
         /// The ports by which they lead.
         ports: Vec<PortId>,
+    }
+}
+
+base::table! {
+    /// The databases of traffic engineering (RFC 3630): what routers with `te` have heard of links in their areas, one
+    /// direction of a link a row.
+    pub struct OspfTeLinkRow<'a> in "ospf_te_links" key ["node", "area", "router", "id"] {
+        /// The router whose database it is.
+        node: &'a str,
+        /// The area in which it is flooded.
+        area: Ipv4Addr,
+        /// The router at the near end, which made it.
+        router: Ipv4Addr,
+        /// An address of that router that can always be reached; absent if it has said none.
+        router_address: Option<Ipv4Addr>,
+        /// Link state id: which one of its router's.
+        id: Ipv4Addr,
+        /// `point-to-point` or `multi-access`: what the link is.
+        r#type: &'static str,
+        /// The neighbour's router id, or the address of the designated router.
+        link: Ipv4Addr,
+        /// The router's own addresses on it.
+        local: Vec<Ipv4Addr>,
+        /// The neighbour's addresses on it; empty if there may be several neighbours.
+        remote: Vec<Ipv4Addr>,
+        /// What it costs to traffic engineering; absent if nothing is said.
+        metric: Option<u32>,
+        /// What it carries; absent if nothing is said.
+        maximum: Option<Rate> = "bit/s",
+        /// What may be reserved of it; absent if nothing is said.
+        reservable: Option<Rate> = "bit/s",
+        /// What is left for each setup priority, from 0 to 7; empty if nothing is said.
+        unreserved: Vec<Rate> = "bit/s",
+        /// Administrative groups, one a bit; absent if nothing is said.
+        groups: Option<u32>,
+        /// Shared risk link groups.
+        srlgs: Vec<u32>,
+    }
+}
+
+impl RowsOf<Ospf> for OspfTeLinkRow<'static> {
+    fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
+        let said = |one: &Instance| match &one.body {
+            LsaBody::Other { bytes } if Te::is_meant(&one.header.key) && one.header.age < MAX_AGE => {
+                Te::parse(&bytes.0).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let mut all = Vec::new();
+        for (scope, one) in ospf.databases().iter() {
+            let Some(area) = scope.area() else { continue };
+            all.extend(said(one).into_iter().map(|te| (area, one.header.key, te)));
+        }
+        let address = |area, router| {
+            all.iter().find_map(|(own, key, te)| match te {
+                Te::RouterAddress(address) if (*own, key.router) == (area, router) => Some(*address),
+                _ => None,
+            })
+        };
+        for (area, key, te) in &all {
+            let Te::Link(link) = te else { continue };
+            let TeLink { local, remote, metric, groups, srlgs, .. } = link.clone();
+            to.push(OspfTeLinkRow {
+                node,
+                area: *area,
+                router: key.router,
+                router_address: address(*area, key.router),
+                id: key.id,
+                r#type: if link.kind == link_type::MULTI_ACCESS { "multi-access" } else { "point-to-point" },
+                link: link.id,
+                local,
+                remote,
+                metric,
+                maximum: link.maximum.map(Rate::from_bytes_per_s),
+                reservable: link.reservable.map(Rate::from_bytes_per_s),
+                unreserved: link.unreserved.iter().flatten().copied().map(Rate::from_bytes_per_s).collect(),
+                groups,
+                srlgs,
+            });
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A router beside ospfd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
 
-use super::speaker::{config, config_of_areas, full, id, next_hops, ospf};
+use super::speaker::{config, config_of_areas, engineered, full, id, next_hops, ospf};
 use base::plane::{NextHop, Prefix};
 use base::{PortId, Rate, Span, Streams, Time};
 use control::ospf::areas::{AreaConfig, AreaKind};
 use control::ospf::database::{Instance, Scope};
 use control::ospf::interface::{InterfaceConfig, NetworkType};
+use control::ospf::te::Attributes;
 use core::net::Ipv4Addr;
 use engine::external::{Clock, ExternalSpec, open};
 use engine::real_time::{Control, Runner};
@@ -18,7 +19,8 @@ use std::time::{Duration, Instant};
 use testing::Pair;
 use twinplane_node::router::RouterConfig;
 use twinplane_node::{Peer, Router};
-use wire::ospf::{Algorithm, Auth, Key};
+use wire::ospf::te::{Te, link_type};
+use wire::ospf::{Algorithm, Auth, Key, LsaBody};
 
 const DAEMONS: &str = "/usr/lib/frr";
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
@@ -57,7 +59,10 @@ impl Frr {
             "interface e0\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n{lines}\n\
              router ospf\n ospf router-id {THEIR_ID}\n{areas}"
         );
-        fs::write(folder.join("zebra.conf"), "hostname frr\n").expect("a file");
+        // What FRR knows of links by themselves it takes from zebra.
+        let links = "interface e0\n link-params\n  enable\n  metric 9\n  admin-grp 0x6\n";
+        let links = if areas.contains("mpls-te") { links } else { "" };
+        fs::write(folder.join("zebra.conf"), format!("hostname frr\n{links}")).expect("a file");
         fs::write(folder.join("ospfd.conf"), ospfd).expect("a file");
         // The daemons give up the rights of root.
         let owned = Command::new("chown").args(["-R", "frr:frr"]).arg(&folder).status().expect("chown");
@@ -302,4 +307,55 @@ fn frr_is_a_neighbour_with_a_key() {
     let lines = " ip ospf network point-to-point\n ip ospf authentication message-digest\n \
                  ip ospf message-digest-key 1 md5 secret";
     meet("key", NetworkType::PointToPoint, Auth::Cryptographic(key), lines);
+}
+
+/// What may be reserved on the link to FRR, and what FRR says of it.
+#[test]
+fn frr_knows_the_same_of_traffic_engineering() {
+    let Some(pair) = pair() else { return };
+    let link = settings(NetworkType::PointToPoint, Auth::Null);
+    let te = Attributes { metric: Some(7), groups: 5, srlgs: vec![3] };
+    let mut beside = Beside::of(&pair, |streams| engineered(0, OWN, InterfaceConfig { te, ..link }, streams));
+    let areas = " network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n capability opaque\n mpls-te on\n \
+                 mpls-te router-address 192.0.2.200\n";
+    let frr = Frr::start_in(&pair, "te", " ip ospf network point-to-point", areas);
+    beside.wait("adjacent", |world| full(world, 0) == 1);
+    let read = |one: &Instance| {
+        let all = match &one.body {
+            LsaBody::Other { bytes } => Te::parse(&bytes.0).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let router = one.header.key.router;
+        all.into_iter().map(move |te| (router, te)).collect::<Vec<_>>()
+    };
+    let said = |world: &World| -> Vec<(Ipv4Addr, Te)> {
+        ospf(world, 0).databases().iter().flat_map(|(_, one)| read(one)).collect()
+    };
+    // FRR 8.4 says its address beside its link, in one advertisement.
+    beside.wait("told of a link and an address by both", |world| said(world).len() == 4);
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        beside.wait("a moment", {
+            let until = beside.until + Span::from_ms(500);
+            move |world| world.now() >= until
+        });
+        let (here, there) = (beside.database(), frr.database());
+        let known = frr.ask("show ip ospf database opaque-area");
+        // What is ours, in the words of FRR.
+        let own = [OWN.to_string(), THEIRS.to_string(), format!("Router-Address: {}", id(0))];
+        if here == there && here.len() == 5 && own.iter().all(|one| known.contains(one)) {
+            break;
+        }
+        assert!(Instant::now() < limit, "{here:x?}\n{there:x?}\n{known}\n{:?}", said(&beside.world));
+    }
+    let all = said(&beside.world);
+    assert!(all.contains(&(THEIR_ID, Te::RouterAddress(THEIR_ID))), "{all:?}");
+    let theirs = all.iter().find_map(|(router, te)| match te {
+        Te::Link(link) if *router == THEIR_ID => Some(link),
+        _ => None,
+    });
+    let theirs = theirs.expect("a link of FRR");
+    assert_eq!((theirs.kind, theirs.id), (link_type::POINT_TO_POINT, id(0)));
+    assert_eq!((&theirs.local[..], &theirs.remote[..]), (&[THEIRS][..], &[OWN][..]));
+    assert_eq!((theirs.metric, theirs.groups), (Some(9), Some(6)));
 }

@@ -41,6 +41,14 @@ pub fn config_of_areas(
     RouterConfig::ideal(format!("r{router}"), id(router), ports, protocols, streams)
 }
 
+/// A router of one port that knows of traffic engineering.
+pub fn engineered(router: usize, address: Ipv4Addr, link: InterfaceConfig, streams: Streams) -> RouterConfig {
+    let ospf = Config { te: true, interfaces: BTreeMap::from([(PortId(0), link)]), ..Config::default() };
+    let port = PortSetup::new(MacAddr([2, 0, 0, 0, router as u8, 0]), address, 24);
+    let protocols = vec![Arc::new(ospf) as Arc<dyn Setup>];
+    RouterConfig::ideal(format!("r{router}"), id(router), vec![port], protocols, streams)
+}
+
 pub fn router(world: &World, node: usize) -> &Router {
     world.device(NodeId(node as u32)).expect("a router")
 }

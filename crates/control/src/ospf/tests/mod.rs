@@ -6,3 +6,4 @@ mod net;
 mod routes;
 mod spf;
 mod states;
+mod te;

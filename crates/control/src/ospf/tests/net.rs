@@ -12,7 +12,7 @@ use crate::services::{
     Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
 };
 use base::plane::{IpPrefix, NextHop, Prefix};
-use base::{Label, PortId, Span, Streams, Time};
+use base::{Label, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl Net {
                     neighbor_id: None,
                     mtu: described.mtu,
                     cost: 1,
-                    reservable: None,
+                    reservable: Some(Rate(8000)),
                     up: true,
                 });
                 configs.insert(port, config.clone());
@@ -245,6 +245,21 @@ impl Net {
                 false => drop(rib.remove(prefix, Source::Static)),
             }
             ospf.handle_change(now, context, &Change::Route(IpPrefix::V4(prefix)));
+        });
+    }
+
+    /// A router knows of traffic engineering, from the beginning. A kilobyte a second may be reserved on its links.
+    pub(super) fn engineer(&mut self, node: usize) {
+        let Node { ospf, services, .. } = &mut self.nodes[node];
+        ospf.config.te = true;
+        services.bandwidth.watch();
+    }
+
+    /// So much is left on a port of a router, and perhaps something was refused there.
+    pub(super) fn reserve(&mut self, node: usize, port: PortId, left: [Rate; 8], is_refused: bool) {
+        self.with(node, |ospf, now, context| {
+            context.services.bandwidth.set(port, left);
+            ospf.handle_change(now, context, &Change::Bandwidth { port, is_refused });
         });
     }
 

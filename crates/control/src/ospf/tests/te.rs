@@ -1,0 +1,143 @@
+//! Opaque advertisements (RFC 5250) and traffic engineering (RFC 3630).
+
+use super::super::areas::BACKBONE;
+use super::super::database::Scope;
+use super::net::{Link, Net, id, on};
+use base::{PortId, Rate};
+use core::net::Ipv4Addr;
+use wire::ospf::te::{Te, TeLink, link_type};
+use wire::ospf::{Body, Header, Kind, LsaBody, LsaKey, LsaKind, options};
+
+/// What a router has heard of traffic engineering: who says what by which link state id.
+fn heard(net: &Net, node: usize) -> Vec<(Ipv4Addr, Ipv4Addr, Te)> {
+    let known = net.ospf(node).databases().of(Scope::Area(BACKBONE)).expect("a database");
+    let read = |bytes: &[u8]| Te::parse(bytes).expect("what is said").remove(0);
+    let all = known.iter().filter_map(|one| match &one.body {
+        LsaBody::Other { bytes } => Some((one.header.key.router, one.header.key.id, read(&bytes.0))),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// Three routers in a row, of which some know of traffic engineering, and the last link costs that more.
+fn row(engineered: [bool; 3]) -> Net {
+    let mut last = Link::between(1, 2, 20);
+    for (_, config) in &mut last.members {
+        (config.te.metric, config.te.groups, config.te.srlgs) = (Some(7), 5, vec![3, 4]);
+    }
+    let mut net = Net::new(3, vec![Link::between(0, 1, 10), last]);
+    for (node, _) in engineered.iter().enumerate().filter(|(_, is)| **is) {
+        net.engineer(node);
+    }
+    net.run(60);
+    net
+}
+
+#[test]
+fn links_are_known_to_all_with_what_is_left_of_them() {
+    let net = row([true; 3]);
+    let all = heard(&net, 0);
+    assert_eq!(all, heard(&net, 1));
+    assert_eq!(all, heard(&net, 2));
+    let addresses = (0..3).map(|node| (id(node), Ipv4Addr::new(1, 0, 0, 0), Te::RouterAddress(id(node))));
+    assert!(addresses.into_iter().all(|one| all.contains(&one)));
+    assert_eq!(all.len(), 3 + 4);
+    let link = TeLink {
+        kind: link_type::POINT_TO_POINT,
+        id: id(2),
+        local: vec![on(1, 0)],
+        remote: vec![on(1, 1)],
+        metric: Some(7),
+        maximum: None,
+        reservable: Some(1000.0),
+        unreserved: Some([1000.0; 8]),
+        groups: Some(5),
+        srlgs: vec![3, 4],
+    };
+    assert!(all.contains(&(id(1), Ipv4Addr::new(1, 0, 0, 2), Te::Link(link))), "{all:?}");
+    let first = all.iter().find(|one| one.1 == Ipv4Addr::new(1, 0, 0, 1) && one.0 == id(0));
+    assert!(matches!(first, Some((_, _, Te::Link(TeLink { metric: Some(10), .. })))), "{first:?}");
+    // RFC 5250, 3.1: the option is one of descriptions alone.
+    for (_, _, _, bytes) in &net.packets {
+        let header = Header::parse(bytes).expect("a header");
+        let body = Body::parse(header.kind, &bytes[24..usize::from(header.length)]).expect("a body");
+        let is_opaque = match &body {
+            Body::Hello(hello) => hello.options & options::O != 0,
+            Body::Description(description) => description.options & options::O != 0,
+            _ => continue,
+        };
+        assert_eq!(is_opaque, header.kind == Kind::Description);
+    }
+}
+
+#[test]
+fn who_knows_nothing_of_opaque_ones_is_sent_none() {
+    let net = row([true, false, true]);
+    assert!(heard(&net, 1).is_empty());
+    // Nothing lies behind it.
+    assert!(heard(&net, 0).iter().all(|(router, ..)| *router == id(0)));
+    assert!(net.ospf(0).interfaces().all(|one| one.neighbors.values().all(|one| one.retransmit.is_empty())));
+    assert_eq!(net.full(), 4);
+}
+
+#[test]
+fn a_network_of_several_routers_is_named_by_the_designated_one() {
+    let mut net = Net::new(3, vec![Link::network(&[(0, 1), (1, 1), (2, 0)])]);
+    (0..3).for_each(|node| net.engineer(node));
+    net.run(120);
+    let all = heard(&net, 0);
+    let links = all.iter().filter_map(|(_, _, te)| match te {
+        Te::Link(link) => Some(link),
+        Te::RouterAddress(_) => None,
+    });
+    let links: Vec<_> = links.collect();
+    assert_eq!(links.len(), 3);
+    let is_right = |link: &&TeLink| link.kind == link_type::MULTI_ACCESS && link.remote.is_empty();
+    assert!(links.iter().all(is_right) && links.iter().all(|link| link.id == links[0].id), "{links:?}");
+}
+
+/// What is left at the weakest priority of the last link, as the first router knows it.
+fn left(net: &Net) -> f32 {
+    let all = heard(net, 0);
+    let one = all.iter().find(|one| (one.0, one.1) == (id(1), Ipv4Addr::new(1, 0, 0, 2)));
+    match one {
+        Some((_, _, Te::Link(TeLink { unreserved: Some(all), .. }))) => all[7],
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_left_is_said_again_by_threshold_by_refusal_and_by_time() {
+    let mut net = row([true; 3]);
+    let reserve = |net: &mut Net, used: u64, is_refused| {
+        net.reserve(1, PortId(1), [Rate(8000 - used); 8], is_refused);
+        net.run(10);
+    };
+    reserve(&mut net, 1199, false);
+    assert_eq!(left(&net), 1000.0, "below 15 percent");
+    reserve(&mut net, 1200, false);
+    assert_eq!(left(&net), 850.0);
+    reserve(&mut net, 1600, false);
+    assert_eq!(left(&net), 850.0);
+    reserve(&mut net, 1600, true);
+    assert_eq!(left(&net), 800.0, "something was refused");
+    reserve(&mut net, 1800, false);
+    assert_eq!(left(&net), 800.0);
+    net.run(180);
+    assert_eq!(left(&net), 775.0, "three minutes later");
+    // Two changes at once are two instances, with MinLSInterval between them.
+    let key = LsaKey { kind: LsaKind::OPAQUE_AREA, id: Ipv4Addr::new(1, 0, 0, 2), router: id(1) };
+    let sequence = |net: &Net| net.known(1, &key).expect("an instance").header.sequence;
+    let before = sequence(&net);
+    for used in [4000, 6000, 7000, 8000] {
+        net.reserve(1, PortId(1), [Rate(8000 - used); 8], false);
+    }
+    net.run(4);
+    assert_eq!(sequence(&net), before + 1);
+    net.run(10);
+    assert_eq!((sequence(&net), left(&net)), (before + 2, 0.0));
+    // A link that is gone is taken back.
+    net.set_up(1, false);
+    net.run(10);
+    assert!(heard(&net, 0).iter().all(|one| one.1 != Ipv4Addr::new(1, 0, 0, 2)));
+}
