@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-python test-threads bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -26,6 +26,12 @@ test-long:
 test-rust:
 	cargo test --workspace --exclude twinplane-py --quiet --lib --bins --tests
 	cargo test --workspace --exclude twinplane-py --quiet --doc
+
+# By hand, after work on threads: their meetings in every order that the memory model allows, and the tests of threads with
+# every access to memory watched by the compiler's thread sanitizer.
+test-threads:
+	cd interleavings && cargo test --release
+	interleavings/sanitize.sh
 
 # Tests wait more than they compute, so there is a process more than processors. The tests of a file share one, in their order.
 WORKERS ?= $(shell expr $$(nproc) + 1)

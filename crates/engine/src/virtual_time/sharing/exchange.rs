@@ -1,15 +1,7 @@
 //! What the worlds that share a network tell each other between two rounds.
 
-use crate::ring::Flight;
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, wait};
 use base::Time;
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::Mutex;
-
-/// Looks of a thread that waits before it lets others have its processor.
-const SPINS: u32 = 2_000;
-
-/// A frame on its way, and its lane.
-pub(super) type Parcel = (u32, Flight);
 
 /// What a world has come to. Only that world writes it, and all read it after they have met.
 #[derive(Default)]
@@ -31,22 +23,22 @@ pub(super) struct Sum {
 }
 
 /// The place where the worlds meet after each round. All there is of it there is twice, for the rounds in turn: a world
-/// may be in the next round when others still look at what was told after the last.
-pub(super) struct Exchange {
+/// may be in the next round when others still look at what was told after the last. `P` is what worlds hand each other.
+pub(super) struct Exchange<P> {
     worlds: usize,
     told: [Vec<Told>; 2],
     /// For each world the parcels from each.
-    boxes: [Vec<Mutex<Vec<Parcel>>>; 2],
+    boxes: [Vec<Mutex<Vec<P>>>; 2],
     arrived: AtomicUsize,
     meetings: AtomicU64,
     /// One of them comes to no meeting any more.
     given_up: AtomicBool,
 }
 
-impl Exchange {
-    pub fn new(worlds: usize) -> Exchange {
+impl<P> Exchange<P> {
+    pub fn new(worlds: usize) -> Exchange<P> {
         let told = || (0..worlds).map(|_| Told::default()).collect();
-        let boxes = || (0..worlds * worlds).map(|_| Mutex::default()).collect();
+        let boxes = || (0..worlds * worlds).map(|_| Mutex::new(Vec::new())).collect();
         Exchange {
             worlds,
             told: [told(), told()],
@@ -58,7 +50,7 @@ impl Exchange {
     }
 
     /// Says what world `from` has come to, and leaves its parcels for the others.
-    pub fn tell(&self, round: u64, from: usize, sum: &Sum, parcels: &mut [Vec<Parcel>]) {
+    pub fn tell(&self, round: u64, from: usize, sum: &Sum, parcels: &mut [Vec<P>]) {
         let turn = (round % 2) as usize;
         for (to, parcels) in parcels.iter_mut().enumerate().filter(|(_, parcels)| !parcels.is_empty()) {
             let mut there = lock(&self.boxes[turn][to * self.worlds + from]);
@@ -78,8 +70,8 @@ impl Exchange {
 
     /// Does the work of one world. If that panics, others do not wait for it.
     pub fn attended<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Attended<'a>(&'a Exchange);
-        impl Drop for Attended<'_> {
+        struct Attended<'a, P>(&'a Exchange<P>);
+        impl<P> Drop for Attended<'_, P> {
             fn drop(&mut self) {
                 self.0.give_up();
             }
@@ -104,7 +96,7 @@ impl Exchange {
                     return None;
                 }
                 looks += 1;
-                if looks < SPINS { core::hint::spin_loop() } else { std::thread::yield_now() }
+                wait(looks);
             }
         }
         let mut sum = Sum { next: Time::MAX, events: 0, failed: false };
@@ -117,7 +109,7 @@ impl Exchange {
     }
 
     /// Takes the parcels for a world.
-    pub fn fetch(&self, round: u64, to: usize, take: &mut impl FnMut(Parcel)) {
+    pub fn fetch(&self, round: u64, to: usize, take: &mut impl FnMut(P)) {
         for from in 0..self.worlds {
             if from != to {
                 lock(&self.boxes[(round % 2) as usize][to * self.worlds + from])
@@ -129,6 +121,6 @@ impl Exchange {
 }
 
 /// Nobody panics while there is a lock.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -16,6 +16,7 @@ mod exchange;
 mod partition;
 mod rounds;
 mod split;
+mod sync;
 
 use super::World;
 use super::process::{Key, time_of, what_of};

@@ -1,12 +1,16 @@
 //! Rounds of work, and when they are worth while.
 
 use super::super::Progress;
-use super::exchange::{Exchange, Parcel, Sum};
+use super::exchange::{Exchange, Sum};
 use super::partition::{self, Partition};
 use super::{Shared, TRIAL, World};
 use crate::error::EngineError;
+use crate::ring::Flight;
 use base::{NodeId, Span, Time};
 use core::cmp::Reverse;
+
+/// A frame on its way to another world, and its lane.
+type Parcel = (u32, Flight);
 
 /// A round is made shorter than it could be if more than so many events happen in it, so that who looks for signals
 /// need not wait, and worlds are not far apart when a device fails.
@@ -219,7 +223,7 @@ impl World {
     }
 
     /// Works on its part of a network, in rounds with the others.
-    fn work_with_others(&mut self, number: usize, all: &Exchange, plan: &Plan) -> Done {
+    fn work_with_others(&mut self, number: usize, all: &Exchange<Parcel>, plan: &Plan) -> Done {
         let mut done = Done::default();
         let mut parcels: Vec<Vec<Parcel>> = Vec::new();
         parcels.resize_with(plan.worlds, Vec::new);
