@@ -23,6 +23,7 @@ from enum import Enum
 from pathlib import Path
 
 from networks import CASES as NETWORKS
+from signalling import CASES as SIGNALLING
 
 ROOT = Path(__file__).resolve().parents[1]
 ANCHORS = Path(__file__).resolve().parent / "anchors"
@@ -114,6 +115,13 @@ def _networks(case: str) -> list[Probe]:
     ]
 
 
+def _signalling(case: str) -> Probe:
+    """Explicitly routed LSPs, with the bytes and the time that each takes at each node of its way."""
+    script = str(Path(__file__).resolve().parent / "signalling.py")
+    build = _build(TESTER, "bench_signalling")
+    return Probe(f"signalling_{case}", "rsvp", (sys.executable, script, case), limit_s=600.0, build=build)
+
+
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
@@ -136,6 +144,7 @@ PROBES: tuple[Probe, ...] = (
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
+    *(_signalling(case) for case in SIGNALLING),
     _example("rsvp_hold", "rsvp", TESTER, "bench_rsvp", "--hold", "1000000", once=True, long=True),
     Probe(
         "campaign",

@@ -117,6 +117,17 @@ def _sessions() -> list[Row]:
     ]
 
 
+def _signalling() -> list[Row]:
+    """What an LSP takes at a node of a real network, beside one over three routers."""
+    rows = []
+    for key, unit in (("bytes", "B/LSP/hop"), ("us", "us/LSP/hop")):
+        field, what = f"{key}_per_lsp_hop", "memory" if key == "bytes" else "time"
+        three = Figure("signalling_three", field, "own, three routers")
+        ours = Figure("signalling_kdl", field)
+        rows.append(Row(f"100,000 LSPs on Kdl, {what}", unit, ours, three, 1.5, at_most=True))
+    return rows
+
+
 def _decisions() -> list[Row]:
     """What a scheduler's decision costs with 1,000 classes, beside 4."""
     rows = []
@@ -177,6 +188,7 @@ ROWS: tuple[Row, ...] = (
         300,
         True,
     ),
+    *_signalling(),
     Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
     Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),
     Row("campaign of 216 runs", "s", Figure("campaign", "wall_s"), None, 600, 90, True),
