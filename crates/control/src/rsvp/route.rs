@@ -1,4 +1,5 @@
-//! An explicit route as the state block keeps it: eight bytes a hop for IPv4 hops, which nearly all are.
+//! An explicit route as the state block keeps it: four bytes a hop where all are strict hops to one address, as nearly
+//! all are.
 
 use super::command::RouteHop;
 use core::net::Ipv4Addr;
@@ -15,8 +16,27 @@ pub(super) struct Ipv4Hop {
 enum Hops {
     #[default]
     Absent,
+    /// Strict hops to one address each.
+    Hosts(Box<[Ipv4Addr]>),
     Ipv4(Box<[Ipv4Hop]>),
     Any(Box<[EroHop]>),
+}
+
+impl Hops {
+    /// Hops in as little memory as they take; `ipv4` gives those to prefixes of IPv4.
+    fn of<H>(hops: &[H], ipv4: impl Fn(&H) -> Option<Ipv4Hop>) -> Option<Hops> {
+        let host = |hop: &H| ipv4(hop).filter(|hop| hop.is_strict_host()).map(|hop| hop.address);
+        each(hops, host).map(Hops::Hosts).or_else(|| each(hops, &ipv4).map(Hops::Ipv4))
+    }
+}
+
+/// What `get` gives of each hop; nothing if there is one of which it gives nothing. Memory is asked for once.
+fn each<H, T>(hops: &[H], get: impl Fn(&H) -> Option<T>) -> Option<Box<[T]>> {
+    let mut kept = Vec::with_capacity(hops.len());
+    for hop in hops {
+        kept.push(get(hop)?);
+    }
+    Some(kept.into_boxed_slice())
 }
 
 /// EXPLICIT_ROUTE as it came, and how much of it is behind us.
@@ -33,10 +53,7 @@ impl Ero {
     pub(super) fn new(hops: Option<&[EroHop]>) -> Ero {
         let hops = match hops {
             None => Hops::Absent,
-            Some(hops) => {
-                let compact: Option<Box<[Ipv4Hop]>> = hops.iter().map(Ipv4Hop::of).collect();
-                compact.map_or_else(|| Hops::Any(hops.into()), Hops::Ipv4)
-            }
+            Some(hops) => Hops::of(hops, Ipv4Hop::of).unwrap_or_else(|| Hops::Any(hops.into())),
         };
         Ero { hops, consumed: 0, inserted: None }
     }
@@ -46,18 +63,20 @@ impl Ero {
         if route.is_empty() {
             return Ero::default();
         }
-        let hop = |hop: &RouteHop| Ipv4Hop {
-            address: hop.prefix.address(),
-            prefix_length: hop.prefix.len(),
-            loose: hop.loose,
+        let hop = |hop: &RouteHop| {
+            Some(Ipv4Hop { address: hop.prefix.address(), prefix_length: hop.prefix.len(), loose: hop.loose })
         };
-        Ero { hops: Hops::Ipv4(route.iter().map(hop).collect()), consumed: 0, inserted: None }
+        Ero { hops: Hops::of(route, hop).unwrap_or_default(), consumed: 0, inserted: None }
     }
 
     /// Is it the route that a Path brings?
     pub(super) fn is_same(&self, hops: Option<&[EroHop]>) -> bool {
         match (&self.hops, hops) {
             (Hops::Absent, None) => true,
+            (Hops::Hosts(mine), Some(hops)) => {
+                let same = |(a, b): (&Ipv4Addr, &EroHop)| Ipv4Hop::of(b) == Some(Ipv4Hop::strict(*a));
+                mine.len() == hops.len() && mine.iter().zip(hops).all(same)
+            }
             (Hops::Ipv4(mine), Some(hops)) => {
                 mine.len() == hops.len() && mine.iter().zip(hops).all(|(a, b)| Ipv4Hop::of(b) == Some(*a))
             }
@@ -70,6 +89,7 @@ impl Ero {
     pub(super) fn hops(&self) -> Option<Vec<EroHop>> {
         match &self.hops {
             Hops::Absent => None,
+            Hops::Hosts(hops) => Some(hops.iter().copied().map(EroHop::strict).collect()),
             Hops::Ipv4(hops) => Some(hops.iter().map(|hop| hop.to_wire()).collect()),
             Hops::Any(hops) => Some(hops.to_vec()),
         }
@@ -89,13 +109,29 @@ impl Ero {
     /// The route that goes on to the next hop; an empty one is left out (RFC 3209, 4.3.4.1).
     pub(super) fn outgoing(&self) -> Option<Vec<EroHop>> {
         let from = usize::from(self.consumed);
-        let mut out: Vec<EroHop> = self.inserted.map(EroHop::strict).into_iter().collect();
+        let len = self.len().saturating_sub(from) + usize::from(self.inserted.is_some());
+        if len == 0 {
+            return None;
+        }
+        let mut out = Vec::with_capacity(len);
+        out.extend(self.inserted.map(EroHop::strict));
         match &self.hops {
             Hops::Absent => {}
+            Hops::Hosts(hops) => out.extend(hops.iter().skip(from).copied().map(EroHop::strict)),
             Hops::Ipv4(hops) => out.extend(hops.iter().skip(from).map(|hop| hop.to_wire())),
             Hops::Any(hops) => out.extend(hops.iter().skip(from).cloned()),
         }
-        (!out.is_empty()).then_some(out)
+        Some(out)
+    }
+
+    /// Hops as they came.
+    fn len(&self) -> usize {
+        match &self.hops {
+            Hops::Absent => 0,
+            Hops::Hosts(hops) => hops.len(),
+            Hops::Ipv4(hops) => hops.len(),
+            Hops::Any(hops) => hops.len(),
+        }
     }
 }
 
@@ -107,6 +143,12 @@ impl Ipv4Hop {
             }
             _ => None,
         }
+    }
+    const fn strict(address: Ipv4Addr) -> Ipv4Hop {
+        Ipv4Hop { address, prefix_length: 32, loose: false }
+    }
+    const fn is_strict_host(self) -> bool {
+        self.prefix_length == 32 && !self.loose
     }
     const fn to_wire(self) -> EroHop {
         let node = EroSubobject::Ipv4 { address: self.address, prefix_length: self.prefix_length };
@@ -122,7 +164,8 @@ mod tests {
     fn a_route_is_kept_as_it_came() {
         let a = EroHop::strict(Ipv4Addr::new(10, 0, 0, 1));
         let b = EroHop { loose: true, node: EroSubobject::AutonomousSystem { number: 7 } };
-        for hops in [vec![a.clone()], vec![a.clone(), b.clone()], vec![]] {
+        let c = EroHop::loose(Ipv4Addr::new(10, 0, 0, 1));
+        for hops in [vec![a.clone()], vec![a.clone(), c], vec![a.clone(), b.clone()], vec![]] {
             let ero = Ero::new(Some(&hops));
             assert!(
                 ero.is_same(Some(&hops))
