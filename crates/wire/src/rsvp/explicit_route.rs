@@ -102,12 +102,24 @@ impl EroSubobject {
     }
 }
 
+/// Type of the subobject that is an IPv4 prefix (RFC 3209, 4.3.3.2).
+const IPV4: u8 = 1;
+
 /// Reads the subobjects of an EXPLICIT_ROUTE or P2MP_SECONDARY_EXPLICIT_ROUTE.
 #[inline]
 pub(crate) fn parse(body: &[u8]) -> Result<Vec<EroHop>, Fault> {
     let mut hops = Vec::with_capacity(body.len() / 8);
     let mut rest = body;
     while !rest.is_empty() {
+        // Nearly all are like this one: a strict or loose hop to a prefix of IPv4, of eight bytes.
+        if let Some((&[kind, 8, a, b, c, d, prefix_length @ ..=32, _], next)) = rest.split_first_chunk::<8>()
+            && kind & 0x7f == IPV4
+        {
+            let node = EroSubobject::Ipv4 { address: Ipv4Addr::new(a, b, c, d), prefix_length };
+            hops.push(EroHop { loose: kind & 0x80 != 0, node });
+            rest = next;
+            continue;
+        }
         let at = body.len() - rest.len();
         let (kind, contents, next) = split(rest, at)?;
         rest = next;
@@ -148,7 +160,7 @@ impl EroSubobject {
     fn parse(kind: u8, contents: &[u8], at: usize) -> Result<EroSubobject, Fault> {
         let mut get = Get(contents);
         Ok(match (kind, contents.len()) {
-            (1, 6) => {
+            (IPV4, 6) => {
                 let (address, prefix_length) = (get.v4(), get.u8());
                 if prefix_length > 32 {
                     return Err(Fault::invalid(at, "an IPv4 prefix is longer than 32 bits"));
@@ -171,7 +183,7 @@ impl EroSubobject {
                 EroSubobject::Unnumbered { router_id: get.v4(), interface_id: get.u32() }
             }
             (32, 2) => EroSubobject::AutonomousSystem { number: get.u16() },
-            (1 | 2 | 4 | 32, _) => {
+            (IPV4 | 2 | 4 | 32, _) => {
                 return Err(Fault::invalid(at, "the length of a subobject does not suit its type"));
             }
             _ => EroSubobject::Unknown { kind, data: contents.to_vec() },
@@ -182,9 +194,8 @@ impl EroSubobject {
     fn emit(&self, l_bit: u8, out: &mut impl Put) -> Result<(), Fault> {
         match *self {
             EroSubobject::Ipv4 { address, prefix_length } => {
-                out.bytes(&[l_bit | 1, 8]);
-                out.v4(address);
-                out.bytes(&[prefix_length, 0]);
+                let [a, b, c, d] = address.octets();
+                out.bytes(&[l_bit | IPV4, 8, a, b, c, d, prefix_length, 0]);
             }
             EroSubobject::Ipv6 { address, prefix_length } => {
                 out.bytes(&[l_bit | 2, 20]);
