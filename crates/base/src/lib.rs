@@ -18,6 +18,7 @@
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
+//! - [`growth`]: how large tables grow
 //! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
@@ -30,6 +31,7 @@ pub mod event;
 pub mod flow;
 pub mod flow_spec;
 pub mod frame;
+pub mod growth;
 pub mod histogram;
 pub mod ids;
 pub mod label;

@@ -85,6 +85,7 @@ impl<T> Wheel<T> {
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
+                crate::growth::make_room(&mut self.entries, 1);
                 self.entries.push(Entry {
                     at,
                     order,

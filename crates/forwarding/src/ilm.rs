@@ -58,6 +58,7 @@ impl Ilm {
         }
         if self.chunks[chunk] == ABSENT {
             self.chunks[chunk] = self.entries.len() as u32;
+            base::growth::make_room(&mut self.entries, CHUNK);
             self.entries.resize(self.entries.len() + CHUNK, Entry::default());
         }
         let slot = self.get_mut(label)?;
