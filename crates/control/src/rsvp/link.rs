@@ -59,6 +59,9 @@ pub(super) struct Links {
     /// The router's own addresses.
     addresses: Vec<Ipv4Addr>,
     own: Map<u32, ()>,
+    /// One bit for the end of each of them: most of the others are told apart by it, without a look-up. All hops of an
+    /// explicit route and of a recorded one are looked at.
+    ends: u64,
 }
 
 impl Links {
@@ -75,6 +78,7 @@ impl Links {
         }
         for &address in &links.addresses {
             links.own.insert(address.to_bits(), ());
+            links.ends |= Links::end(address);
         }
         links
     }
@@ -100,8 +104,13 @@ impl Links {
     }
 
     /// Is it one of the router's own addresses?
+    #[inline]
     pub(super) fn is_own(&self, address: Ipv4Addr) -> bool {
-        self.own.contains_key(&address.to_bits())
+        self.ends & Links::end(address) != 0 && self.own.contains_key(&address.to_bits())
+    }
+    /// The bit of the last six bits of an address.
+    const fn end(address: Ipv4Addr) -> u64 {
+        1 << (address.to_bits() & 63)
     }
     /// Does the abstract node contain the router?
     #[inline]
