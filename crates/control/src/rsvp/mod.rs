@@ -173,11 +173,15 @@ impl Rsvp {
     }
 
     /// Hands a message to whoever it is for.
-    fn dispatch(&mut self, arrival: &Arrival, message: Box<Message>) {
+    fn dispatch(&mut self, arrival: &Arrival, mut message: Box<Message>) {
         self.counters.received(message.message_type());
+        // The two that come most, and the longest, stay where they are.
+        match &mut *message {
+            Message::Path(path) => return self.handle_path(arrival, path),
+            Message::Resv(resv) => return self.handle_resv(arrival, resv),
+            _ => {}
+        }
         match *message {
-            Message::Path(path) => self.handle_path(arrival, path),
-            Message::Resv(resv) => self.handle_resv(arrival, resv),
             Message::PathErr(error) => self.handle_path_err(arrival, error),
             Message::ResvErr(error) => self.handle_resv_err(arrival, error),
             Message::PathTear(tear) => self.handle_path_tear(arrival, tear),

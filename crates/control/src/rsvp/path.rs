@@ -54,13 +54,13 @@ impl Topology for View<'_> {
 }
 
 impl Rsvp {
-    pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) {
+    pub(super) fn handle_path(&mut self, arrival: &Arrival, path: &mut Path) {
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
-        let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), &path);
+        let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), path);
         let checked = match keys {
             _ if known_classes.is_err() => known_classes.map(|()| None),
-            Some((session, _)) => self.check_path(arrival, &path, &session, existing),
+            Some((session, _)) => self.check_path(arrival, path, &session, existing),
             // RFC 2205, 3.10: a C-Type that this router does not serve.
             None => Err(Problem::unserved_session(&path.session)),
         };
@@ -81,8 +81,8 @@ impl Rsvp {
                 let sender = SenderDescriptor {
                     sender_template: path.sender_template,
                     sender_tspec: Some(path.sender_tspec),
-                    adspec: path.adspec,
-                    rro: path.rro,
+                    adspec: path.adspec.take(),
+                    rro: path.rro.take(),
                 };
                 self.originate_path_err(arrival.from, path.session, sender, ero, (code, value));
                 return;
@@ -233,10 +233,10 @@ impl Rsvp {
     }
 
     /// Keeps what the Path says. Has anything changed that the next hop, or the previous one, must be told at once?
-    fn store_path(&mut self, index: u32, arrival: &Arrival, path: Path) -> bool {
+    fn store_path(&mut self, index: u32, arrival: &Arrival, path: &mut Path) -> bool {
         let now = self.now;
         let lifetime = self.lifetime(path.time_values.refresh_ms);
-        let attribute = path.session_attribute;
+        let attribute = path.session_attribute.take();
         let (setup, holding) =
             attribute.as_ref().map_or((7, 7), |a| (a.setup_priority.min(7), a.holding_priority.min(7)));
         let Some(lsp) = self.store.get(index) else {
@@ -280,12 +280,12 @@ impl Rsvp {
             lsp.name = name.into_boxed_slice();
             changed = true;
         }
-        let adspec = Advert::from(path.adspec);
+        let adspec = Advert::from(path.adspec.take());
         if lsp.adspec != adspec {
             lsp.adspec = adspec;
             changed = true;
         }
-        let forwarded: Vec<_> = path.common.unknown.into_iter().filter(super::error::is_forwarded).collect();
+        let forwarded: Vec<_> = path.common.unknown.drain(..).filter(super::error::is_forwarded).collect();
         let plain = path.rro.is_none()
             && affinities.is_none()
             && path.diffserv.is_none()
@@ -301,11 +301,11 @@ impl Rsvp {
             && rare.path_unknown == forwarded
             && rare.path_policy == path.policy_data;
         if !same {
-            rare.path_rro = path.rro;
+            rare.path_rro = path.rro.take();
             rare.affinities = affinities;
-            rare.diffserv = path.diffserv;
+            rare.diffserv = path.diffserv.take();
             rare.path_unknown = forwarded;
-            rare.path_policy = path.policy_data;
+            rare.path_policy = std::mem::take(&mut path.policy_data);
         }
         changed || !same
     }

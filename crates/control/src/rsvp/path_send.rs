@@ -28,16 +28,16 @@ impl Rsvp {
             return self.arm(index);
         }
         if !self.summarised(hop, sending, path_handle(index)) {
-            let Some(path) = self.build_path(index, hop) else {
+            let Some(message) = self.build_path(index, hop) else {
                 return self.counters.faults.note(Fault::NoLink);
             };
             let delivery = sending.delivery(path_handle(index));
-            self.send_end_to_end(hop, ends, ttl, Message::Path(path), delivery);
+            self.send_end_to_end(hop, ends, ttl, message, delivery);
         }
         self.arm(index);
     }
 
-    fn build_path(&mut self, index: u32, hop: Neighbor) -> Option<Path> {
+    fn build_path(&mut self, index: u32, hop: Neighbor) -> Option<Message> {
         let own = self.own_hop(hop, u32::from(hop.port.0));
         let link = self.links.get(hop.port)?;
         let (address, mtu) = (link.interface.address, link.interface.mtu);
@@ -75,7 +75,8 @@ impl Rsvp {
             policy_data.clone_from(&rare.path_policy);
             diffserv.clone_from(&rare.diffserv);
         }
-        let path = Path {
+        // Put together where it stays: it is long.
+        let message = Message::Path(Path {
             common,
             session: lsp.session.to_wire(),
             hop: own,
@@ -89,11 +90,11 @@ impl Rsvp {
             sender_tspec: lsp.tspec,
             adspec,
             rro,
-        };
+        });
         if dropped {
             self.rro_dropped(index);
         }
-        Some(path)
+        Some(message)
     }
 }
 

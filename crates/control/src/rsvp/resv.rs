@@ -24,15 +24,15 @@ struct Request<'a> {
 }
 
 impl Rsvp {
-    pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) {
+    pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: &Resv) {
         let mut changed = Vec::new();
         for descriptor in &resv.flow_descriptors {
             if descriptor.filters.is_empty() {
                 // WF has no filters, and no label could be matched to its sender (RFC 3209, 2.4.2).
-                self.refuse_resv(arrival, &resv, descriptor, None, (error_code::UNKNOWN_STYLE, 0), false);
+                self.refuse_resv(arrival, resv, descriptor, None, (error_code::UNKNOWN_STYLE, 0), false);
             }
             for filter in &descriptor.filters {
-                match self.check_resv(arrival, &resv, descriptor, filter) {
+                match self.check_resv(arrival, resv, descriptor, filter) {
                     Ok((index, request)) => match self.accept(index, request) {
                         Ok(news) => {
                             // The identifier stands for all that the message sets, and for no more.
@@ -44,12 +44,12 @@ impl Rsvp {
                             }
                         }
                         Err((code, value)) => {
-                            self.refused(index, arrival, &resv, descriptor, filter, (code, value));
+                            self.refused(index, arrival, resv, descriptor, filter, (code, value));
                         }
                     },
                     Err(Problem::Silent(why)) => self.counters.discard(why),
                     Err(Problem::Error(code, value)) => {
-                        self.refuse_resv(arrival, &resv, descriptor, Some(filter), (code, value), false);
+                        self.refuse_resv(arrival, resv, descriptor, Some(filter), (code, value), false);
                     }
                 }
             }

@@ -101,14 +101,14 @@ impl Rsvp {
         }
         let handle = resv_handle(group.members().first().copied().unwrap_or(index));
         if !self.summarised(hop, sending, handle) {
-            let Some((resv, dropped)) = self.build_resv(index, group.members()) else {
+            let Some((message, dropped)) = self.build_resv(index, group.members()) else {
                 self.counters.faults.note(Fault::Incomplete);
                 return group;
             };
             if dropped {
                 group.members().iter().for_each(|&member| self.resv_rro_dropped(member));
             }
-            self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
+            self.send_to_neighbor(hop, message, sending.delivery(handle));
         }
         for &member in group.members() {
             if let Some(lsp) = self.store.get_mut(member) {
@@ -145,7 +145,14 @@ impl Rsvp {
             })
         };
         if lsp.style == Some(Style::SharedExplicit) {
-            Group::Many(self.store.session(&lsp.session).filter(|&i| ready(i)).collect())
+            let mut members = self.store.session(&lsp.session).filter(|&i| ready(i));
+            match (members.next(), members.next()) {
+                (None, _) => Group::NONE,
+                (Some(one), None) => Group::One([one]),
+                (Some(first), Some(second)) => {
+                    Group::Many([first, second].into_iter().chain(members).collect())
+                }
+            }
         } else if ready(index) {
             Group::One([index])
         } else {
@@ -154,7 +161,7 @@ impl Rsvp {
     }
 
     /// The Resv, and whether recorded routes had to be left out because it would have become too long.
-    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Resv, bool)> {
+    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Message, bool)> {
         let lsp = self.store.get(index)?;
         let own = self.own_hop(lsp.prev_hop, lsp.lih);
         let IpAddr::V4(address) = own.address else { return None };
@@ -189,7 +196,8 @@ impl Rsvp {
             common.unknown.clone_from(&rare.resv_unknown);
             policy_data.clone_from(&rare.resv_policy);
         }
-        let resv = Resv {
+        // Put together where it stays: it is long.
+        let message = Message::Resv(Resv {
             common,
             session: lsp.session.to_wire(),
             hop: own,
@@ -199,8 +207,8 @@ impl Rsvp {
             policy_data,
             style: lsp.style?,
             flow_descriptors: vec![FlowDescriptor { flowspec, filters }],
-        };
-        Some((resv, dropped))
+        });
+        Some((message, dropped))
     }
 
     /// Confirms to a receiver that its reservation is in force (RFC 2205, 2.6).
