@@ -296,7 +296,7 @@ impl Network {
             Err(Diagnostic::new(problem).at(key).on_key())
         };
         let mut at = spec.from;
-        let mut links = Vec::new();
+        let mut links = Vec::with_capacity(route.len());
         for hop in route {
             let link = match *hop {
                 HopSpec::Node(node) => {

@@ -263,7 +263,12 @@ impl<T: Describe> Describe for Box<T> {
 impl<T: Describe> Describe for Vec<T> {
     fn read(value: &Value) -> Result<Vec<T>, Diagnostic> {
         let Value::List(elements) = value else { return Err(wrong_type(value, "a list")) };
-        elements.iter().enumerate().map(|(index, element)| T::read(element).at(index)).collect()
+        // Collected as results it would grow by doubling, and keep what it has too much.
+        let mut read = Vec::with_capacity(elements.len());
+        for (index, element) in elements.iter().enumerate() {
+            read.push(T::read(element).at(index)?);
+        }
+        Ok(read)
     }
     fn write(&self) -> Value {
         Value::List(self.iter().map(T::write).collect())

@@ -29,7 +29,12 @@ impl NodeRef {
 
     /// Finds the node that is meant.
     pub fn resolve(&mut self, names: &Names) -> Result<(), Diagnostic> {
-        self.place = names.find(&self.name)? as u32;
+        let place = names.find(&self.name)?;
+        self.place = place as u32;
+        // The text of the name is in memory once, however many refer to the node.
+        if let Some(name) = names.listed.get(place) {
+            self.name.clone_from(name);
+        }
         Ok(())
     }
 }
@@ -149,14 +154,18 @@ impl Endpoint {
 impl Describe for Endpoint {
     fn read(value: &Value) -> Result<Endpoint, Diagnostic> {
         let form = "NODE or NODE:INTERFACE: an interface has 1 to 15 characters without '/', ':' and spaces";
+        let written;
         let text = match value {
-            Value::Text(text) => text.clone(),
-            Value::Int(number) => number.to_string(),
+            Value::Text(text) => text.as_str(),
+            Value::Int(number) => {
+                written = number.to_string();
+                &written
+            }
             other => return Err(malformed(other, form)),
         };
         let (node, interface) = match text.rsplit_once(':') {
             Some((node, interface)) if is_interface(interface) => (node, Some(interface)),
-            _ => (&*text, None),
+            _ => (text, None),
         };
         if node.is_empty() {
             return Err(malformed(value, form));
@@ -185,7 +194,7 @@ pub enum HopSpec {
     /// The next node.
     Node(NodeRef),
     /// The link that leads to this interface of this node; resolved to [`HopSpec::Link`].
-    Interface(Endpoint),
+    Interface(Box<Endpoint>),
     /// The next link, by its place among the links.
     Link(usize),
 }
@@ -196,7 +205,7 @@ impl Describe for HopSpec {
             return usize::read(link).map(HopSpec::Link).map_err(|error| error.at("link"));
         }
         let end = Endpoint::read(value)?;
-        Ok(if end.interface.is_some() { HopSpec::Interface(end) } else { HopSpec::Node(end.node) })
+        Ok(if end.interface.is_some() { HopSpec::Interface(Box::new(end)) } else { HopSpec::Node(end.node) })
     }
     fn write(&self) -> Value {
         match self {
