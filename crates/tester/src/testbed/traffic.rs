@@ -1,6 +1,6 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
-use super::Testbed;
+use super::{FlowSpec, Testbed};
 use super::checked::{Astray, astray};
 use crate::batches::NoInterval;
 use crate::course::CourseBin;
@@ -306,18 +306,19 @@ pub fn check_routes(testbed: &mut Testbed) {
 }
 
 fn check_trace(testbed: &mut Testbed, stream: StreamId, links: &[LinkId]) {
-    let Some(flow) = testbed.flow_of(stream).cloned() else { return };
-    let Some(group) = flow.spec.over.and_then(|group| testbed.lsps().get(group)) else { return };
-    let Some(route) = &group.links else { return };
+    let Some(FlowSpec { over: Some(over), from, to, .. }) = testbed.flow_of(stream).map(|flow| &flow.spec)
+    else {
+        return;
+    };
+    let (over, from, to) = (*over, *from, *to);
+    let Some(route) = testbed.lsps().get(over).and_then(|group| group.links.as_ref()) else { return };
     let probe = |node: usize| testbed.beside(node).map(|p| p.1);
     let along = route.iter().map(|&link| testbed.links()[link].id);
-    let expected = probe(flow.spec.from).into_iter().chain(along).chain(probe(flow.spec.to));
+    let expected = probe(from).into_iter().chain(along).chain(probe(to));
     let right = expected.eq(links.iter().copied());
-    if let Some(group) = flow.spec.over {
-        let traced = testbed.traced.entry(group).or_default();
-        traced.all += 1;
-        traced.wrong += u64::from(!right);
-    }
+    let traced = testbed.traced.entry(over).or_default();
+    traced.all += 1;
+    traced.wrong += u64::from(!right);
 }
 
 /// What the comparison found, for each group of LSPs with traced packets.
