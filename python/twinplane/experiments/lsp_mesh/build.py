@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def build(p: MeshParameters, seed: int) -> Network:
         (link.a.index, link.b.index, units.span_ps(said["delay"]))
         for link, said in zip(network.links, network.described()["links"], strict=True)
     ]
+    parallel = Counter((min(a, b), max(a, b)) for a, b, _ in links)
     around = neighbours(len(network.nodes), links)
     interval_s = p.probe_interval_ms / 1e3
     rate = p.size * 8 / interval_s
@@ -36,7 +38,7 @@ def build(p: MeshParameters, seed: int) -> Network:
         route: list[Any] = []
         here = a
         for link, node in path(before, b):
-            alone = len(network.draft.core.between(here, node)) == 1
+            alone = parallel[min(here, node), max(here, node)] == 1
             route.append(network.nodes[node] if alone else network.links[link])
             here = node
         head, tail = network.nodes[a], network.nodes[b]
