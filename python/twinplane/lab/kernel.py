@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from ..errors import TwinplaneError, one_line
-from ..model.places import of_node
-from . import netns, processes
-from .plan import Interface, Member, Plan
-
-BRIDGE = "bridge0"
-"""The kernel's bridge in the namespace of a node of that kind."""
-PS_PER_TICK = 10**10
-"""The unit of times of the kernel's bridges, as ip hands them on, is 10 ms."""
+from . import kinds, netns, processes
+from .plan import Interface, Plan
 
 
 def find_ip() -> str:
@@ -66,27 +59,8 @@ def check(plan: Plan) -> None:
                 f"lab '{plan.name}': there is a namespace '{name}' already, and this lab has not made it"
                 f" (`ip netns delete {name}` removes it)"
             )
-    for pair in plan.links:
-        for end in pair:
-            if plan.members[end.node].kind == "external":
-                _check_external(plan, end)
-
-
-def _check_external(plan: Plan, end: Interface) -> None:
-    try:
-        found = netns.mtu(end.name)
-    except OSError:
-        raise plan.lowered.error(of_node(end.node, f"there is no interface '{end.name}' here")) from None
-    need = end.interface_mtu
-    if found < need:
-        words = (
-            f"'{end.name}' has an MTU of {found}, its link one of {need}:"
-            f" say mtu: {found - end.longer} at the link, or `ip link set {end.name} mtu {need}`"
-        )
-        raise plan.lowered.error(of_node(end.node, words))
-    if not netns.is_up(end.name):
-        words = f"'{end.name}' is down: `ip link set {end.name} up`"
-        raise plan.lowered.error(of_node(end.node, words))
+    for member in plan.members.values():
+        kinds.of(member.kind).check(plan, member)
 
 
 def make(plan: Plan, folder: Path) -> None:
@@ -95,11 +69,12 @@ def make(plan: Plan, folder: Path) -> None:
     batch([f"netns add {name}" for name in plan.namespaces()], what, None, folder)
     for member in plan.members.values():
         if member.namespace is not None:
-            netns.plain_host(member.namespace) if member.kind == "host" else netns.silence(member.namespace)
+            kinds.of(member.kind).prepare(member.namespace)
     batch([_pair(plan, *pair) for pair in plan.links if _inside(plan, pair)], what, None, folder)
     for member in plan.members.values():
         if member.namespace is not None:
-            batch(_up(plan, member), what, member.namespace, folder)
+            own = [end for end in member.interfaces if _inside(plan, plan.links[end.link])]
+            batch(kinds.of(member.kind).lines(plan, member, own), what, member.namespace, folder)
 
 
 def _inside(plan: Plan, pair: tuple[Interface, Interface]) -> bool:
@@ -113,43 +88,5 @@ def _pair(plan: Plan, a: Interface, b: Interface) -> str:
 def _end(plan: Plan, end: Interface) -> str:
     member = plan.members[end.node]
     # A router and the tester answer ARP themselves, from above; a bridge has no address to answer for.
-    silent = "" if member.kind in ("host", "bridge") else " arp off multicast off"
+    silent = "" if kinds.of(member.kind).speaks else " arp off multicast off"
     return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
-
-
-def _token(address: str) -> str:
-    """The last 64 bits of an IPv6 address, as an address."""
-    return str(ipaddress.IPv6Address(int(ipaddress.IPv6Interface(address).ip) & (2**64 - 1)))
-
-
-def _up(plan: Plan, member: Member) -> list[str]:
-    own = [end for end in member.interfaces if _inside(plan, plan.links[end.link])]
-    if member.kind == "bridge":
-        # As the bridge of a description is: without spanning tree, and groups are flooded.
-        ageing = "" if member.ageing_ps is None else f" ageing_time {round(member.ageing_ps / PS_PER_TICK)}"
-        made = f"link add {BRIDGE} type bridge stp_state 0 mcast_snooping 0{ageing}"
-        ports = [f"link set dev {end.name} master {BRIDGE} up" for end in own]
-        return [made, *ports, f"link set dev {BRIDGE} up"]
-    if member.kind != "host":
-        # The peer's settings of a pair are not all taken when it is made.
-        return [f"link set dev {end.name} arp off multicast off up" for end in own]
-    lines = ["link set dev lo up"]
-    for end in own:
-        far = next(one for one in plan.links[end.link] if one is not end)
-        if not far.offload:
-            with netns.inside(str(member.namespace)):
-                netns.finish_frames(end.name)
-        if end.ipv6 is not None:
-            with netns.inside(str(member.namespace)):
-                netns.speak_ipv6(end.name, slaac=end.slaac)
-            if end.slaac:
-                # The kernel makes the address that is planned of this and of the prefix that a router says.
-                lines.append(f"token set {_token(end.ipv6)} dev {end.name}")
-            else:
-                # Its addresses are known to be nobody else's (RFC 4862, 5.4): they can be used at once.
-                lines.append(f"addr add {end.ipv6} dev {end.name} nodad")
-        lines += [f"addr add {end.address} brd + dev {end.name}", f"link set dev {end.name} up"]
-    lines.append(f"route add default via {member.gateway}")
-    if member.gateway6 is not None:
-        lines.append(f"route add default via {member.gateway6}")
-    return lines

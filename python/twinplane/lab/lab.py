@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import declared, frames
 from ..errors import TwinplaneError, warn
 from ..network import lowering
-from . import making, netns, processes, removing, state
+from . import kinds, making, netns, processes, removing, state
 from .asking import ask
 from .making import TIMEOUT_S, Report
 from .plan import Plan, plan
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from .capturing import Capture
 
 
-def left_of(process: Process) -> set[Process]:
-    """The process, unless it has ended."""
+def left_of(known: list[Process]) -> set[Process]:
+    """Those processes that have not ended."""
     bury()
-    return {process} if process.alive() else set()
+    return {process for process in known if process.alive()}
 
 
 class LabNode:
@@ -182,30 +181,26 @@ class Lab:
             found = state.running(self.name)
             self._state = found
             member = found.node(node)
-            if member.kind != "router":
+            kind = kinds.of(member.kind)
+            if not kind.runs:
                 raise TwinplaneError(f"'{node}' is of kind {member.kind}: only routers are restarted")
-            config = json.loads(found.config(node).read_text())
-            one = member.process
-            if one is not None:
-                processes.end(lambda: left_of(one))
+            processes.end(lambda: left_of(member.processes()))
             member.incarnation += 1
-            placement = {**config["placement"], "incarnation": member.incarnation}
-            for port in placement["ports"]:
-                if str(port["netns"]).startswith("/proc/self/fd/"):
-                    port["netns"] = None
             starting = Starting(found)
-            starting.router(node, placement, config["description"])
+            kind.restart(starting, node)
             found.save()
             starting.ready(time.monotonic() + timeout_s)
+            found.save()
 
     def kill(self, node: str) -> None:
         """Kill a router as if its power went, with SIGKILL."""
-        process = self.state.node(node).process
-        if process is None or not process.alive():
+        known = self.state.node(node).processes()
+        running = left_of(known)
+        if not running:
             raise TwinplaneError(f"router '{node}' is not running")
-        processes.send(process, signal.SIGKILL)
-        processes.wait_until(lambda: not process.alive(), 5.0)
-        bury()
+        for process in running:
+            processes.send(process, signal.SIGKILL)
+        processes.wait_until(lambda: not left_of(known), 5.0)
 
     def capture(self, link: str, **options: Any) -> Capture:
         """Capture a link; see `twinplane.lab.capturing.Capture`."""

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import netns, state
+from . import kinds, netns, state
 from .asking import ask
 from .state import NodeState, State
 
@@ -21,7 +21,7 @@ def overview() -> tuple[list[dict[str, Any]], list[str]]:
             nothing = {"file": None, "since": None, "nodes": 0, "running": 0}
             found.append({"lab": name, "phase": "half made", "problems": [], **nothing})
             continue
-        routers = [node for node in one.nodes.values() if node.kind == "router"]
+        routers = [node for node in one.nodes.values() if kinds.of(node.kind).runs]
         wrong_here = _problems_of(one)
         found.append(
             {
@@ -57,7 +57,8 @@ def _problems_of(one: State) -> list[str]:
 
 
 def _alive(node: NodeState) -> bool:
-    return node.process is not None and node.process.alive()
+    known = node.processes()
+    return bool(known) and all(process.alive() for process in known)
 
 
 def details(name: str) -> dict[str, Any]:
@@ -88,6 +89,8 @@ def details(name: str) -> dict[str, Any]:
                 apart += not_adjacent(one, node_name, speakers)
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
+        else:
+            apart += kinds.of(node.kind).look(one, node_name, entry)
         nodes.append(entry)
     wrong = problems(nodes, lsps, signalled(one)) + apart
     now = phase(one)
@@ -208,7 +211,7 @@ def node_state(node: NodeState) -> str:
         return "outside"
     if netns.identity(netns.path_of(node.namespace)) is None:
         return "no namespace"
-    if node.kind == "router":
+    if kinds.of(node.kind).runs:
         return "up" if _alive(node) else "dead"
     return "up"
 

@@ -6,12 +6,11 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from .. import core
 from ..errors import TwinplaneError
 from ..network.history import error_words
-from . import kernel, looking, netns, processes, removing, state
+from . import kernel, kinds, looking, netns, processes, removing, state
 from .asking import ask
 from .plan import Member, Plan, router_program
 from .starting import Starting, last_line, run_commands
@@ -77,23 +76,17 @@ def _node(member: Member) -> NodeState:
 
 def _start(plan: Plan, made: State, limit: float, report: Report) -> None:
     starting = Starting(made)
-    routers = plan.of_kind("router")
     description = core.for_processes(plan.description)
-    for member in routers:
-        starting.router(member.name, placement(plan, member, made), description)
+    for member in plan.members.values():
+        kinds.of(member.kind).start(starting, plan, member, description)
     made.save()
     starting.ready(limit)
-    report("routers", len(routers), len(routers))
+    started = [member for member in plan.members.values() if kinds.of(member.kind).runs]
+    report("routers", len(started), len(started))
     wait_for_addresses(plan, made, limit)
     for member in plan.of_kind("host"):
         run_commands(made, member.name, member.exec, limit)
     wait_for_lsps(plan, made, limit, report)
-
-
-def placement(plan: Plan, member: Member, made: State) -> dict[str, Any]:
-    """Where a router's interfaces are."""
-    found = plan.placement([member.name], None, made.epoch_ns)
-    return {**found, "incarnation": made.nodes[member.name].incarnation}
 
 
 def wait_for_addresses(plan: Plan, made: State, limit: float) -> None:

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import TwinplaneError, os_reason
-from .plan import NETNS
+
+NETNS = Path("/run/netns")
+"""Where iproute2 keeps the names of namespaces."""
 
 CLONE_NEWNET = 0x40000000
 MNT_DETACH = 2

@@ -16,13 +16,8 @@ from ..model import network_file
 from ..model.places import of_link, of_node
 from ..network.lowering import Lowered
 from ..units import span_ps
-
-NETNS = Path("/run/netns")
-"""Where iproute2 keeps the names of namespaces."""
-
-
-KINDS = ("router", "host", "station", "edge", "external", "peer", "bridge")
-"""Kinds of nodes that a lab has a process, a kernel or an interface for."""
+from . import kinds
+from .netns import NETNS
 
 
 @dataclass
@@ -103,7 +98,7 @@ class Plan:
             for pair in self.links
             for end, other in (pair, pair[::-1])
             if end.node in local
-            for outside in [self.members[other.node].kind == "external"]
+            for outside in [kinds.of(self.members[other.node].kind).outside]
         ]
         member = self.members[local[0]]
         return {
@@ -165,13 +160,13 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
         words = "in a lab a name has up to 32 letters, digits, '-', '_' and '.'"
         raise lowered.error(of_node(name, words))
     given = lowered.extras.nodes.get(name)
-    if node["kind"] not in KINDS:
+    if not kinds.is_made(node["kind"]):
         words = f"a lab has no node of kind '{node['kind']}': run it in virtual time or in one process"
         raise lowered.error(of_node(name, words))
-    kind = {"peer": "edge"}.get(node["kind"], node["kind"])
+    kind = kinds.MADE_AS.get(node["kind"], node["kind"])
     if kind == "host" and (node.get("address") is None or name in measured):
         kind = "station"
-    member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
+    member = Member(name, kind, None if kinds.of(kind).outside else f"tp-{lowered.name}-{name}")
     if isinstance(given, model.HostSpec) and kind == "host":
         member.exec = list(given.exec)
     if kind == "bridge" and node.get("ageing") is not None:
@@ -239,7 +234,7 @@ def _check_mtus(made: Plan) -> None:
         for end in pair:
             if (
                 end.driver == "xdp"
-                and made.members[end.node].kind != "external"
+                and not kinds.of(made.members[end.node].kind).outside
                 and end.mtu > network_file.MTU_XDP
             ):
                 words = f"mtu={end.mtu}: with driver xdp a packet has at most {network_file.MTU_XDP} bytes"

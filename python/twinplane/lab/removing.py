@@ -61,7 +61,7 @@ def _end_processes(found: State) -> None:
         for node in found.nodes.values()
         if node.namespace is not None and (space := netns.identity(netns.path_of(node.namespace))) is not None
     ]
-    known = {node.process for node in found.nodes.values() if node.process is not None}
+    known = {process for node in found.nodes.values() for process in node.processes()}
 
     def left() -> set[Process]:
         starting.bury()

@@ -34,6 +34,10 @@ class NodeState:
     incarnation: int = 0
     record: str | None = None
 
+    def processes(self) -> list[Process]:
+        """What the lab has started for it and starts again."""
+        return [] if self.process is None else [self.process]
+
 
 @dataclass
 class State:
