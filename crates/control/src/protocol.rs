@@ -435,6 +435,11 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
+    /// What it costs to send by a port, where that is a matter of the protocol; `metric` is what the link says.
+    fn cost(&self, _attached: &Attached, _metric: u64) -> Option<u64> {
+        None
+    }
+
     /// The nodes, by name, that settings are for, and the key under which they stand: each has to be at the other end
     /// of a link.
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

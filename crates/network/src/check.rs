@@ -123,7 +123,7 @@ fn check_links(description: &Description) -> Checked {
             return field("medium", BuildProblem::MediumOfSegment { medium, node });
         }
         for (near, far) in [(link.a, link.b), (link.b, link.a)] {
-            let gateway = nodes[far].facts().is_own_transit() || nodes[far].facts().segment.is_some();
+            let gateway = nodes[far].facts().is_gateway() || nodes[far].facts().segment.is_some();
             if nodes[near].facts().host.is_some() && !gateway {
                 let (host, other) = (nodes[near].name.clone(), nodes[far].name.clone());
                 return refused(BuildProblem::NobodysGateway { host, other });

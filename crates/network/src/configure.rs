@@ -40,7 +40,7 @@ impl Network {
                     advertise: link.spec.advertise,
                     ..Address6::new(ends[side].address, ends[side].len)
                 }),
-                neighbor: speaks.then_some(link.addresses[1 - side]),
+                neighbor: (speaks || far.facts().router).then_some(link.addresses[1 - side]),
                 neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
                 mtu: link.spec.mtu,
                 cost: link.spec.metric,
@@ -161,7 +161,7 @@ impl Network {
     }
 
     /// Routes of a node to the loopback addresses at the other ends of its links that nobody announces.
-    fn silent_neighbors(&self, node: usize) -> impl Iterator<Item = (Prefix, NextHop)> + '_ {
+    pub(super) fn silent_neighbors(&self, node: usize) -> impl Iterator<Item = (Prefix, NextHop)> + '_ {
         self.ports_of(node).filter_map(move |(link, side)| {
             let far = link.ends()[1 - side];
             let gateway = link.addresses[1 - side].into();

@@ -15,6 +15,7 @@ mod configure;
 mod description;
 pub mod error;
 mod ipv6;
+pub mod kernels;
 pub mod kind;
 mod live;
 mod lsps;

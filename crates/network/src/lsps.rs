@@ -238,7 +238,8 @@ impl Network {
         self.check_node(spec.to).at("to")?;
         let (from, to) = (&self.description.nodes[spec.from], &self.description.nodes[spec.to]);
         if from.facts().foreign {
-            return on("from", LspProblem::ForeignHead { node: from.name.clone() });
+            let called = from.facts().called.to_string();
+            return on("from", LspProblem::ForeignHead { node: from.name.clone(), called });
         }
         if !from.facts().router {
             let called = from.facts().called.to_string();
@@ -246,8 +247,14 @@ impl Network {
         }
         // It may end at a raw port: whoever is there answers.
         if !to.facts().signals {
-            let called = to.facts().called.to_string();
-            return on("to", LspProblem::NoTail { node: to.name.clone(), called });
+            let (node, called) = (to.name.clone(), to.facts().called.to_string());
+            return on(
+                "to",
+                match to.facts().router {
+                    true => LspProblem::SilentTail { node, called },
+                    false => LspProblem::NoTail { node, called },
+                },
+            );
         }
         if to.facts().foreign && to.router_id.is_none() {
             return on("to", LspProblem::ForeignTail { node: to.name.clone() });
@@ -335,15 +342,18 @@ impl Network {
         Ok(Some(links))
     }
 
-    /// Refuses a way over a shared segment.
+    /// Refuses a way over a shared segment, and one through a router that does not signal.
     fn check_links(&self, links: &[usize]) -> Result<(), Diagnostic> {
-        let mut ends = links.iter().flat_map(|&link| self.links[link].ends());
-        match ends.find(|&end| self.facts(end).segment.is_some()) {
-            Some(segment) => {
-                Err(Diagnostic::new(LspProblem::OverSegment { segment: self.node_name(segment).into() }))
+        for end in links.iter().flat_map(|&link| self.links[link].ends()) {
+            let (node, facts) = (self.node_name(end).to_string(), self.facts(end));
+            if facts.segment.is_some() {
+                return Err(LspProblem::OverSegment { segment: node }.into());
             }
-            None => Ok(()),
+            if facts.router && !facts.signals {
+                return Err(LspProblem::ThroughSilent { node, called: facts.called.to_string() }.into());
+            }
         }
+        Ok(())
     }
 
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {

@@ -154,12 +154,14 @@ impl Network {
                 said.extend(found.into_iter().map(of_link));
             }
         }
+        let around = self.around_foreign();
+        around.iter().for_each(|all| parts.join_known(all));
         if said.is_empty() {
             said.extend(self.parted(protocol, &parts));
         }
         let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());
         if let Some((what, center)) = center.filter(|_| said.is_empty()) {
-            said.extend(self.regions(protocol, what, &center, &meetings));
+            said.extend(self.regions(protocol, what, &center, &meetings, &around));
         }
         said
     }
@@ -172,6 +174,7 @@ impl Network {
         what: &'static str,
         center: &str,
         meetings: &[Vec<End<'_>>],
+        around: &[Vec<usize>],
     ) -> Vec<Diagnostic> {
         let mut routers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let mut pieces = Parts::new(core::iter::empty());
@@ -187,6 +190,7 @@ impl Network {
                 }
             }
         }
+        around.iter().for_each(|all| pieces.join_known(all));
         let own = protocol.to_string();
         let inside = routers.get(center).cloned().unwrap_or_default();
         let mut said = Vec::new();
@@ -213,6 +217,25 @@ impl Network {
             said.push(Diagnostic::new(AdviceProblem::Pieces { protocol, what, center, some, others }));
         }
         said
+    }
+
+    /// The nodes around routers of others, for each group of those that have links to each other: what they do is not
+    /// known here, and they may join what is around them.
+    fn around_foreign(&self) -> Vec<Vec<usize>> {
+        let is_foreign = |node: &usize| self.facts(*node).router && self.facts(*node).foreign;
+        let mut groups = Parts::new((0..self.description.nodes.len()).filter(is_foreign));
+        for link in &self.links {
+            groups.join_known(&link.ends());
+        }
+        let mut around: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for link in &self.links {
+            for [one, other] in [link.ends(), [link.ends()[1], link.ends()[0]]] {
+                if is_foreign(&one) && !is_foreign(&other) {
+                    around.entry(groups.top(one)).or_default().push(other);
+                }
+            }
+        }
+        around.into_values().collect()
     }
 
     fn parted(&self, protocol: ProtocolId, parts: &Parts) -> Option<Diagnostic> {
@@ -287,5 +310,11 @@ impl Parts {
     fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.top(one), self.top(other));
         self.above.insert(one.max(other), one.min(other));
+    }
+
+    /// Joins those of some nodes that are in one of the parts.
+    fn join_known(&mut self, nodes: &[usize]) {
+        let known: Vec<usize> = nodes.iter().copied().filter(|node| self.above.contains_key(node)).collect();
+        known.windows(2).for_each(|pair| self.join(pair[0], pair[1]));
     }
 }

@@ -86,7 +86,7 @@ impl Placed {
         for (index, (spec, node)) in description.nodes.iter().zip(nodes).enumerate() {
             let refused = |problem: PlacementProblem| Err(problem.of_node(description, index));
             if spec.facts().foreign {
-                return refused(PlacementProblem::External {});
+                return refused(PlacementProblem::External { called: spec.facts().called.to_string() });
             }
             if !node.linked {
                 return refused(PlacementProblem::NoSuchKind { kind: spec.kind.clone() });
@@ -173,7 +173,8 @@ impl Placed {
         [near, far]: [usize; 2],
     ) -> Result<(), Diagnostic> {
         let host = description.nodes[far].facts().host;
-        let is_kernel = host.is_some_and(|host| host.kernel) && !self.local[far];
+        let of_host = host.is_some_and(|host| host.kernel) && !self.local[far];
+        let is_kernel = of_host || description.nodes[far].facts().kernel;
         match medium.outside {
             Outside::Nowhere => {
                 let node = name(description, near).to_string();

@@ -43,7 +43,7 @@ base::problems! {
         /// Fewer links than the kind has.
         FewLinks { called: String, links: String, count: usize } is Conflict, "few-links", "{called} has {links} at least, not {count}";
         /// A queue at a port of somebody else's.
-        QueueOfOthers {} is Conflict, "queue-of-others", "it is external: its queues are not ours";
+        QueueOfOthers { called: String } is Conflict, "queue-of-others", "it is {called}: its queues are not ours";
         /// A conditioner where packets do not arrive at a router of ours.
         NoConditioner {} is Conflict, "no-conditioner", "it is no router of ours: only these condition what arrives";
         /// Routes that would have to be computed for routers of other processes.
@@ -118,14 +118,18 @@ base::problems! {
     pub enum LspProblem {
         /// No way between its ends.
         NoPath { from: String, to: String } is Conflict, "no-path", "there is no path from '{from}' to '{to}'";
+        /// A way through a router that does not signal.
+        ThroughSilent { node: String, called: String } is Conflict, "through-silent", "its way leads through '{node}', {called}, which does not speak RSVP-TE";
         /// A way over a shared segment, where RSVP-TE has no neighbour of its own on the link.
         OverSegment { segment: String } is Conflict, "over-segment", "its way leads over segment '{segment}': LSPs go over links between two routers";
         /// An LSP that begins at somebody else's router.
-        ForeignHead { node: String } is Conflict, "foreign-head", "'{node}' is external: its LSPs begin there";
+        ForeignHead { node: String, called: String } is Conflict, "foreign-head", "'{node}' is {called}: its LSPs begin there";
         /// An LSP that begins at what is no router.
         NoHead { node: String, called: String } is Conflict, "no-head", "'{node}' is {called}, not a router";
         /// An LSP that ends where nobody signals.
         NoTail { node: String, called: String } is Conflict, "no-tail", "'{node}' is {called}: an LSP ends at a router";
+        /// An LSP to a router that does not signal.
+        SilentTail { node: String, called: String } is Conflict, "silent-tail", "'{node}' is {called}, which does not speak RSVP-TE";
         /// An LSP to somebody else's router, of which the id is not known.
         ForeignTail { node: String } is WrongType, "foreign-tail", "'{node}' is external: say its router_id";
         /// A set of classes without any.
@@ -169,7 +173,7 @@ base::problems! {
     /// Problems of a placement: which nodes are in a process, and by which interfaces it reaches the others.
     pub enum PlacementProblem {
         /// Somebody else's router in virtual time.
-        External {} is Conflict, "external", "it is external: somebody else's router is there in real time only";
+        External { called: String } is Conflict, "external", "it is {called}: somebody else's router is there in real time only";
         /// A kind that this program does not have, in virtual time.
         NoSuchKind { kind: String } is Conflict, "no-such-kind", "this program has no nodes of kind '{kind}': they run in another process only";
         /// Two interfaces for one end of a link.
@@ -183,7 +187,7 @@ base::problems! {
         /// An interface that does not carry the medium of its link.
         MediumInside { node: String, medium: &'static str, link: usize } is Conflict, "medium-inside", "'{node}': link {link} has medium {medium}, which no interface carries";
         /// A kernel at the other end of a link whose medium it does not read.
-        MediumOfKernel { host: String, medium: &'static str, link: usize } is Conflict, "medium-of-kernel", "link {link} has medium {medium}, which the kernel of host '{host}' does not read";
+        MediumOfKernel { host: String, medium: &'static str, link: usize } is Conflict, "medium-of-kernel", "link {link} has medium {medium}, which the kernel of '{host}' does not read";
         /// A link by its place, which has none.
         PortLink { interface: String, link: usize, count: usize } is UnknownName, "port-link", "interface '{interface}': link {link} of {count}";
         /// A node that is not at the link.

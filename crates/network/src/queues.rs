@@ -122,7 +122,8 @@ impl Network {
         let node = link.ends()[side];
         let refused = |problem: BuildProblem| self.at_end(problem, "queue", index, side);
         if self.facts(node).foreign {
-            return Err(refused(BuildProblem::QueueOfOthers {}).into());
+            let called = self.facts(node).called.to_string();
+            return Err(refused(BuildProblem::QueueOfOthers { called }).into());
         }
         // By the names that users gave: a node or a queue more disturbs no other.
         let name = format!("queue/{}/{index}", self.node_name(node));

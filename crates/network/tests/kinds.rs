@@ -36,6 +36,7 @@ impl Node for LampSpec {
             called: "a lamp".into(),
             router: false,
             foreign: false,
+            kernel: false,
             transit: false,
             signals: false,
             links_min: 1,

@@ -7,13 +7,16 @@ use crate::error::{diagnostic, input, network, run, warning};
 use crate::table::PyTable;
 use base::describe::Value;
 use base::diagnostic::{Diagnostic, os_text};
+use base::plane::Prefix;
 use base::{NodeId, Time};
 use engine::{Fault, Recording, ThreadsFor};
+use network::kernels::Expectation;
 use network::{Link, Part};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use tester::Testbed;
 use tester::spec::NetworkFile;
@@ -355,7 +358,21 @@ pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> P
     object(py, &made.map_err(|error| diagnostic(py, &given, &error))?)
 }
 
-/// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links":
+/// What a lab sets a router of a kernel up with: `{"routes": [[prefix, gateway]], "expected": [{"link", "protocol",
+/// "cost", "agreed": {what: value}}]}`, each of the latter for a router at the other end of a link.
+fn kernel(planned: &Testbed, node: usize) -> serde_json::Value {
+    let route = |(prefix, gateway): (Prefix, IpAddr)| [prefix.to_string(), gateway.to_string()];
+    let expected = |one: Expectation| {
+        let agreed = one.agreements.into_iter().map(|it| (it.what.to_string(), it.value.into()));
+        let agreed: serde_json::Map<String, serde_json::Value> = agreed.collect();
+        json!({"link": one.link, "protocol": one.protocol.name(), "cost": one.cost, "agreed": agreed})
+    };
+    let routes: Vec<_> = planned.kernel_routes(node).into_iter().map(route).collect();
+    let expected: Vec<_> = planned.expectations(node).into_iter().map(expected).collect();
+    json!({"routes": routes, "expected": expected})
+}
+
+/// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback", "kernel"}], "links":
 /// [{"addresses", "ipv6", "macs", "mtu", "longer", "ports"}]}`, addresses with the length of their prefixes, those of
 /// IPv6 null where there are none, and `longer` the bytes that a frame of the medium has more than one of Ethernet; and
 /// the warnings. Nothing is built that could run.
@@ -368,7 +385,11 @@ pub fn plan<'py>(
     let file = NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?;
     let planned = py.detach(|| Testbed::planned(&file)).map_err(network)?;
     let nodes: Vec<_> = (0..planned.description().nodes.len())
-        .map(|node| json!({"name": planned.node_name(node), "loopback": planned.loopback(node).to_string()}))
+        .map(|node| {
+            let kernel = planned.is_of_kernel(node).then(|| kernel(&planned, node));
+            let loopback = planned.loopback(node).to_string();
+            json!({"name": planned.node_name(node), "loopback": loopback, "kernel": kernel})
+        })
         .collect();
     let link = |link: &Link| {
         let mac = |side: usize| base::MacAddr::of_port(NodeId(link.ends()[side] as u32), link.ports[side]);

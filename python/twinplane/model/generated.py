@@ -1167,6 +1167,32 @@ class BridgeSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrrSpec(Written):
+    """A router of FRRouting: in a lab a network namespace whose kernel forwards, with the daemons in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "frr")
+    config: str | None = None
+    """Its configuration (`frr.conf`), a file beside this one. Which daemons are started follows from what is in it [default: made of what its neighbours say]."""
+    router_id: str | None = None
+    """Its address on `lo`, and the number that others know it by [default: given by the network]."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BirdSpec(Written):
+    """A router of BIRD 2: in a lab a network namespace whose kernel forwards, with BIRD in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "bird")
+    config: str | None = None
+    """Its configuration (`bird.conf`), a file beside this one [default: made of what its neighbours say]."""
+    router_id: str | None = None
+    """Its address on `lo`, and the number that others know it by [default: given by the network]."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReflectorSpec(Written):
     """A plug at the end of one link: every frame to one station goes back, with its Ethernet addresses exchanged."""
 
@@ -1552,7 +1578,16 @@ RoutingSpec: TypeAlias = ShortestSpec | Literal["shortest"]
 
 
 NodeSpec: TypeAlias = (
-    RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec | BridgeSpec | ReflectorSpec
+    RouterSpec
+    | HostSpec
+    | StationSpec
+    | EdgeSpec
+    | ExternalSpec
+    | PeerSpec
+    | BridgeSpec
+    | FrrSpec
+    | BirdSpec
+    | ReflectorSpec
 )
 """A node, by its kind."""
 

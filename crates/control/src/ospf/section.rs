@@ -512,6 +512,10 @@ impl Setup for OspfSpec {
         self.router_id
     }
 
+    fn cost(&self, attached: &Attached, metric: u64) -> Option<u64> {
+        Some(u64::from(self.interface(attached, metric).cost))
+    }
+
     fn center(&self) -> Option<(&'static str, String)> {
         Some((AREA_OF_LINK, BACKBONE.to_string()))
     }

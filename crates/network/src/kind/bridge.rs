@@ -40,6 +40,7 @@ impl Node for BridgeSpec {
             called: "a bridge".into(),
             router: false,
             foreign: false,
+            kernel: false,
             transit: true,
             signals: false,
             links_min: 0,

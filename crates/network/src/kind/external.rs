@@ -43,6 +43,7 @@ impl Node for ExternalSpec {
             called: "external".into(),
             router: true,
             foreign: true,
+            kernel: false,
             transit: true,
             signals: true,
             links_min: 0,

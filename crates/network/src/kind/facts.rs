@@ -18,6 +18,10 @@ pub struct Facts {
     /// Is it somebody else's? Then it exists in real time only, is in no process of ours, and all that is known of it
     /// is what the description says.
     pub foreign: bool,
+    /// Is it a router made of a kernel and somebody else's daemons, which a lab makes? Then its links have the addresses
+    /// that this network plans.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub kernel: bool,
     /// Does it pass packets on that are for others? Only through such nodes do routes lead.
     pub transit: bool,
     /// Is it a neighbour that routers signal with? They reserve no bandwidth towards one that is not, and LSPs end at
@@ -78,6 +82,11 @@ impl Facts {
         self.is_own_router() && self.transit
     }
 
+    /// Does it pass packets on for hosts on its links, with the addresses that are planned for it?
+    pub fn is_gateway(&self) -> bool {
+        self.is_own_transit() || self.kernel
+    }
+
     /// Has it a hidden port beside it for test packets?
     pub fn has_port_beside(&self) -> bool {
         self.tests == Tests::Beside
@@ -88,6 +97,7 @@ impl Facts {
         called: Cow::Borrowed("unknown"),
         router: false,
         foreign: true,
+        kernel: false,
         transit: false,
         signals: false,
         links_min: 0,

@@ -6,6 +6,7 @@
 mod bridge;
 mod external;
 mod facts;
+mod kernel;
 mod peer;
 mod placeholder;
 mod reflector;
@@ -15,6 +16,7 @@ mod router;
 pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
 pub use facts::{Facts, HostFacts, Tests};
+pub use kernel::{BIRD, FRR};
 pub use peer::PEER;
 pub use reflector::{REFLECTOR, Reflector};
 pub use resolve::write_facts;
@@ -35,7 +37,7 @@ use engine::World;
 use node::{Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, REFLECTOR];
+pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, FRR, BIRD, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

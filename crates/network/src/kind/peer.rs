@@ -29,6 +29,7 @@ impl Node for PeerSpec {
             called: "a raw port".into(),
             router: false,
             foreign: false,
+            kernel: false,
             transit: false,
             // Whoever uses the port may answer as a router does.
             signals: true,

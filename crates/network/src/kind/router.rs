@@ -107,6 +107,7 @@ impl Node for RouterSpec {
             called: "a router".into(),
             router: true,
             foreign: false,
+            kernel: false,
             transit: true,
             signals: true,
             links_min: 0,

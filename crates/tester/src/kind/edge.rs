@@ -60,6 +60,7 @@ impl Node for EdgeSpec {
             called: "an edge".into(),
             router: true,
             foreign: false,
+            kernel: false,
             transit: false,
             signals: true,
             links_min: 1,

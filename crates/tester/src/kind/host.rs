@@ -111,6 +111,7 @@ fn host(host: HostFacts) -> Facts {
         called: "a host".into(),
         router: false,
         foreign: false,
+        kernel: false,
         transit: false,
         signals: false,
         links_min: 1,

@@ -39,6 +39,7 @@ impl Node for ReflectorSpec {
             called: "a reflector".into(),
             router: false,
             foreign: false,
+            kernel: false,
             transit: false,
             signals: false,
             links_min: 1,
