@@ -181,10 +181,11 @@ def exec_(
     if not command:
         raise TwinplaneError(f"say which command: twinplane lab exec {node} -- ip address")
     found = _of_node(node, in_lab)
-    if shutil.which(command[0]) is None:
+    environment = found.environment(node)
+    if shutil.which(command[0], path=environment.get("PATH", os.defpath)) is None:
         raise TwinplaneError(f"there is no command '{command[0]}' on this machine")
     words = found.words(node, command)
-    os.execve(words[0], words, found.environment())
+    os.execve(words[0], words, environment)
 
 
 @app.command()
@@ -372,6 +373,16 @@ def print_details(found: dict[str, Any], how: str) -> None:
                 for one in found["lsps"]
             ],
             left=4,
+        )
+    met = [(one["node"], row) for one in found["nodes"] for row in one.get("neighbors", [])]
+    if met:
+        print_table(
+            ["daemons of", "protocol", "neighbour", "interface", "state"],
+            [
+                [node, row["protocol"], row["neighbor"], row["interface"] or "-", row["state"]]
+                for node, row in met
+            ],
+            left=5,
         )
     for text in found["problems"]:
         typer.echo(text)

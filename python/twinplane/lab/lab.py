@@ -153,9 +153,10 @@ class Lab:
             )
         return [find_ip(), "netns", "exec", namespace, *command]
 
-    def environment(self) -> dict[str, str]:
-        """For whatever is started in the lab: so that it is found when the lab goes down."""
-        return {**os.environ, processes.MARK: str(self.state.folder)}
+    def environment(self, node: str) -> dict[str, str]:
+        """For whatever is started in a node: so that it is found when the lab goes down."""
+        own = kinds.of(self.state.node(node).kind).environment(self.state, node)
+        return {**os.environ, **own, processes.MARK: str(self.state.folder)}
 
     def exec(
         self, node: str, *command: str, check: bool = True, timeout: float | None = None, **options: Any
@@ -163,7 +164,7 @@ class Lab:
         """Run a command in a node and wait for it; a code that is not 0 is an error if `check`."""
         options = {"capture_output": True, "text": True, **options}
         words = self.words(node, command)
-        done = subprocess.run(words, env=self.environment(), timeout=timeout, check=False, **options)
+        done = subprocess.run(words, env=self.environment(node), timeout=timeout, check=False, **options)
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout or "").strip().splitlines()
             why = f": {said[-1].strip()}" if said else ""
@@ -173,7 +174,7 @@ class Lab:
     def start(self, node: str, *command: str, **options: Any) -> subprocess.Popen[str]:
         """Start a command in a node, and go on; it ends with the lab at the latest."""
         options = {"text": True, "stdin": subprocess.DEVNULL, **options}
-        return subprocess.Popen(self.words(node, command), env=self.environment(), **options)
+        return subprocess.Popen(self.words(node, command), env=self.environment(node), **options)
 
     def restart(self, node: str, timeout_s: float = TIMEOUT_S) -> None:
         """Start a router again, whether it runs or was killed; it has forgotten everything."""

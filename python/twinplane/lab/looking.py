@@ -77,7 +77,7 @@ def details(name: str) -> dict[str, Any]:
             "address": node.address,
             "namespace": node.namespace,
             "interfaces": node.interfaces,
-            "pid": None if node.process is None or not node.process.alive() else node.process.pid,
+            "pid": next((process.pid for process in node.processes() if process.alive()), None),
             "restarts": node.incarnation,
         }
         if node.kind == "router" and entry["state"] != "up":

@@ -16,7 +16,7 @@ from ..model import network_file
 from ..model.places import of_link, of_node
 from ..network.lowering import Lowered
 from ..units import span_ps
-from . import kinds
+from . import kernels, kinds
 from .netns import NETNS
 
 
@@ -61,6 +61,12 @@ class Member:
     ageing_ps: int | None = None
     """Of a bridge: how long it remembers a silent station, if that was said."""
     loopback: str = ""
+    config: str = ""
+    """Of a router of somebody else: the configuration, as it was given or made."""
+    config_file: str | None = None
+    """The file that it was read from."""
+    expected: list[dict[str, str]] = field(default_factory=list)
+    """Of such a router: by which `protocol` at which `interface` it should meet whom (`far`)."""
 
 
 @dataclass
@@ -152,6 +158,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     described = {**lowered.description, "flows": []}
     made = Plan(lowered.name, described, members, links, file, lowered, warnings)
     _check_mtus(made)
+    made.warnings += kernels.configure(made, planned["nodes"])
     return made
 
 

@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +32,11 @@ class Starting:
     def __init__(self, state: State) -> None:
         self.state = state
         self.waiting: dict[int, tuple[str, subprocess.Popen[bytes]]] = {}
+        self.rest: list[Callable[[float], None]] = []
+
+    def later(self, what: Callable[[float], None]) -> None:
+        """Have something done, with the time limit, when all that has been started is waited for."""
+        self.rest.append(what)
 
     def router(self, name: str, placement: dict[str, Any], description: dict[str, Any]) -> None:
         """Start a router in its namespace."""
@@ -72,6 +78,9 @@ class Starting:
             for descriptor in self.waiting:
                 os.close(descriptor)
             self.waiting.clear()
+        for what in self.rest:
+            what(limit)
+        self.rest.clear()
 
     def why(self, name: str, child: subprocess.Popen[bytes]) -> str:
         """What a router said that ended before it was ready."""

@@ -18,6 +18,7 @@ from .processes import Process
 
 TOP = Path("/run/twinplane")
 ROOT = TOP / "labs"
+DAEMONS = TOP / "daemons"
 
 FORMAT = 1
 
@@ -33,10 +34,12 @@ class NodeState:
     process: Process | None = None
     incarnation: int = 0
     record: str | None = None
+    daemons: dict[str, Process] = field(default_factory=dict)
+    """Those of a router of somebody else, by name."""
 
     def processes(self) -> list[Process]:
         """What the lab has started for it and starts again."""
-        return [] if self.process is None else [self.process]
+        return [*([] if self.process is None else [self.process]), *self.daemons.values()]
 
 
 @dataclass
@@ -70,6 +73,10 @@ class State:
         """What a router is told."""
         return self.folder / "nodes" / f"{node}.json"
 
+    def runtime(self, node: str) -> Path:
+        """The files of daemons that run as a user of their own, who may not look into the lab's folder."""
+        return DAEMONS / self.name / node
+
     def save(self) -> None:
         """Write it down; a reader sees the old or the new one, never a part."""
         text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
@@ -101,7 +108,8 @@ def load(name: str) -> State | None:
                 f"lab '{name}': another version of twinplane made it; take it down with that one"
             )
         nodes = {
-            key: NodeState(**{**node, "process": _process(node)}) for key, node in found["nodes"].items()
+            key: NodeState(**{**node, "process": _process(node), "daemons": _daemons(node)})
+            for key, node in found["nodes"].items()
         }
         return State(**{**found, "nodes": nodes, "maker": Process(**found["maker"])})
     except (FileNotFoundError, NotADirectoryError):
@@ -114,6 +122,10 @@ def load(name: str) -> State | None:
 
 def _process(node: dict[str, Any]) -> Process | None:
     return None if node["process"] is None else Process(**node["process"])
+
+
+def _daemons(node: dict[str, Any]) -> dict[str, Process]:
+    return {name: Process(**process) for name, process in node.get("daemons", {}).items()}
 
 
 def readable() -> tuple[list[tuple[str, State | None]], list[str]]:
@@ -191,7 +203,7 @@ def locked(name: str, wait_s: float = 10.0) -> Iterator[None]:
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(descriptor)
-        for place in (ROOT, TOP):  # if nothing else is in them
+        for place in (ROOT, DAEMONS, TOP):  # if nothing else is in them
             with contextlib.suppress(OSError):
                 place.rmdir()
 
@@ -229,4 +241,5 @@ def _lock(path: Path, name: str, wait_s: float) -> int:
 
 def remove(name: str) -> None:
     """All files of a lab."""
+    shutil.rmtree(DAEMONS / name, ignore_errors=True)
     shutil.rmtree(folder(name), ignore_errors=True)

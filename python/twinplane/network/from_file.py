@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import warn
-from ..model import generated as model
 from ..model import network_file, source
 from ..model.written import plain
 from . import lowering
@@ -17,17 +16,22 @@ if TYPE_CHECKING:
     N = TypeVar("N", bound=Network)
 
 
+ELSEWHERE = {
+    "external": "it is external: what is beyond an interface is in labs only (twinplane lab up {path}),"
+    " or in networks that `Network.attach` is told of",
+    "frr": "it is a router of FRR, which runs in labs only: twinplane lab up {path}",
+    "bird": "it is a router of BIRD, which runs in labs only: twinplane lab up {path}",
+}
+"""Kinds of nodes that are in no network of one process, and where they are."""
+
+
 def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
     """The network that a network file describes, in one process; `options` go to `Network`."""
     found = source.read(path)
     lab, described, checked = network_file.checked(found)
     for name, node in lab.nodes.items():
-        if isinstance(node, model.ExternalSpec):
-            raise checked.error(
-                ("nodes", name),
-                f"node '{name}': it is external: what is beyond an interface is in labs only"
-                f" (twinplane lab up {path}), or in networks that `Network.attach` is told of",
-            )
+        if node.WORD is not None and (words := ELSEWHERE.get(node.WORD[1])) is not None:
+            raise checked.error(("nodes", name), f"node '{name}': {words.format(path=path)}")
         left = "exec" if getattr(node, "exec", None) else "record" if getattr(node, "record", None) else None
         if left is not None:
             warn(f"{checked.error(('nodes', name, left), '')}node '{name}': {left}: only a lab does that")

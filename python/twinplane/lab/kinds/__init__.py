@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .bird import Bird
 from .bridge import Bridge
 from .external import External
+from .frr import Frr
 from .host import Host
 from .kind import Kind
 from .router import Router
@@ -15,6 +17,8 @@ KINDS: dict[str, Kind] = {
     "edge": Kind(),
     "external": External(),
     "bridge": Bridge(),
+    "frr": Frr(),
+    "bird": Bird(),
 }
 """By the name that members of a plan have; a raw port is an edge, and a measured host a station."""
 

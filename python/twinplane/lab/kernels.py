@@ -1,0 +1,117 @@
+"""Routers made of a kernel and somebody else's daemons: configurations, and labels that would be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConflictError
+from ..model.places import of_node
+from . import kinds
+from .kinds import around as surroundings
+from .kinds.around import Around, Side
+from .kinds.kernel_router import KernelRouter, read
+
+if TYPE_CHECKING:
+    from .plan import Interface, Member, Plan
+
+MPLS = Path("/proc/sys/net/mpls")
+"""There if the kernel forwards by labels."""
+
+
+def configure(plan: Plan, planned: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Give each such router its configuration; what its kernel could not do is a warning.
+
+    `planned` is what the core has planned for each node.
+    """
+    warnings: list[str] = []
+    for member, found in zip(plan.members.values(), planned, strict=True):
+        kind = kinds.of(member.kind)
+        if not isinstance(kind, KernelRouter):
+            continue
+        about = around(plan, member, found["kernel"], planned)
+        given = plan.lowered.extras.nodes.get(member.name)
+        member.config_file = getattr(given, "config", None)
+        try:
+            made = kind.made(about) if member.config_file is None else read(plan, member, member.config_file)
+        except ConflictError as error:
+            raise plan.lowered.error(of_node(member.name, str(error))) from None
+        member.config = made
+        member.expected = [
+            {"protocol": protocol, "interface": side.name, "far": side.far}
+            for side in about.sides
+            for protocol, spoken in (("OSPF", side.ospf), ("LDP", side.ldp))
+            if spoken is not None and kind.speaks_protocol(protocol, made)
+        ]
+        if not MPLS.exists():
+            lost = lost_labels(about, kind, made)
+            warnings += [str(plan.lowered.error(of_node(member.name, words))) for words in lost]
+    return tuple(warnings)
+
+
+def lost_labels(about: Around, kind: KernelRouter, config: str) -> list[str]:
+    """Where a kernel without MPLS would have to forward labels, a sentence each."""
+    without = f"and this kernel forwards none (no {MPLS}: modprobe mpls_router)"
+    said = []
+    if kind.speaks_protocol("LDP", config):
+        speakers = [side.far for side in about.sides if side.ldp is not None]
+        beyond = [side.far for side in about.sides if side.is_transit]
+        if speakers and len(beyond) > 1:
+            others = [far for far in beyond if far != speakers[0]]
+            said.append(
+                f"packets from '{speakers[0]}' to what is behind {' and '.join(map(repr, others))} come with"
+                f" labels of LDP, {without}: they are lost; leave ldp out at its neighbours"
+            )
+        if kind.asks_for_explicit_null(config):
+            said.append(
+                f"its LDP asks for the label explicit null, {without}: leave implicit null, the usual"
+            )
+    return said
+
+
+def around(
+    plan: Plan, member: Member, kernel: Mapping[str, Any], planned: Sequence[Mapping[str, Any]]
+) -> Around:
+    """What a router finds around it."""
+    nodes = plan.description["nodes"]
+    expected = {(one["link"], one["protocol"]): one for one in kernel["expected"]}
+    led = any(said.get("ospf") is not None for said in nodes.values())
+    sides, ends = [], []
+    for end in member.interfaces:
+        far = other(plan, end)
+        ospf = ldp = None
+        if (one := expected.get((end.link, "ospf"))) is not None:
+            ospf = surroundings.ospf_of(one["agreed"], one["cost"])
+        elif led and isinstance(kinds.of(plan.members[far.node].kind), KernelRouter):
+            # Nobody of ours says how; two of their kind take what is usual.
+            ospf = surroundings.Ospf(cost=int(plan.description["links"][end.link].get("metric") or 1))
+        if (end.link, "ldp") in expected:
+            ldp = surroundings.ldp_of(nodes.get(far.node, {}).get("ldp"))
+        is_transit = plan.members[far.node].kind not in ("host", "station", "edge")
+        sides.append(Side(end.name, end.address, far.node, ospf, ldp, is_transit))
+        ends += [(plain(end), one.node, plain(one)) for one in beyond(plan, far)]
+    ids = {str(one["name"]): str(one["loopback"]) for one in planned}
+    try:
+        asn, peers = surroundings.bgp_of(member.name, ends, member.loopback, nodes, ids)
+    except ConflictError as error:
+        raise plan.lowered.error(of_node(member.name, str(error))) from None
+    routes = [(str(prefix), str(gateway)) for prefix, gateway in kernel["routes"]]
+    return Around(member.name, member.loopback, sides, routes, asn, peers)
+
+
+def other(plan: Plan, end: Interface) -> Interface:
+    """The other end of a link."""
+    return next(one for one in plan.links[end.link] if one is not end)
+
+
+def beyond(plan: Plan, far: Interface) -> list[Interface]:
+    """Who is met at the other end of a link: at a bridge all of its members."""
+    if plan.members[far.node].kind != "bridge":
+        return [far]
+    return [other(plan, end) for end in plan.members[far.node].interfaces]
+
+
+def plain(end: Interface) -> str:
+    """An address without the length of its prefix."""
+    return end.address.partition("/")[0]

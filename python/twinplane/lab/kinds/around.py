@@ -1,0 +1,158 @@
+"""What a router that is not ours finds around it: what its configuration is made of where none is given."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import ConflictError
+from ...units import span_ps
+
+BACKBONE = "0.0.0.0"
+"""The area of OSPF that joins all others."""
+
+
+@dataclass(frozen=True)
+class Ospf:
+    """OSPF on a link, as the router at the other end has it."""
+
+    area: str = BACKBONE
+    stub: bool = False
+    hello_s: int = 10
+    dead_s: int = 40
+    broadcast: bool = False
+    cost: int = 1
+    kind: str = "none"
+    """How packets are authenticated: none, simple, md5, sha1, sha256, ..."""
+    key_id: int = 1
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Ldp:
+    """LDP on a link, as the router at the other end has it."""
+
+    hello_s: float = 5.0
+    hold_s: int = 15
+
+
+@dataclass(frozen=True)
+class Side:
+    """An interface."""
+
+    name: str
+    address: str
+    far: str
+    ospf: Ospf | None = None
+    """None: nothing is spoken there, but its network is announced."""
+    ldp: Ldp | None = None
+    is_transit: bool = True
+    """May networks of others be behind it?"""
+
+
+@dataclass(frozen=True)
+class BgpPeer:
+    """A router that names this one as its neighbour."""
+
+    name: str
+    address: str
+    asn: int
+    hold_s: int
+    far: bool = False
+    """Is it met by the addresses on `lo`?"""
+
+
+@dataclass(frozen=True)
+class Around:
+    """A router that is not ours, and what is around it."""
+
+    name: str
+    router_id: str
+    sides: list[Side]
+    routes: list[tuple[str, str]]
+    """Prefix and gateway."""
+    asn: int | None = None
+    peers: list[BgpPeer] = field(default_factory=list)
+
+    def areas(self) -> dict[str, bool]:
+        """The areas of OSPF that it is in, and which are stub areas."""
+        return {side.ospf.area: side.ospf.stub for side in self.sides if side.ospf is not None}
+
+    def home(self) -> str | None:
+        """The area that its own address and networks without neighbours are announced in."""
+        areas = list(self.areas())
+        return BACKBONE if BACKBONE in areas else areas[0] if areas else None
+
+
+def ospf_of(agreed: Mapping[str, str], cost: int | None) -> Ospf:
+    """From what both ends have to agree on, in the words of the core."""
+    kind, _, rest = agreed.get("authentication", "none").partition(" with key ")
+    return Ospf(
+        area=agreed["area"],
+        stub=agreed.get("kind of area") == "stub",
+        hello_s=_seconds(agreed["hello interval"]),
+        dead_s=_seconds(agreed["dead interval"]),
+        broadcast=agreed["kind of network"] == "broadcast",
+        cost=1 if cost is None else cost,
+        kind=kind,
+        key_id=int(rest) if rest else 1,
+        key=agreed.get("secret of the key", ""),
+    )
+
+
+def _seconds(words: str) -> int:
+    return int(words.removesuffix(" s"))
+
+
+def ldp_of(said: Mapping[str, Any] | None) -> Ldp:
+    """From what the description says of LDP at the other end."""
+    if said is None:
+        return Ldp()
+    return Ldp(seconds(said["hello_interval"]), round(seconds(said["hold_time"])))
+
+
+def seconds(span: Any) -> float:
+    """A time of a description."""
+    return span_ps(span) / 1e12
+
+
+def bgp_of(
+    name: str, ends: list[tuple[str, str, str]], own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]
+) -> tuple[int | None, list[BgpPeer]]:
+    """The AS that neighbours expect a router in, and who they are.
+
+    `ends` are the router's address, the other end and its address, for each link; `own` is its address on
+    `lo`, and `ids` are the addresses of all nodes.
+    """
+    numbers: dict[int, str] = {}
+    peers = []
+    for other, said in nodes.items():
+        bgp = said.get("bgp")
+        for named, neighbor in (bgp or {}).get("neighbors", {}).items():
+            links = [
+                address
+                for mine, far, address in ends
+                if far == other and (named == name or ipaddress.ip_address(mine) == _address(named))
+            ]
+            is_far = _address(named) == ipaddress.ip_address(own)
+            if not links and not is_far:
+                continue
+            numbers.setdefault(int(neighbor["asn"]), other)
+            hold = round(seconds(bgp["hold_time"]))
+            peers.append(BgpPeer(other, ids[other] if is_far else links[0], int(bgp["asn"]), hold, is_far))
+    if len(numbers) > 1:
+        (one, first), (two, second) = list(numbers.items())[:2]
+        raise ConflictError(
+            f"'{first}' expects it in AS {one} and '{second}' in AS {two}: a configuration of its own could"
+            " be both (config: FILE)"
+        )
+    return next(iter(numbers), None), peers
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
