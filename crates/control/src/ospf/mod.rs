@@ -186,6 +186,8 @@ pub struct Ospf {
     table: BTreeMap<Prefix, Path>,
     computations: u64,
     partial: u64,
+    /// When paths were computed last, and when a route was another then.
+    computed: [Option<Time>; 2],
     sequence: u32,
     is_started: bool,
     outputs: VecDeque<Output>,
@@ -230,6 +232,7 @@ impl Ospf {
             table: BTreeMap::new(),
             computations: 0,
             partial: 0,
+            computed: [None; 2],
             sequence: 0,
             is_started: false,
             outputs: VecDeque::new(),
@@ -259,6 +262,11 @@ impl Ospf {
     /// How often it has computed paths, and how often of these no tree of an area.
     pub fn computations(&self) -> (u64, u64) {
         (self.computations, self.partial)
+    }
+
+    /// When it has computed paths last, and when the routing table was last given another route.
+    pub fn computed(&self) -> [Option<Time>; 2] {
+        self.computed
     }
 
     fn name_of(kind: u8) -> &'static str {

@@ -170,6 +170,10 @@ impl Ospf {
             .map(|(prefix, path)| (*prefix, path.as_ref().and_then(Path::route), after(prefix)))
             .filter(|(_, before, after)| before != after)
             .collect();
+        self.computed[0] = Some(now);
+        if !changed.is_empty() {
+            self.computed[1] = Some(now);
+        }
         for (prefix, _, _) in changed.iter().filter(|(_, before, after)| before.is_some() && after.is_none())
         {
             rib.remove(*prefix, Source::Protocol(Ospf::ID));

@@ -49,6 +49,10 @@ base::table! {
         computations: u64 => ospf.computations().0,
         /// How often of these it computed no tree, since only networks of other areas or outside were others.
         partial: u64 => ospf.computations().1,
+        /// When it computed paths last; absent if it has not yet.
+        computed_s: Option<Time> => ospf.computed()[0],
+        /// When the routing table was last given another route by it; absent if it was not yet.
+        changed_s: Option<Time> => ospf.computed()[1],
         /// Routes by the area that it has given to the routing table; those that lead outside are counted in the first
         /// area.
         routes: usize => ospf.routes_by(area),

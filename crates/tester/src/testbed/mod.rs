@@ -15,6 +15,7 @@ mod flow_ports;
 mod flow_spec;
 mod flows;
 mod harms;
+mod loops;
 mod losses;
 mod outages;
 mod packets;
@@ -94,6 +95,7 @@ pub struct Testbed {
     streams: Vec<u32>,
     /// By group of LSPs.
     traced: BTreeMap<usize, Traced>,
+    passed: BTreeMap<u32, loops::Passed>,
     demands: demands::Demands,
     /// Links and nodes that fail, as events say it.
     harms: Vec<harms::Harm>,
@@ -175,6 +177,7 @@ impl Testbed {
             random_flows: BTreeSet::new(),
             streams: Vec::new(),
             traced: BTreeMap::new(),
+            passed: BTreeMap::new(),
             demands: demands::Demands::default(),
             harms: Vec::new(),
             owners: Arc::default(),
@@ -360,6 +363,10 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
         traffic::check_routes(testbed);
         Ok(traffic::routes(testbed))
+    }),
+    TableEntry::new::<loops::LoopRow>(Scope::Network, |testbed, _| {
+        traffic::check_routes(testbed);
+        Ok(loops::table(testbed))
     }),
     TableEntry::new::<traffic::SinkRow>(Scope::Network, |testbed, _| Ok(traffic::sinks(testbed))),
 ];

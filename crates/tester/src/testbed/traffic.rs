@@ -2,6 +2,7 @@
 
 use super::{FlowSpec, Testbed};
 use super::checked::{Astray, astray};
+use super::loops;
 use crate::batches::NoInterval;
 use crate::course::CourseBin;
 use crate::delay::DelayStats;
@@ -295,11 +296,16 @@ pub fn flow_series(testbed: &Testbed, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Compares the links that traced packets crossed with the routes of their LSPs.
+/// Compares the links that traced packets crossed with the routes of their LSPs, and looks for nodes that they came to
+/// twice.
 pub fn check_routes(testbed: &mut Testbed) {
+    let ends = loops::ends(testbed);
     for node in testbed.ids() {
         let Some(probe) = testbed.probe_mut(node.index()) else { continue };
         for (stream, links) in probe.take_traces() {
+            if let Some(&flow) = testbed.streams.get(stream.index()) {
+                loops::note(testbed, flow, &links, &ends);
+            }
             check_trace(testbed, stream, &links);
         }
     }
