@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 CATALOGUE: dict[str, tuple[str, str]] = {
     "lsp-flap": ("lsp_flap", "does tearing down and setting up LSPs disturb forwarding, and the reverse?"),
     "lsp-mesh": ("lsp_mesh", "does every LSP of a full mesh on a real topology follow its explicit route?"),
+    "convergence": (
+        "convergence",
+        "how long do both planes take after each failure, and what do timers say?",
+    ),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
     "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }

@@ -55,6 +55,10 @@ class Probes:
     """Packets per second of each; None: as many as the work for one second allows."""
     protected: bool = True
     """Of routers without LSPs: over an LSP with a fallback each, and not as the routers' routes lead."""
+    start: str | None = None
+    """When they begin; None: with the network."""
+    traced: bool = False
+    """Do packets note the links that they cross?"""
 
 
 BEST_EFFORT = "best effort"
@@ -123,7 +127,8 @@ def add_probes(network: Network, asked: Probes) -> str:
         over = None
         if protected:
             over = a.lsp(name, to=b, route=_links(network, way), fallback=_links(network, fallback))
-        network.flow(a, b, over, rate=_bps(asked, each), size=PROBE_BYTES, name=name)
+        rate, start = _bps(asked, each), asked.start or 0
+        network.flow(a, b, over, rate=rate, size=PROBE_BYTES, start=start, name=name, trace=asked.traced)
     how = (
         "over an LSP each, by the shortest way, with the fallback that shares least with it"
         if protected

@@ -47,6 +47,7 @@ def _words(topology: Mapping[str, Any]) -> str:
         text += f" {route['name']}{many}: {' - '.join(route['nodes'])}."
     if not routes and any(link["lsps"] for link in links):
         text += " The wider a link is drawn, the more LSPs take it."
+    text += f" {topology['weights']}" if topology.get("weights") else ""
     failed = [f"{link['a']} - {link['b']}" for link in links if link.get("failed")]
     failed += [str(node["name"]) for node in nodes if node.get("failed")]
     if failed:
@@ -82,8 +83,10 @@ def _places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float, float
 
 def _link(link: Mapping[str, Any], at: Mapping[str, Place], turn: int, heaviest: int, routed: bool) -> str:
     (x, y), (u, v) = at[link["a"]], at[link["b"]]
-    width = 1.5 if routed or not heaviest else 1 + 5 * link["lsps"] / heaviest
+    share = link.get("weight", link["lsps"] / heaviest if heaviest and not routed else None)
+    width = 1.5 if share is None else 1 + 5 * share
     said = f"{link['rate_bps'] / 1e9:g} Gbit/s, {link['delay_s'] * 1e6:g} us, {link['lsps']} LSPs"
+    said += "".join(f", {words}" for words in (link.get("said"),) if words)
     title = f"{link['a']} - {link['b']}: {said}"
     bend = 18 * ((turn + 1) // 2) * (1 if turn % 2 else -1)
     length = math.hypot(u - x, v - y) or 1.0
@@ -137,7 +140,8 @@ def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
     x, y = at[node["name"]]
     name = escape(node["name"])
     size = 9.0 if count <= 12 else 5.0 if count <= NAMES_MAX else 2.5
-    title = f"<title>{name}</title>"
+    said = f": {escape(node['said'])}" if node.get("said") else ""
+    title = f"<title>{name}{said}</title>"
     if node["kind"] == "router":
         shape = (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="var(--page, #fff)" stroke="currentColor"'
