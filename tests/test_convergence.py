@@ -63,7 +63,7 @@ def test_a_ring_converges_as_its_timers_say() -> None:
     # Packets over the link are lost until the router in front of it has computed: that knew at once.
     assert all(0.049 <= row["full_s"] < 0.051 for row in found[:4])
     # Between the neighbours of a router that fails there is another path as good, taken at once.
-    assert min(row["full_s"] for row in found[4:]) < 0.01
+    assert any(row["full_s"] is not None and row["full_s"] < 0.01 for row in found[4:])
     lost = sum(row["lost"] for row in rows(outcome, "prefixes"))
     assert lost == outcome.metrics["lost"] > 0
     assert all(row["prefix"] in "r0 r1 r2 r3" for row in rows(outcome, "prefixes"))

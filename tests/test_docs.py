@@ -62,7 +62,7 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
     YAML that begins with a comment such as `# two-sites.yaml` becomes that file.
     """
     if any(LABS.search(text) for kind, text in blocks(page) if kind in RUNS):
-        need("labs")
+        need("labs", *(["vtysh"] if any("kind: frr" in text for _, text in blocks(page)) else []))
         with no_other_labs(tmp_path) as within:
             run_page(page, tmp_path, within)
     else:

@@ -52,7 +52,7 @@ def test_the_wheel_runs_from_a_folder_of_its_own(tmp_path: Path) -> None:
         return done.stdout.strip()
 
     assert said("import twinplane; print(twinplane.__file__)") == str(place / "twinplane/__init__.py")
-    program = said("from twinplane.lab.plan import router_program; print(router_program())")
+    program = said("from twinplane.lab.programs import router_program; print(router_program())")
     assert program == str(place / "twinplane/bin/twinplane-router") and os.access(program, os.X_OK)
     words = [sys.executable, "-m", "twinplane", "run", "lsp-flap", "--set", "scenario=single", "--set", "n=2"]
     words += ["--set", "m=1", "--set", "rate_mbps=1", "--out", "found"]

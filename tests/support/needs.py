@@ -24,7 +24,7 @@ def _no_root() -> str | None:
 
 def _no_labs() -> str | None:
     from twinplane.lab import netns
-    from twinplane.lab.plan import router_program
+    from twinplane.lab.programs import router_program
 
     if not netns.may_make():
         return "labs need root"

@@ -12,7 +12,8 @@ from ..errors import TwinplaneError
 from ..network.history import error_words
 from . import kernel, kinds, looking, netns, processes, removing, state
 from .asking import ask
-from .plan import Member, Plan, router_program
+from .plan import Member, Plan
+from .programs import router_program
 from .starting import Starting, last_line, run_commands
 from .state import NodeState, State
 

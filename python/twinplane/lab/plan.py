@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import shutil
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -261,18 +259,3 @@ def _check_mtus(made: Plan) -> None:
 
 def _carries(made: Plan) -> bool:
     return any(lsp.get("carries") or lsp.get("filters") for lsp in made.description["lsps"])
-
-
-def router_program() -> str:
-    """The native program that runs a router.
-
-    A wheel has it in the package, and `make setup` puts it beside the command line.
-    """
-    own = Path(__file__).parents[1] / "bin" / "twinplane-router"
-    for found in (own, Path(sys.executable).parent / "twinplane-router"):
-        if found.is_file():
-            return str(found)
-    elsewhere = shutil.which("twinplane-router")
-    if elsewhere is None:
-        raise TwinplaneError("the program twinplane-router is not beside this command line: run `make setup`")
-    return elsewhere

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from ..errors import TwinplaneError
 from . import netns, processes
-from .plan import router_program
+from .programs import router_program
 from .state import NodeState, State
 
 CHILDREN: list[subprocess.Popen[bytes]] = []

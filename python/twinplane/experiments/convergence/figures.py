@@ -50,15 +50,12 @@ def columns(points: Sequence[Point]) -> list[Column]:
         parameter("timers", "timers"),
         parameter("seen by", "detection"),
         metric("cases", "cases"),
-        metric("harmless", "harmless"),
-        metric("control p50", "control_p50_s", format_time),
-        metric("control max", "control_max_s", format_time),
-        metric("loss p50", "full_p50_s", format_time),
-        metric("loss max", "full_max_s", format_time),
+        metric("last route", "control_max_s", format_time),
+        metric("last loss", "full_max_s", format_time),
         metric("lost", "lost"),
         metric("TTL expired", "expired"),
-        metric("looped, arrived", "looped"),
-        metric("not as predicted", "surprising"),
+        metric("looped", "looped"),
+        metric("unexpected", "surprising"),
     ]
 
 
