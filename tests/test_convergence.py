@@ -57,8 +57,8 @@ def test_a_ring_converges_as_its_timers_say() -> None:
     ]
     assert {row["verdict"] for row in found} == {"as predicted"}
     for row in found:
-        # A ring of four is a chain then: its ends know at once, those between hear from the nearer one after a
-        # hop of 1 ms, and each computes 50 ms later.
+        # A ring of four is a chain then: its ends know at once, those between hear from the nearer one
+        # after a hop of 1 ms, and each computes 50 ms later.
         assert row["detected_s"] == 0 and 0.051 <= row["control_s"] < 0.0511, row
     # Packets over the link are lost until the router in front of it has computed: that knew at once.
     assert all(0.049 <= row["full_s"] < 0.051 for row in found[:4])

@@ -26,8 +26,8 @@ impl Network {
         self.facts(node).kernel
     }
 
-    /// What routers of ours at the other ends of a node's links expect to meet there, in the order of links. On a segment
-    /// the first of them that speaks a protocol speaks for all.
+    /// What routers of ours at the other ends of a node's links expect to meet there, in the order of links. On a
+    /// segment the first of them that speaks a protocol speaks for all.
     pub fn expectations(&self, node: usize) -> Vec<Expectation> {
         let mut found: Vec<Expectation> = Vec::new();
         for (index, link) in self.links.iter().enumerate().filter(|(_, link)| link.ends().contains(&node)) {

@@ -18,8 +18,8 @@ pub struct Facts {
     /// Is it somebody else's? Then it exists in real time only, is in no process of ours, and all that is known of it
     /// is what the description says.
     pub foreign: bool,
-    /// Is it a router made of a kernel and somebody else's daemons, which a lab makes? Then its links have the addresses
-    /// that this network plans.
+    /// Is it a router made of a kernel and somebody else's daemons, which a lab makes? Then its links have the
+    /// addresses that this network plans.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub kernel: bool,
     /// Does it pass packets on that are for others? Only through such nodes do routes lead.

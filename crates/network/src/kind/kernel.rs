@@ -21,7 +21,7 @@ base::record! {
     /// configuration it is set up to be a neighbour of the routers on its links.
     #[derive(Clone, Debug, PartialEq)]
     pub struct FrrSpec {
-        /// Its configuration (`frr.conf`), a file beside this one. Which daemons are started follows from what is in it.
+        /// Its configuration (`frr.conf`), a file beside this one. What is in it says which daemons are started.
         pub config: Option<String>, absent "made of what its neighbours say";
         /// Its address on `lo`, and the number that others know it by.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";

@@ -6,8 +6,8 @@ use base::table::{Rows, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 base::table! {
-    /// Whether traced packets that arrived had been at a router twice; flows without traced packets have no row. Packets
-    /// that went round until their time to live was over are in table `losses`, with the reason `ttl-expired`.
+    /// Whether traced packets that arrived had been at a router twice; flows without traced packets have no row.
+    /// Packets that went round until their time to live was over are in table `losses`, with the reason `ttl-expired`.
     pub struct LoopRow in "loops" key ["flow"] {
         /// The flow, by its place in the description.
         flow: u32,
