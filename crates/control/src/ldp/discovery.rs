@@ -1,14 +1,17 @@
 //! Neighbours are found by Hellos and lost without them (RFC 5036, 2.4 and 3.5.2), and sessions with them are begun
 //! (2.5.2) and end.
 
+use super::said::key_of;
 use super::session::{Session, SessionState, SessionStep};
-use super::{Event, INITIALIZATION, Ldp};
+use super::{Config, Event, INITIALIZATION, Ldp};
+use crate::distribution::LabelAdvertisement;
 use crate::machine::State;
 use crate::protocol::{Context, IpArrival, Message, Output, Over};
 use crate::services::Services;
 use crate::services::sessions::{Closed, Connect, Options, SessionId, SessionOutput};
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::BTreeSet;
 use wire::ldp::{
     ALL_ROUTERS, Addresses, Body, DEFAULT_MAX_PDU, Header, Hello, Initialization, LdpId, Notice, PORT,
     Status, VERSION,
@@ -149,7 +152,7 @@ impl Ldp {
         }
         if is_new {
             // Labels of a session that there is may lead by this link, too.
-            self.update_through(context, id);
+            self.update_links(now, context, id);
         }
         self.connect(now, context, id);
     }
@@ -176,11 +179,16 @@ impl Ldp {
         }
     }
 
+    /// The links on which a router is heard.
+    pub(super) fn ports_of(&self, peer: LdpId) -> BTreeSet<PortId> {
+        self.adjacencies.keys().filter(|(_, id)| *id == peer).map(|(port, _)| *port).collect()
+    }
+
     /// A router is heard no more on a link. With the last one its session ends (RFC 5036, 2.5.5).
     fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         self.adjacencies.remove(&key);
         if self.adjacencies.keys().any(|(_, id)| *id == key.1) {
-            self.update_through(context, key.1);
+            self.update_links(now, context, key.1);
             return;
         }
         self.peers.remove(&key.1);
@@ -220,7 +228,7 @@ impl Ldp {
         session.step(now, SessionStep::Connected);
         session.expires = now + INITIALIZATION;
         let Some(peer) = session.peer else { return };
-        session.say(initialization(self.config.keepalive_s, peer));
+        session.say(initialization(&self.config, peer));
         session.step(now, SessionStep::InitSent);
     }
 
@@ -292,21 +300,21 @@ impl Ldp {
                 self.event(Event::LdpRefused { remote: session.remote, why });
             }
         }
-        self.released_by(context, id);
-        for prefix in session.given.into_keys() {
-            self.update(context, prefix);
+        if let Some(peer) = session.peer.filter(|_| was_operational) {
+            self.labels.end(now, context.services, key_of(peer));
         }
     }
 }
 
-/// How this router wants a session.
-pub(super) fn initialization(keepalive_s: u16, receiver: LdpId) -> Body {
+/// How this router wants a session (RFC 5036, 3.5.3).
+pub(super) fn initialization(config: &Config, receiver: LdpId) -> Body {
     Body::Initialization(Initialization {
         version: VERSION,
-        keepalive_s,
-        on_demand: false,
-        loop_detection: false,
-        path_limit: 0,
+        keepalive_s: config.keepalive_s,
+        on_demand: config.advertise == LabelAdvertisement::OnDemand,
+        loop_detection: config.loop_detection,
+        // RFC 5036, 3.5.3: zero without loop detection.
+        path_limit: if config.loop_detection { config.hops_max } else { 0 },
         max_pdu: DEFAULT_MAX_PDU,
         receiver,
         atm: None,

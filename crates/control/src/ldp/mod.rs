@@ -1,32 +1,31 @@
-//! LDP (RFC 5036): labels for the routes of a router, given to all neighbours unasked, kept whether they are used or
-//! not, and each by itself (downstream unsolicited, liberal retention, independent control).
+//! LDP (RFC 5036): labels for the routes of a router.
 //!
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
-//! - `labels`: which prefixes have a label, entries of tables, and who is told (3.5.7 to 3.5.11, A)
+//! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
+//!   [`distribution`](crate::distribution) to know (A)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
-//! What one call makes up leaves when it returns: messages share PDUs, and writes of tables share a batch. A label is
-//! told when its entry is in force, and free again when its entry is gone and everybody has released it.
+//! What one call makes up leaves when it returns: messages share PDUs, and writes of tables share a batch.
 
 mod discovery;
-mod labels;
 mod receive;
+mod said;
 pub mod section;
 pub mod session;
 mod shown;
 #[cfg(test)]
 mod tests;
 
+use crate::distribution::{Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
 use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
-use base::plane::{Ack, Batch, IpPrefix, Prefix, TransactionId};
+use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use discovery::{Adjacency, Peer};
-use labels::{Known as KnownFec, Waiting};
 use serde::Serialize;
 use session::{Session, SessionState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -37,6 +36,8 @@ pub const CHARTS: &[Chart] = &[SessionState::CHART];
 
 /// How good its entries are among those for the packets of a prefix: behind a tunnel that a user asked for.
 pub const PREFERENCE: u8 = 100;
+/// The number of its first group of next hops with labels: behind those of users and of routes.
+const FIRST_GROUP: u32 = 3 << 30;
 /// A session whose end has said nothing for so long before it is established is given up.
 const INITIALIZATION: Span = Span::from_secs(15);
 
@@ -70,7 +71,7 @@ impl ProtocolType for Event {
 }
 
 /// Which prefixes get a label.
-pub use section::LdpPrefixes;
+pub use crate::distribution::LdpPrefixes;
 
 /// How a router speaks LDP.
 #[derive(Clone, Debug)]
@@ -83,10 +84,38 @@ pub struct Config {
     pub keepalive_s: u16,
     /// Which prefixes get a label.
     pub prefixes: LdpPrefixes,
+    /// When a label is given (RFC 5036, 2.6.1).
+    pub control: LabelControl,
+    /// Who gets labels (RFC 5036, 2.6.3).
+    pub advertise: LabelAdvertisement,
+    /// Which labels of others are kept (RFC 5036, 2.6.2).
+    pub retention: LabelRetention,
+    /// Are loops looked for by path vectors (RFC 5036, 2.8)?
+    pub loop_detection: bool,
+    /// Routers on a way at most.
+    pub hops_max: u8,
     /// Is the time to live of sessions checked (RFC 6720)?
     pub gtsm: bool,
     /// The ports that it speaks on.
     pub ports: BTreeSet<PortId>,
+}
+
+impl Config {
+    fn settings(&self, router_id: Ipv4Addr) -> Settings {
+        Settings {
+            owner: Ldp::ID,
+            preference: PREFERENCE,
+            first_group: FIRST_GROUP,
+            router_id,
+            control: self.control,
+            advertise: self.advertise,
+            retention: self.retention,
+            loop_detection: self.loop_detection,
+            hops_max: self.hops_max,
+            prefixes: self.prefixes,
+            ports: self.ports.clone(),
+        }
+    }
 }
 
 /// A speaker of LDP.
@@ -101,16 +130,9 @@ pub struct Ldp {
     /// What is kept of a router beyond its sessions.
     peers: BTreeMap<LdpId, Peer>,
     sessions: BTreeMap<SessionId, Session>,
-    fecs: BTreeMap<Prefix, KnownFec>,
-    /// Writes of tables, and what waits for them.
-    writes: Waiting,
-    waiting: BTreeMap<u64, Waiting>,
-    transaction: u64,
-    groups: u32,
+    labels: Distribution,
     /// Hellos that were malformed or of nobody who is meant.
     pub(crate) ignored: u64,
-    /// Writes that the tables refused.
-    pub(crate) refused: u64,
     hellos: u32,
     is_started: bool,
     outputs: VecDeque<Output>,
@@ -133,19 +155,14 @@ impl Ldp {
     /// A speaker that knows nothing yet.
     pub fn new(router_id: Ipv4Addr, config: Config) -> Ldp {
         Ldp {
+            labels: Distribution::new(config.settings(router_id)),
             router_id,
             config,
             hello_due: Time::ZERO,
             adjacencies: BTreeMap::new(),
             peers: BTreeMap::new(),
             sessions: BTreeMap::new(),
-            fecs: BTreeMap::new(),
-            writes: Waiting::default(),
-            waiting: BTreeMap::new(),
-            transaction: 0,
-            groups: 0,
             ignored: 0,
-            refused: 0,
             hellos: 0,
             is_started: false,
             outputs: VecDeque::new(),
@@ -177,19 +194,13 @@ impl Ldp {
         // Every route counts, so every route has to stand in the table.
         context.services.rib.use_every_route();
         let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();
-        all.into_iter().for_each(|prefix| self.update(context, prefix));
+        all.into_iter().for_each(|prefix| self.labels.update(now, context.services, prefix, Cause::Route));
     }
 
     /// Sends what the call has made up.
     fn settle(&mut self, now: Time) {
-        if !self.writes.ops.is_empty() {
-            self.transaction += 1;
-            let mut waiting = core::mem::take(&mut self.writes);
-            let ops = core::mem::take(&mut waiting.ops);
-            self.waiting.insert(self.transaction, waiting);
-            let transaction = TransactionId(self.transaction);
-            self.outputs.push_back(Output::Tables(Batch { transaction, ops, barrier: false }));
-        }
+        self.tell_labels();
+        self.outputs.extend(self.labels.poll_batch().map(Output::Tables));
         let own = self.id();
         for session in self.sessions.values_mut().filter(|session| !session.outbox.is_empty()) {
             Ldp::send(own, now, session, &mut self.outputs);
@@ -236,7 +247,7 @@ impl Protocol for Ldp {
     }
 
     fn state_count(&self) -> usize {
-        self.fecs.len()
+        self.labels.fecs().len()
     }
 
     fn accepts(&self, local: SocketAddr, remote: SocketAddr) -> Option<Options> {
@@ -286,6 +297,7 @@ impl Protocol for Ldp {
         }
         self.discover(now, context);
         self.session_timers(now, context);
+        self.labels.retry(now, context.services);
         self.settle(now);
     }
 
@@ -294,7 +306,7 @@ impl Protocol for Ldp {
     }
 
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack) {
-        self.written(context, ack);
+        self.labels.written(now, context.services, ack);
         self.settle(now);
     }
 
@@ -309,7 +321,7 @@ impl Protocol for Ldp {
         match *change {
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
             Change::Route(IpPrefix::V4(prefix)) => {
-                self.update(context, prefix);
+                self.labels.update(now, context.services, prefix, Cause::Route);
                 self.connect_all(now, context);
             }
             Change::Interface { .. }
@@ -327,7 +339,7 @@ impl Protocol for Ldp {
     fn poll_timeout(&self) -> Option<Time> {
         let adjacencies = self.adjacencies.values().map(|one| one.expires).min();
         let sessions = self.sessions.values().map(|one| one.expires.min(one.speak)).min();
-        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions]);
+        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, self.labels.poll_timeout()]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

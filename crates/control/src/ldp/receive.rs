@@ -1,15 +1,16 @@
 //! What comes by sessions, and what is answered (RFC 5036, 2.5.3 and 3.5).
 
 use super::discovery::initialization;
+use super::said::key_of;
 use super::session::{SessionState, SessionStep};
 use super::{Event, Ldp};
+use crate::distribution::LabelAdvertisement;
 use crate::protocol::Context;
 use crate::services::sessions::{SessionId, SessionOutput};
-use base::plane::IpPrefix;
 use base::{Span, Time};
 use wire::ldp::{
-    Addresses, AnyLabel, Body, DEFAULT_MAX_PDU, Fec, Header, Initialization, LdpId, Malformed, Message,
-    Notice, Status, VERSION,
+    Addresses, Body, DEFAULT_MAX_PDU, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
+    VERSION,
 };
 
 /// A session that ends, and what is said of it.
@@ -84,8 +85,8 @@ impl Ldp {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         let refused = |status| Err((SessionStep::Refused, about(status, &message)));
         let step = match (&message.body, session.state) {
-            (Body::Notification { notice, .. }, _) => {
-                return self.notified(now, context, id, *notice);
+            (Body::Notification { notice, request, .. }, _) => {
+                return self.notified(now, context, id, *notice, *request);
             }
             (Body::Initialization(wanted), SessionState::Initialized | SessionState::OpenSent) => {
                 return self
@@ -102,44 +103,20 @@ impl Ldp {
         if before == SessionState::OpenRec {
             self.establish(now, context, id);
         }
-        match message.body {
+        let key = self.sessions.get(&id).and_then(|session| session.peer).map(key_of);
+        match &message.body {
             Body::Address(Addresses::V4(list)) => {
-                self.addresses(context, id, &list, true);
+                key.iter().for_each(|key| self.labels.addresses(now, context.services, *key, list, true));
             }
             Body::AddressWithdraw(Addresses::V4(list)) => {
-                self.addresses(context, id, &list, false);
+                key.iter().for_each(|key| self.labels.addresses(now, context.services, *key, list, false));
             }
             // RFC 5036, 3.5.5.1: no IPv6 is spoken.
             Body::Address(_) | Body::AddressWithdraw(_) => {
                 self.advise(id, about(Status::UnsupportedAddressFamily, &message));
             }
-            Body::Mapping { ref fecs, label, .. } => {
-                for fec in fecs {
-                    match (fec, label) {
-                        (Fec::Prefix(IpPrefix::V4(prefix)), AnyLabel::Generic(label)) => {
-                            self.mapped(context, id, *prefix, label);
-                        }
-                        (Fec::Prefix(IpPrefix::V6(_)), _) => {
-                            self.advise(id, about(Status::UnsupportedAddressFamily, &message));
-                        }
-                        // A label of a link that there is none of here.
-                        _ => self.say(id, Body::Release { fec: *fec, label: Some(label), notice: None }),
-                    }
-                }
-            }
-            Body::Request { fec: Fec::Prefix(IpPrefix::V4(prefix)), .. } => {
-                if let Some(status) = self.requested(id, prefix, message.id) {
-                    self.advise(id, about(status, &message));
-                }
-            }
-            Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily, &message)),
-            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
-                self.aborted(id, prefix, request, about(Status::LabelRequestAborted, &message));
-            }
-            Body::Abort { .. } => {}
-            Body::Withdraw { fec, label } => self.withdrawn(context, id, fec, label),
-            Body::Release { fec, label, .. } => self.released(context, id, fec, label),
             Body::Notification { .. } | Body::Hello(_) | Body::Initialization(_) | Body::KeepAlive => {}
+            _ => self.take_labels(now, context, id, &message),
         }
         Ok(())
     }
@@ -151,7 +128,7 @@ impl Ldp {
         }
     }
 
-    fn advise(&mut self, id: SessionId, notice: Notice) {
+    pub(super) fn advise(&mut self, id: SessionId, notice: Notice) {
         self.say(id, Body::notify(notice));
     }
 
@@ -162,10 +139,12 @@ impl Ldp {
         context: &mut Context<'_>,
         id: SessionId,
         notice: Notice,
+        request: Option<u32>,
     ) -> Result<(), Ended> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         if !notice.is_fatal() && session.is_operational() {
             session.step(now, SessionStep::Message);
+            self.advised(now, context, id, notice, request);
             return Ok(());
         }
         let status = Status::of(notice.code);
@@ -210,8 +189,10 @@ impl Ldp {
         session.keepalive = Span::from_secs(i64::from(keepalive));
         session.expires = now + session.keepalive;
         if session.state == SessionState::Initialized {
-            session.say(initialization(self.config.keepalive_s, from));
+            session.say(initialization(&self.config, from));
         }
+        // RFC 5036, 3.5.3: on demand only if both say so, on links that are neither ATM nor Frame Relay.
+        session.on_demand = wanted.on_demand && self.config.advertise == LabelAdvertisement::OnDemand;
         session.say(Body::KeepAlive);
         session.step(now, SessionStep::InitAccepted);
         // The other end has begun anew: what there was before it has forgotten.
@@ -234,7 +215,9 @@ impl Ldp {
         let of = context.services.interfaces.ports().filter(|(port, one)| one.up && ports.contains(port));
         let own = of.filter_map(|(_, one)| Some(one.ipv4()?.0));
         session.say(Body::Address(Addresses::V4(core::iter::once(self.router_id).chain(own).collect())));
+        let (key, on_demand) = (key_of(peer), session.on_demand);
         self.event(Event::LdpSessionUp { router_id: peer.router });
-        self.tell_all(id);
+        let ports = self.ports_of(peer);
+        self.labels.begin(key, on_demand, ports);
     }
 }

@@ -1,6 +1,7 @@
 //! What users write of LDP at a router.
 
 use super::{Config, Ldp};
+use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
@@ -18,18 +19,6 @@ base::problems! {
     }
 }
 
-base::words! {
-    /// Which prefixes get a label.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum LdpPrefixes {
-        /// Single addresses: those of routers.
-        Loopbacks = "loopbacks",
-        /// All that there are routes to, with networks right beside the router.
-        All = "all",
-    }
-    default All;
-}
-
 base::record! {
     /// LDP (RFC 5036): true, or how. Routers that speak it give each other labels for the routes that they find by
     /// OSPF.
@@ -43,6 +32,17 @@ base::record! {
         pub keepalive_time: Span = Span::from_secs(180), in 1_000_000_000_000..=65_535_000_000_000_000;
         /// Which prefixes get a label.
         pub prefixes: LdpPrefixes = LdpPrefixes::All;
+        /// When a label is given (RFC 5036, 2.6.1).
+        pub control: LabelControl = LabelControl::Independent;
+        /// Who gets labels (RFC 5036, 2.6.3). Both ends of a session have to say 'on-demand', or all are told.
+        pub advertise: LabelAdvertisement = LabelAdvertisement::Unsolicited;
+        /// Which labels of neighbours are kept (RFC 5036, 2.6.2).
+        pub retention: LabelRetention = LabelRetention::Liberal;
+        /// Have labels and requests say which routers they have passed, so that circles are found (RFC 5036, 2.8). It
+        /// works where all routers do so.
+        pub loop_detection: bool = false;
+        /// Routers that the way of a label passes at most.
+        pub hops_max: u8 = 254, in 1..=255;
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
@@ -58,6 +58,11 @@ impl Default for LdpSpec {
             hold_time: Span::from_secs(15),
             keepalive_time: Span::from_secs(180),
             prefixes: LdpPrefixes::All,
+            control: LabelControl::Independent,
+            advertise: LabelAdvertisement::Unsolicited,
+            retention: LabelRetention::Liberal,
+            loop_detection: false,
+            hops_max: 254,
             gtsm: true,
         }
     }
@@ -116,6 +121,11 @@ impl Setup for LdpSpec {
             hold_s: seconds(self.hold_time),
             keepalive_s: seconds(self.keepalive_time),
             prefixes: self.prefixes,
+            control: self.control,
+            advertise: self.advertise,
+            retention: self.retention,
+            loop_detection: self.loop_detection,
+            hops_max: self.hops_max,
             gtsm: self.gtsm,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
         };

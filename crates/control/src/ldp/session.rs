@@ -2,10 +2,8 @@
 
 use crate::machine;
 use crate::services::sessions::SessionId;
-use base::plane::Prefix;
-use base::{Label, Span, Time};
+use base::{Span, Time};
 use core::net::Ipv4Addr;
-use std::collections::{BTreeMap, BTreeSet};
 use wire::ldp::{Body, LdpId, Message};
 
 machine! {
@@ -96,14 +94,8 @@ pub struct Session {
     pub speak: Time,
     /// The longest PDU.
     pub max_pdu: u16,
-    /// Addresses of the other router.
-    pub addresses: BTreeSet<Ipv4Addr>,
-    /// Labels that the other router has given, whether they are used or not.
-    pub given: BTreeMap<Prefix, Label>,
-    /// Labels that this router has given to the other.
-    pub sent: BTreeMap<Prefix, Label>,
-    /// Requests that are answered when the entry of the label is in force: prefix and number.
-    pub requests: Vec<(Prefix, u32)>,
+    /// Are labels told only to who asks, at both ends (RFC 5036, 3.5.3)?
+    pub on_demand: bool,
     /// What is sent when the call returns.
     pub(super) outbox: Vec<Message>,
     pub(super) number: u32,
@@ -124,10 +116,7 @@ impl Session {
             expires: Time::MAX,
             speak: Time::MAX,
             max_pdu: wire::ldp::DEFAULT_MAX_PDU,
-            addresses: BTreeSet::new(),
-            given: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            requests: Vec::new(),
+            on_demand: false,
             outbox: Vec::new(),
             number: 0,
         }

@@ -1,8 +1,8 @@
 //! What LDP knows, as tables.
 
 use super::Ldp;
-use super::labels::Binding;
 use super::session::Session;
+use crate::distribution::{Binding, Peer};
 use base::plane::Prefix;
 use base::table::{RowsOf, Shown, Table, View};
 use base::{Label, PortId, Time};
@@ -40,7 +40,7 @@ base::table! {
 
 base::table! {
     /// Sessions of LDP, those that are not established yet included.
-    pub struct LdpSessionRow<'a> in "ldp_sessions" key ["node", "remote"] of (node: &'a str) from one: &Session {
+    pub struct LdpSessionRow<'a> in "ldp_sessions" key ["node", "remote"] of (node: &'a str, labels: Option<&Peer>) from one: &Session {
         /// The router.
         node: &'a str => node,
         /// The other end of the connection.
@@ -56,9 +56,15 @@ base::table! {
         /// Seconds without a PDU until it ends; zero before both have agreed.
         keepalive_s: u64 = "s" => (one.keepalive.0 / base::Span::from_secs(1).0) as u64,
         /// Labels that the other router has given.
-        received: usize = "labels" => one.given.len(),
+        received: usize = "labels" => labels.map_or(0, |labels| labels.given.len()),
         /// Labels that this router has given.
-        sent: usize = "labels" => one.sent.len(),
+        sent: usize = "labels" => labels.map_or(0, |labels| labels.sent.len()),
+        /// `unsolicited` if both are told all labels, else `on-demand`.
+        advertise: &'static str => if one.on_demand { "on-demand" } else { "unsolicited" },
+        /// Requests that wait for an answer of the other router.
+        asked: usize = "requests" => labels.map_or(0, |labels| labels.asked.len()),
+        /// Labels and requests of the other router that had gone in a circle.
+        loops: u64 => labels.map_or(0, |labels| labels.loops),
     }
 }
 
@@ -85,7 +91,7 @@ base::table! {
 }
 
 base::table! {
-    /// Labels that neighbours have given, whether they are used or not (liberal retention).
+    /// Labels that neighbours have given; with liberal retention whether they are used or not.
     pub struct LdpGivenRow<'a> in "ldp_labels" key ["node", "prefix", "router_id"] {
         /// The router that keeps the label.
         node: &'a str,
@@ -121,13 +127,13 @@ impl RowsOf<Ldp> for LdpNeighborRow<'static> {
 
 impl RowsOf<Ldp> for LdpSessionRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
-        ldp.sessions().for_each(|one| to.push(LdpSessionRow::of(node, one)));
+        ldp.sessions().for_each(|one| to.push(LdpSessionRow::of(node, one.labels(ldp), one)));
     }
 }
 
 impl RowsOf<Ldp> for LdpBindingRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
-        for (prefix, known) in &ldp.fecs {
+        for (prefix, known) in ldp.labels().fecs() {
             let label = match known.binding {
                 Some(Binding::Here) => Some(Label::IMPLICIT_NULL),
                 Some(Binding::Label { label, .. }) => Some(label),
@@ -135,9 +141,9 @@ impl RowsOf<Ldp> for LdpBindingRow<'static> {
             };
             to.push(LdpBindingRow {
                 node,
-                prefix: Shown(*prefix),
+                prefix: Shown(prefix),
                 label,
-                told: ldp.sessions().filter(|session| session.sent.contains_key(prefix)).count(),
+                told: ldp.labels().peers().filter(|(_, peer)| peer.sent.contains_key(&prefix)).count(),
                 ports: known.used.iter().map(|used| used.0).collect(),
                 next_hops: known.used.iter().map(|used| used.1).collect(),
                 out_labels: known.used.iter().map(|used| used.2).collect(),
@@ -148,17 +154,16 @@ impl RowsOf<Ldp> for LdpBindingRow<'static> {
 
 impl RowsOf<Ldp> for LdpGivenRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
-        for session in ldp.sessions() {
-            let Some(peer) = session.peer else { continue };
-            for (prefix, label) in &session.given {
+        for (key, peer) in ldp.labels().peers() {
+            for (prefix, label) in &peer.given {
                 let of = |used: &(PortId, Ipv4Addr, Label)| {
-                    session.addresses.contains(&used.1) && ldp.adjacencies.contains_key(&(used.0, peer))
+                    peer.ports.contains(&used.0) && peer.addresses.contains(&used.1)
                 };
-                let is_used = ldp.fecs.get(prefix).is_some_and(|known| known.used.iter().any(of));
+                let is_used = ldp.labels().fec(*prefix).is_some_and(|known| known.used.iter().any(of));
                 to.push(LdpGivenRow {
                     node,
                     prefix: Shown(*prefix),
-                    router_id: peer.router,
+                    router_id: key.0,
                     label: *label,
                     is_used,
                 });

@@ -41,6 +41,10 @@ fn ldp(world: &World) -> &Ldp {
 }
 
 /// The session with FRR, if it is established.
+fn labels(world: &World) -> Option<&control::distribution::Peer> {
+    session(world)?.labels(ldp(world))
+}
+
 fn session(world: &World) -> Option<&Session> {
     ldp(world).sessions().find(|session| session.is_operational())
 }
@@ -130,12 +134,12 @@ fn meet(name: &str, number: usize) {
         let begun = session(&beside.world).map(|session| session.is_active);
         assert_eq!(begun, Some(id(number) > THEIR_ID));
         beside.wait("the same at both ends", |world| {
-            let Some(session) = session(world) else { return false };
+            let Some(session) = labels(world) else { return false };
             let has = |labels: &Labels, prefix: &Prefix| labels.contains_key(prefix);
             let is_whole = has(&session.given, &own) && theirs.iter().all(|one| has(&session.sent, one));
             is_whole && bindings(&frr, id(number)) == (session.given.clone(), session.sent.clone())
         });
-        let session = session(&beside.world).expect("a session");
+        let session = labels(&beside.world).expect("a session");
         // What is right at a router comes without a label, the rest with one of its own.
         assert_eq!(session.sent[&own], Label::IMPLICIT_NULL);
         assert!(session.given[&own] > Label::IMPLICIT_NULL, "{:?}", session.given);

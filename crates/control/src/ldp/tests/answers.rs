@@ -3,6 +3,7 @@
 use super::super::section::LdpSpec;
 use super::super::session::SessionState;
 use super::super::{Config, Ldp, LdpPrefixes};
+use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention};
 use crate::owner::Owner;
 use crate::protocol::{Arrival, Context, IpArrival, Output, Over, Protocol};
 use crate::services::sessions::{Connect, Options, SessionEvent, SessionId, SessionOutput};
@@ -50,6 +51,11 @@ impl Bench {
             hold_s: 15,
             keepalive_s: 30,
             prefixes: LdpPrefixes::Loopbacks,
+            control: LabelControl::Independent,
+            advertise: LabelAdvertisement::Unsolicited,
+            retention: LabelRetention::Liberal,
+            loop_detection: false,
+            hops_max: 254,
             gtsm: true,
             ports: [PortId(0)].into(),
         };
@@ -122,8 +128,17 @@ impl Bench {
     }
 
     fn initialization(keepalive_s: u16, receiver: Ipv4Addr) -> Body {
-        let receiver = LdpId::platform(receiver);
-        super::super::discovery::initialization(keepalive_s, receiver)
+        Body::Initialization(Initialization {
+            version: VERSION,
+            keepalive_s,
+            on_demand: false,
+            loop_detection: false,
+            path_limit: 0,
+            max_pdu: DEFAULT_MAX_PDU,
+            receiver: LdpId::platform(receiver),
+            atm: None,
+            frame_relay: None,
+        })
     }
 
     /// A session that is established.
@@ -274,8 +289,11 @@ fn entries_follow_labels_and_routes_and_labels_come_back() {
     bench.say(mapping(far, 100));
     let release = |label| Body::Release { fec: fec(far), label: Some(generic(label)), notice: None };
     assert_eq!(bench.heard(), [release(99)]);
-    // Asked for, it is given again with the number of the request (RFC 5036, 3.5.8.1).
+    // Who is the next hop itself gets no label to come back by (RFC 5036, A.1.1, LRq.3).
     bench.say(Body::Request { fec: fec(far), hops: None, path: None });
+    assert_eq!(bench.status(), Status::LoopDetected);
+    // Asked for, what is right here is given again with the number of the request (RFC 5036, 3.5.8.1).
+    bench.say(Body::Request { fec: fec(OWN), hops: None, path: None });
     assert!(matches!(bench.heard()[..], [Body::Mapping { request: Some(7), .. }]));
     bench.say(Body::Withdraw { fec: fec(far), label: None });
     assert_eq!(bench.heard(), [Body::Release { fec: fec(far), label: None, notice: None }]);

@@ -1,0 +1,144 @@
+//! Labels that neighbours give, take back and give back (RFC 5036, A.1.2, A.1.4 and A.1.5).
+
+use super::loops::Attributes;
+use super::requests::RETRY;
+use super::{Cause, Distribution, LabelControl, PeerKey, Say};
+use crate::services::Services;
+use base::plane::Prefix;
+use base::{Label, Time};
+use std::collections::BTreeSet;
+
+/// The labels that others give, and what may be done with them (RFC 3032, 2.1).
+fn is_usable(label: Label) -> bool {
+    matches!(label, Label::EXPLICIT_NULL | Label::IMPLICIT_NULL) || !label.is_reserved()
+}
+
+/// Which labels are meant: of a prefix or of all, and one label or all.
+#[derive(Clone, Copy, Debug)]
+pub struct Meant {
+    /// The prefix, or all prefixes.
+    pub prefix: Option<Prefix>,
+    /// The label, or whatever it is.
+    pub label: Option<Label>,
+}
+
+impl Meant {
+    fn is(&self, prefix: Prefix, label: Label) -> bool {
+        self.prefix.is_none_or(|of| of == prefix) && self.label.is_none_or(|of| of == label)
+    }
+}
+
+/// A label that a neighbour gives.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    /// The prefix that it is for.
+    pub prefix: Prefix,
+    /// The label; implicit null where packets are to come without one.
+    pub label: Label,
+    /// The request that it answers.
+    pub request: Option<u32>,
+    /// Hop count and path vector.
+    pub attributes: Attributes,
+}
+
+impl Distribution {
+    /// A neighbour has given a label (RFC 5036, A.1.2). Steps as there.
+    pub fn mapped(&mut self, now: Time, services: &mut Services, key: PeerKey, mapped: Mapped) {
+        let Mapped { prefix, label, request, attributes } = mapped;
+        let is_loop = self.is_loop(&attributes);
+        let is_next = self.next_peers(services.rib.next_hops(prefix)).contains(&key);
+        let is_kept = self.is_liberal() || is_next;
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        // LMp.1, LMp.2
+        if peer.asked.get(&prefix).is_some_and(|asked| asked.number.is_some() && asked.number == request) {
+            peer.asked.remove(&prefix);
+        }
+        if !is_usable(label) {
+            return self.say(key, Say::Release { prefix, label, is_loop: false });
+        }
+        let before = peer.given.get(&prefix).copied();
+        if is_loop {
+            // LMp.4 to LMp.8. A next hop is asked again later: routes may be others then.
+            peer.loops += 1;
+            if is_next {
+                peer.retries.insert(prefix, now + RETRY);
+            }
+            let was_it = before == Some(label);
+            if was_it {
+                peer.forget(prefix);
+            }
+            self.say(key, Say::Release { prefix, label, is_loop: true });
+            if was_it {
+                self.update(now, services, prefix, Cause::Lost);
+            }
+            return;
+        }
+        // LMp.9 to LMp.10a: a neighbour has one label for a prefix, since ways are merged here.
+        if let Some(before) = before.filter(|before| *before != label) {
+            peer.forget(prefix);
+            self.say(key, Say::Release { prefix, label: before, is_loop: false });
+        }
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        if is_kept {
+            // LMp.13 to LMp.16
+            peer.retries.remove(&prefix);
+            peer.let_go.remove(&prefix);
+            peer.given.insert(prefix, label);
+            match attributes == Attributes::default() {
+                true => peer.attributes.remove(&prefix),
+                false => peer.attributes.insert(prefix, attributes),
+            };
+        } else {
+            // LMp.13, LMp.32
+            peer.forget(prefix);
+            peer.let_go.insert(prefix);
+            self.say(key, Say::Release { prefix, label, is_loop: false });
+        }
+        self.update(now, services, prefix, Cause::Neighbor);
+    }
+
+    /// A neighbour takes labels back (RFC 5036, A.1.5). The speaker has released them (LWd.2).
+    pub fn withdrawn(&mut self, now: Time, services: &mut Services, key: PeerKey, meant: Meant) {
+        let is_ordered = self.settings.control == LabelControl::Ordered;
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        let of = peer.given.iter().filter(|(prefix, given)| meant.is(**prefix, **given));
+        let gone: Vec<Prefix> = of.map(|(prefix, _)| *prefix).collect();
+        peer.let_go.retain(|prefix| meant.prefix.is_some_and(|of| of != *prefix));
+        for prefix in &gone {
+            peer.forget(*prefix);
+            // With independent control it is asked again at once (LWd.7), else later, when there may be a label.
+            if is_ordered && peer.on_demand {
+                peer.retries.insert(*prefix, now + RETRY);
+            }
+        }
+        gone.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Lost));
+    }
+
+    /// A neighbour needs labels no more (RFC 5036, A.1.4), perhaps because it has found a circle.
+    pub fn released(
+        &mut self,
+        now: Time,
+        services: &mut Services,
+        key: PeerKey,
+        meant: Meant,
+        is_loop: bool,
+    ) {
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        let held = peer.sent.iter().filter(|(prefix, given)| meant.is(**prefix, **given));
+        let mut concerned: BTreeSet<Prefix> = held.map(|(prefix, _)| *prefix).collect();
+        for prefix in &concerned {
+            peer.sent.remove(prefix);
+            // What went in a circle is told again when it has another way.
+            if !is_loop && !peer.on_demand {
+                peer.declined.insert(*prefix);
+            }
+        }
+        for (prefix, known) in self.fecs.iter_mut().filter(|(_, known)| !known.old.is_empty()) {
+            for (_, who) in known.old.iter_mut().filter(|(label, _)| meant.is(*prefix, *label)) {
+                who.remove(&key);
+                concerned.insert(*prefix);
+            }
+        }
+        concerned.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));
+    }
+}

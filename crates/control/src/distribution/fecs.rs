@@ -1,0 +1,380 @@
+//! Which prefixes have a label, the entries of tables that follow from labels and routes, and who is told.
+
+use super::loops::Attributes;
+use super::{Cause, Distribution, LabelAdvertisement, LabelControl, LdpPrefixes, PeerKey, Refusal, Say};
+use crate::services::{After, Beyond, Binder, LabelSpace, Services};
+use base::plane::{
+    Ack, Fec as Packets, GroupId, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Nhlfe, Prefix, TableOp,
+    TcSource, TtlModel,
+};
+use base::{Label, PortId, Time};
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeSet;
+
+/// How many groups of next hops there are.
+const GROUPS: u32 = 1 << 29;
+
+/// What others are told of a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// The prefix is right here: whoever is before this router takes the label off (RFC 5036, 3.10.2).
+    Here,
+    /// Packets come with a label.
+    Label {
+        /// The label.
+        label: Label,
+        /// Is its entry in force, so that it may be told?
+        is_written: bool,
+    },
+}
+
+impl Binding {
+    /// The label that others are told, if they may be.
+    pub fn told(self) -> Option<Label> {
+        match self {
+            Binding::Here => Some(Label::IMPLICIT_NULL),
+            Binding::Label { label, is_written } => is_written.then_some(label),
+        }
+    }
+}
+
+/// A prefix that has a label.
+#[derive(Debug, Default)]
+pub struct KnownFec {
+    /// What others are told.
+    pub binding: Option<Binding>,
+    /// Hop count and path vector, as others are told them.
+    pub(super) attributes: Attributes,
+    /// The entry of its label.
+    ilm: Option<Nhlfe>,
+    /// The entry of packets without a label, as it was bound.
+    ftn: Option<Nhlfe>,
+    /// The group of its next hops.
+    group: Option<(GroupId, Box<[Member]>)>,
+    /// Labels that were taken back, and the neighbours that have not released them.
+    pub(super) old: Vec<(Label, BTreeSet<PeerKey>)>,
+    /// Ports, neighbours and labels by which its packets leave with a label.
+    pub used: Vec<(PortId, Ipv4Addr, Label)>,
+}
+
+fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
+    Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
+}
+
+fn stack(label: Label) -> LabelStack {
+    if label == Label::IMPLICIT_NULL { LabelStack::EMPTY } else { LabelStack::one(label) }
+}
+
+/// Looks at what is below the label.
+fn below() -> Nhlfe {
+    entry(LabelStack::EMPTY, NextHop::Local)
+}
+
+/// Is it of this router, or right beyond it?
+fn is_here(hop: &NextHop) -> bool {
+    match hop {
+        NextHop::Via { gateway, .. } => gateway.is_unspecified(),
+        other => *other == NextHop::Local,
+    }
+}
+
+/// Where the packets of a prefix go by labels of neighbours.
+#[derive(Debug, Default)]
+struct Ways {
+    /// Port, neighbour's address and label.
+    used: Vec<(PortId, Ipv4Addr, Label)>,
+    /// The neighbours.
+    by: Vec<PeerKey>,
+}
+
+impl Distribution {
+    fn binder(&self) -> Binder {
+        Binder { preference: self.settings.preference, owner: self.settings.owner, rank: 0 }
+    }
+
+    /// Has a prefix a label? One that leads to what measures is nobody's business.
+    pub(super) fn wants(&self, services: &Services, prefix: Prefix, hops: &[NextHop]) -> bool {
+        // The network of the port beside a router is announced like any other; what lies behind the port is not.
+        let is_beyond_instrument = |hop: &NextHop| match hop {
+            NextHop::Via { port, gateway } => {
+                let attached = services.interfaces.attached(*port);
+                !gateway.is_unspecified() && attached.is_some_and(|at| at.beyond == Beyond::Instrument)
+            }
+            _ => false,
+        };
+        if hops.is_empty() || hops.iter().any(is_beyond_instrument) {
+            return false;
+        }
+        let is_own = hops.contains(&NextHop::Local);
+        let is_host = prefix.len() == 32;
+        match self.settings.prefixes {
+            LdpPrefixes::Loopbacks => is_host && (!is_own || prefix.address() == self.settings.router_id),
+            LdpPrefixes::All => !is_own || prefix.address() == self.settings.router_id,
+        }
+    }
+
+    /// The neighbours that packets to a prefix leave by with a label, as far as they have given one (RFC 5036, 2.7).
+    fn ways(&self, prefix: Prefix, hops: &[NextHop]) -> Ways {
+        let mut ways = Ways::default();
+        for hop in hops.iter().take(MEMBERS_MAX) {
+            let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = *hop else { continue };
+            let at = self.peers.iter().find(|(_, peer)| peer.is_at(hop));
+            let Some((key, label)) = at.and_then(|(key, peer)| Some((*key, *peer.given.get(&prefix)?)))
+            else {
+                continue;
+            };
+            ways.used.push((port, gateway, label));
+            ways.by.push(key);
+        }
+        ways
+    }
+
+    /// Is there anybody to give a label to?
+    fn is_wanted(&self, prefix: Prefix) -> bool {
+        let wants = |peer: &super::Peer| {
+            let has_asked = peer.requests.iter().any(|one| one.prefix == prefix);
+            !peer.on_demand || has_asked || peer.sent.contains_key(&prefix)
+        };
+        self.settings.advertise == LabelAdvertisement::Unsolicited || self.peers.values().any(wants)
+    }
+
+    /// Lets a prefix follow its routes and its labels.
+    pub fn update(&mut self, now: Time, services: &mut Services, prefix: Prefix, cause: Cause) {
+        let hops = services.rib.next_hops(prefix).to_vec();
+        self.tidy(prefix, &hops);
+        if !self.wants(services, prefix, &hops) {
+            self.drop_prefix(now, services, prefix);
+            return;
+        }
+        let is_here = hops.iter().any(is_here);
+        // RFC 5036, 2.6.1.2: the next router speaks no label distribution.
+        let is_outside = |hop: &NextHop| match hop {
+            NextHop::Via { port, .. } => !self.settings.ports.contains(port),
+            _ => true,
+        };
+        let is_egress = is_here || hops.iter().all(is_outside);
+        let ways = if is_here { Ways::default() } else { self.ways(prefix, &hops) };
+        let known = self.fecs.get(&prefix);
+        let before = known.and_then(|known| known.binding);
+        // RFC 5036, 2.6.1.2: a label is given first when the next router has given one. It is taken back with that one
+        // (A.1.5, LWd.8), and stays where only the next hop is another (A.1.7).
+        let has_lost = cause == Cause::Lost && known.is_some_and(|known| !known.used.is_empty());
+        let may_give = self.settings.control == LabelControl::Independent
+            || is_egress
+            || !ways.used.is_empty()
+            || (before.is_some() && before != Some(Binding::Here) && !has_lost);
+        let binding = match before {
+            _ if !may_give || !self.is_wanted(prefix) => None,
+            _ if is_here => Some(Binding::Here),
+            Some(label @ Binding::Label { .. }) => Some(label),
+            _ => {
+                let label = services.labels.allocate(LabelSpace::Platform, self.settings.owner);
+                if label.is_none() {
+                    self.lacking.insert(prefix);
+                    self.refuse_all(prefix, Refusal::NoLabels);
+                }
+                label.map(|label| Binding::Label { label, is_written: false })
+            }
+        };
+        if before.is_some() && before != binding {
+            self.take_back(prefix);
+        }
+        let attributes = self.mapping_attributes(prefix, is_egress, &ways.by);
+        let known = self.fecs.entry(prefix).or_default();
+        let is_new = (known.binding != binding && binding == Some(Binding::Here))
+            || (known.binding == binding && known.attributes != attributes);
+        (known.binding, known.attributes, known.used) = (binding, attributes, ways.used);
+        self.write(services, prefix);
+        if is_new {
+            self.tell(prefix, None);
+        }
+        self.answer(prefix);
+        self.sweep(prefix);
+        if !is_here {
+            self.ask(prefix, &hops, cause);
+        }
+    }
+
+    /// Writes the entries of a prefix if they are others than before.
+    fn write(&mut self, services: &mut Services, prefix: Prefix) {
+        let binder = self.binder();
+        let Some(known) = self.fecs.get_mut(&prefix) else { return };
+        let ops = &mut self.writes.ops;
+        let old_group = known.group.as_ref().map(|(group, _)| *group);
+        let target = match known.used[..] {
+            [] => None,
+            [(port, gateway, label)] => {
+                Some(entry(stack(label), NextHop::Via { port, gateway: gateway.into() }))
+            }
+            ref several => {
+                let member = |&(port, gateway, label): &(PortId, Ipv4Addr, Label)| {
+                    let leg = Leg { labels: stack(label), port, gateway: gateway.into() };
+                    Member { leg, backup: None }
+                };
+                let members: Box<[Member]> = several.iter().map(member).collect();
+                let id = old_group.unwrap_or_else(|| {
+                    self.groups = (self.groups + 1) % GROUPS;
+                    GroupId(self.settings.first_group + self.groups)
+                });
+                if known.group.as_ref().is_none_or(|(_, before)| *before != members) {
+                    ops.push(TableOp::GroupSet { group: id, members: members.clone() });
+                    known.group = Some((id, members));
+                }
+                Some(entry(LabelStack::EMPTY, NextHop::Group(id)))
+            }
+        };
+        if let Some(Binding::Label { label, is_written }) = known.binding {
+            let ilm = target.unwrap_or(below());
+            if known.ilm != Some(ilm) {
+                if !is_written && known.ilm.is_none() {
+                    self.writes.tell.push((ops.len() as u32, prefix, label));
+                }
+                ops.push(TableOp::IlmSet { label, nhlfe: ilm });
+                known.ilm = Some(ilm);
+            }
+        }
+        // Packets without a label need an entry only where they get one.
+        let is_labelled = known.used.iter().any(|(.., label)| *label != Label::IMPLICIT_NULL);
+        let ftn = target.filter(|_| is_labelled);
+        let fec = Packets::Prefix(prefix);
+        match ftn {
+            Some(nhlfe)
+                if known.ftn != ftn && services.bindings.bind(prefix.into(), binder, nhlfe).in_force =>
+            {
+                ops.push(TableOp::FtnSet { fec, nhlfe });
+            }
+            None if known.ftn.is_some() => match services.bindings.withdraw(prefix.into(), binder) {
+                After::Next(nhlfe) => ops.push(TableOp::FtnSet { fec, nhlfe }),
+                After::Nothing => ops.push(TableOp::FtnRemove { fec }),
+                After::Absent | After::Same => {}
+            },
+            _ => {}
+        }
+        known.ftn = ftn;
+        if let Some(group) = old_group.filter(|_| known.used.len() < 2) {
+            known.group = None;
+            ops.push(TableOp::GroupRemove { group });
+        }
+    }
+
+    /// The prefix has no label any more (RFC 5036, 3.5.10.1).
+    fn drop_prefix(&mut self, _: Time, services: &mut Services, prefix: Prefix) {
+        self.refuse_all(prefix, Refusal::NoRoute);
+        self.lacking.remove(&prefix);
+        for peer in self.peers.values_mut() {
+            peer.declined.remove(&prefix);
+            peer.retries.remove(&prefix);
+        }
+        let Some(known) = self.fecs.get_mut(&prefix) else { return };
+        known.used = Vec::new();
+        if known.binding.is_some() {
+            self.take_back(prefix);
+        }
+        self.write(services, prefix);
+        self.sweep(prefix);
+    }
+
+    /// Takes back what others were told of a prefix. The entry of a label stays until all have released it.
+    fn take_back(&mut self, prefix: Prefix) {
+        let Some(known) = self.fecs.get_mut(&prefix) else { return };
+        let binding = known.binding.take();
+        let mut told = BTreeSet::new();
+        for (key, peer) in &mut self.peers {
+            if let Some(label) = peer.sent.remove(&prefix) {
+                self.said.push_back((*key, Say::Withdraw { prefix, label }));
+                told.insert(*key);
+            }
+        }
+        known.ilm = None;
+        let Some(Binding::Label { label, .. }) = binding else { return };
+        self.writes.tell.retain(|(_, of, _)| *of != prefix);
+        self.writes.ops.push(TableOp::IlmSet { label, nhlfe: below() });
+        known.old.push((label, told));
+    }
+
+    /// Removes entries of labels that everybody has released, and forgets a prefix of which nothing is left.
+    fn sweep(&mut self, prefix: Prefix) {
+        let Some(known) = self.fecs.get_mut(&prefix) else { return };
+        let writes = &mut self.writes;
+        known.old.retain(|(label, who)| {
+            if who.is_empty() {
+                writes.ops.push(TableOp::IlmRemove { label: *label });
+                writes.free.push(*label);
+            }
+            !who.is_empty()
+        });
+        if known.binding.is_none() && known.old.is_empty() && known.used.is_empty() && known.ftn.is_none() {
+            self.fecs.remove(&prefix);
+        }
+    }
+
+    /// Takes the answer to a batch of writes.
+    pub fn written(&mut self, now: Time, services: &mut Services, ack: &Ack) {
+        let Some(waiting) = self.waiting.remove(&ack.transaction.0) else { return };
+        self.refused += ack.failed.len() as u64;
+        let is_freed = !waiting.free.is_empty();
+        for label in waiting.free {
+            services.labels.release(LabelSpace::Platform, self.settings.owner, label);
+        }
+        let failed = |place: u32| ack.failed.iter().any(|(of, _)| *of == place);
+        for (place, prefix, of) in waiting.tell {
+            let binding = self.fecs.get_mut(&prefix).and_then(|known| known.binding.as_mut());
+            match binding {
+                Some(Binding::Label { label, is_written }) if *label == of && !failed(place) => {
+                    *is_written = true;
+                    self.tell(prefix, None);
+                }
+                _ => {}
+            }
+        }
+        if is_freed {
+            self.labels_freed(now, services);
+        }
+    }
+
+    /// Labels are free again: who was refused one hears of it, and prefixes that lack one get it (RFC 5036, A.1.13).
+    fn labels_freed(&mut self, now: Time, services: &mut Services) {
+        for prefix in core::mem::take(&mut self.lacking) {
+            self.update(now, services, prefix, Cause::Neighbor);
+        }
+        if self.lacking.is_empty() {
+            for (key, peer) in self.peers.iter_mut().filter(|(_, peer)| peer.was_refused) {
+                peer.was_refused = false;
+                self.said.push_back((*key, Say::LabelsAvailable));
+            }
+        }
+    }
+
+    /// Tells the label of a prefix to all who are to have it, or to one of them (RFC 5036, 3.5.7.1). Whoever has asked
+    /// is told with the number of the request.
+    pub(super) fn tell(&mut self, prefix: Prefix, only: Option<PeerKey>) {
+        let Some(known) = self.fecs.get(&prefix) else { return };
+        let Some(label) = known.binding.and_then(Binding::told) else { return };
+        let attributes = &known.attributes;
+        for (key, peer) in self.peers.iter_mut().filter(|(key, _)| only.is_none_or(|only| only == **key)) {
+            let is_told = peer.sent.contains_key(&prefix);
+            let is_asked = peer.requests.iter().any(|one| one.prefix == prefix);
+            let is_unasked = !peer.on_demand && !peer.declined.contains(&prefix);
+            if is_asked || !(is_told || is_unasked) {
+                continue;
+            }
+            peer.sent.insert(prefix, label);
+            let map = Say::Map { prefix, label, request: None, attributes: attributes.clone() };
+            self.said.push_back((*key, map));
+        }
+        self.answer(prefix);
+    }
+
+    /// Answers requests for a prefix, if its label may be told.
+    fn answer(&mut self, prefix: Prefix) {
+        let Some(known) = self.fecs.get(&prefix) else { return };
+        let Some(label) = known.binding.and_then(Binding::told) else { return };
+        for (key, peer) in &mut self.peers {
+            for one in peer.requests.extract_if(.., |one| one.prefix == prefix) {
+                peer.sent.insert(prefix, label);
+                let (request, attributes) = (Some(one.number), known.attributes.clone());
+                self.said.push_back((*key, Say::Map { prefix, label, request, attributes }));
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Labels for the routes of a router, whatever protocol carries them: which prefixes have a label, the entries of
+//! tables that follow from labels and routes, who is told, and who is asked (RFC 5036, 2.6, 2.8 and A).
+//!
+//! A speaker ([`Speaker`](Distribution)) owns one of these and has the sessions, the bytes and the timers of its
+//! protocol. It says what came by a session, and sends what [`Distribution::poll_say`] gives it.
+//!
+//! - `peer`: what is known of a neighbour's labels ([`Peer`])
+//! - `fecs`: which prefixes have a label, and their entries (3.5.7, 3.5.10)
+//! - `exchange`: labels that come, are taken back and given back (A.1.2, A.1.4, A.1.5)
+//! - `requests`: labels on demand (A.1.1, A.1.3, A.1.8 to A.1.13)
+//! - `loops`: hop counts and path vectors (2.8)
+//!
+//! A label is told when its entry is in force. One that is taken back means "look at what is below" until all who were
+//! told it have released it; then its entry is removed, and when that is done the label is free.
+
+mod exchange;
+mod fecs;
+mod loops;
+mod peer;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+pub use exchange::{Mapped, Meant};
+pub use fecs::{Binding, KnownFec};
+pub use loops::Attributes;
+pub use peer::{Peer, PeerKey};
+
+use base::plane::{Batch, Prefix, TableOp, TransactionId};
+use base::{Label, PortId, ProtocolId, Time};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+base::words! {
+    /// When a router gives a label for a prefix (RFC 5036, 2.6.1).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LabelControl {
+        /// As soon as it has a route.
+        Independent = "independent",
+        /// When the next router on the way has given it one, or when it is the last.
+        Ordered = "ordered",
+    }
+    default Independent;
+}
+
+base::words! {
+    /// Who gets labels (RFC 5036, 2.6.3).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LabelAdvertisement {
+        /// All neighbours, unasked.
+        Unsolicited = "unsolicited",
+        /// Who asks for one. Where the other end of a session says `unsolicited`, both are told all labels.
+        OnDemand = "on-demand",
+    }
+    default Unsolicited;
+}
+
+base::words! {
+    /// Which labels of neighbours are kept (RFC 5036, 2.6.2).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LabelRetention {
+        /// All.
+        Liberal = "liberal",
+        /// Those of neighbours that are next hops.
+        Conservative = "conservative",
+    }
+    default Liberal;
+}
+
+base::words! {
+    /// Which prefixes get a label.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LdpPrefixes {
+        /// Single addresses: those of routers.
+        Loopbacks = "loopbacks",
+        /// All that there are routes to, with networks right beside the router.
+        All = "all",
+    }
+    default All;
+}
+
+/// How a router distributes labels.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The protocol that carries them: it owns labels and bindings.
+    pub owner: ProtocolId,
+    /// How good its entries are among those for the packets of a prefix.
+    pub preference: u8,
+    /// The number of its first group of next hops. It has 2^29 of them.
+    pub first_group: u32,
+    /// The router, as path vectors name it.
+    pub router_id: Ipv4Addr,
+    /// When a label is given.
+    pub control: LabelControl,
+    /// Who gets labels.
+    pub advertise: LabelAdvertisement,
+    /// Which labels of others are kept.
+    pub retention: LabelRetention,
+    /// Are loops looked for by path vectors?
+    pub loop_detection: bool,
+    /// Routers on a way at most: the limit of hop counts and of path vectors.
+    pub hops_max: u8,
+    /// Which prefixes get a label.
+    pub prefixes: LdpPrefixes,
+    /// The ports that the protocol is spoken on.
+    pub ports: BTreeSet<PortId>,
+}
+
+/// Why a request gets no label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no route to the very prefix.
+    NoRoute,
+    /// The request went in a circle.
+    Loop,
+    /// No label is left.
+    NoLabels,
+}
+
+/// What a neighbour is to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Say {
+    /// A label for a prefix.
+    Map {
+        /// The prefix that it is for.
+        prefix: Prefix,
+        /// The label; implicit null where packets are to come without one.
+        label: Label,
+        /// The request that it answers.
+        request: Option<u32>,
+        /// Hop count and path vector.
+        attributes: Attributes,
+    },
+    /// A label is wanted. The speaker says by which number with [`Distribution::number_request`].
+    Request {
+        /// The prefix that it is for.
+        prefix: Prefix,
+        /// Hop count and path vector.
+        attributes: Attributes,
+    },
+    /// A label means nothing any more.
+    Withdraw {
+        /// The prefix that it was for.
+        prefix: Prefix,
+        /// The label that was told.
+        label: Label,
+    },
+    /// A label is not needed.
+    Release {
+        /// The prefix that it was for.
+        prefix: Prefix,
+        /// The label that the neighbour has given.
+        label: Label,
+        /// Is it because the label's way is a circle?
+        is_loop: bool,
+    },
+    /// A request is taken back.
+    Abort {
+        /// For what it was.
+        prefix: Prefix,
+        /// Its number.
+        request: u32,
+    },
+    /// A request gets no label.
+    Refuse {
+        /// Its number.
+        request: u32,
+        /// Why.
+        why: Refusal,
+    },
+    /// There are labels again.
+    LabelsAvailable,
+}
+
+/// Why a prefix is looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Its route is new, or its next hops are others.
+    Route,
+    /// What is known of neighbours: labels, addresses, links.
+    Neighbor,
+    /// A label that was used is one no more.
+    Lost,
+    /// A request that was put off is due.
+    Retry,
+}
+
+/// Writes that have been made up, and what is to be done when they are in force.
+#[derive(Debug, Default)]
+struct Waiting {
+    ops: Vec<TableOp>,
+    /// Labels to tell, by the place of their entry among the writes.
+    tell: Vec<(u32, Prefix, Label)>,
+    /// Labels that are free.
+    free: Vec<Label>,
+}
+
+/// The labels of a router for its routes.
+#[derive(Debug)]
+pub struct Distribution {
+    settings: Settings,
+    peers: BTreeMap<PeerKey, Peer>,
+    fecs: BTreeMap<Prefix, KnownFec>,
+    /// Prefixes for which no label was left.
+    lacking: BTreeSet<Prefix>,
+    /// Writes of tables, and what waits for them.
+    writes: Waiting,
+    waiting: BTreeMap<u64, Waiting>,
+    transaction: u64,
+    groups: u32,
+    /// Writes that the tables refused.
+    pub refused: u64,
+    said: VecDeque<(PeerKey, Say)>,
+}
+
+impl Distribution {
+    /// One that knows nothing yet.
+    pub fn new(settings: Settings) -> Distribution {
+        Distribution {
+            settings,
+            peers: BTreeMap::new(),
+            fecs: BTreeMap::new(),
+            lacking: BTreeSet::new(),
+            writes: Waiting::default(),
+            waiting: BTreeMap::new(),
+            transaction: 0,
+            groups: 0,
+            refused: 0,
+            said: VecDeque::new(),
+        }
+    }
+
+    /// How labels are distributed.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is known of a neighbour's labels; nothing without a session.
+    pub fn peer(&self, key: PeerKey) -> Option<&Peer> {
+        self.peers.get(&key)
+    }
+
+    /// All neighbours with which labels are exchanged.
+    pub fn peers(&self) -> impl Iterator<Item = (PeerKey, &Peer)> {
+        self.peers.iter().map(|(key, peer)| (*key, peer))
+    }
+
+    /// Prefixes that have a label, or had one that is not yet free.
+    pub fn fecs(&self) -> impl ExactSizeIterator<Item = (Prefix, &KnownFec)> {
+        self.fecs.iter().map(|(prefix, known)| (*prefix, known))
+    }
+
+    /// What is known of a prefix that has a label.
+    pub fn fec(&self, prefix: Prefix) -> Option<&KnownFec> {
+        self.fecs.get(&prefix)
+    }
+
+    /// What a neighbour is to be told next.
+    pub fn poll_say(&mut self) -> Option<(PeerKey, Say)> {
+        self.said.pop_front()
+    }
+
+    /// What is to be written.
+    pub fn poll_batch(&mut self) -> Option<Batch> {
+        if self.writes.ops.is_empty() {
+            return None;
+        }
+        self.transaction += 1;
+        let mut waiting = core::mem::take(&mut self.writes);
+        let ops = core::mem::take(&mut waiting.ops);
+        self.waiting.insert(self.transaction, waiting);
+        Some(Batch { transaction: TransactionId(self.transaction), ops, barrier: false })
+    }
+
+    /// When a request that was put off is due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.peers.values().flat_map(|peer| peer.retries.values()).min().copied()
+    }
+}

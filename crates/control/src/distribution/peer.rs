@@ -1,0 +1,170 @@
+//! What is known of a neighbour's labels.
+
+use super::loops::Attributes;
+use super::{Cause, Distribution, Say};
+use crate::services::Services;
+use base::plane::{NextHop, Prefix};
+use base::{Label, PortId, Time};
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A neighbour's label space: its router id, and the number of the space.
+pub type PeerKey = (Ipv4Addr, u16);
+
+/// A request of a neighbour that waits for an answer.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// The prefix that a label is wanted for.
+    pub prefix: Prefix,
+    /// The neighbour's number for it.
+    pub number: u32,
+    pub(super) attributes: Attributes,
+}
+
+/// A request of this router that waits for an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Its number, once it was sent.
+    pub number: Option<u32>,
+    /// Was it taken back?
+    pub is_aborted: bool,
+}
+
+/// A neighbour with which labels are exchanged.
+#[derive(Debug, Default)]
+pub struct Peer {
+    /// Do both tell labels only to who asks (RFC 5036, 3.5.3)?
+    pub on_demand: bool,
+    /// Its addresses (RFC 5036, 2.7).
+    pub addresses: BTreeSet<Ipv4Addr>,
+    /// Links on which it is heard: its labels are for these.
+    pub ports: BTreeSet<PortId>,
+    /// Labels that it has given.
+    pub given: BTreeMap<Prefix, Label>,
+    /// What it said of their ways, where it said anything.
+    pub attributes: BTreeMap<Prefix, Attributes>,
+    /// Labels that it was given.
+    pub sent: BTreeMap<Prefix, Label>,
+    /// What it has asked for.
+    pub requests: Vec<Pending>,
+    /// What it was asked for.
+    pub asked: BTreeMap<Prefix, Asked>,
+    /// Labels that it released unasked: it is told none of these prefixes until it asks (RFC 5036, A.1.4, note 1).
+    pub(super) declined: BTreeSet<Prefix>,
+    /// Prefixes whose labels of it were released because it was no next hop.
+    pub(super) let_go: BTreeSet<Prefix>,
+    /// It has no label left: nothing is asked of it until it says that it has (RFC 5036, 3.5.8.1). What was to be asked.
+    pub(super) postponed: Option<BTreeSet<Prefix>>,
+    /// Was it told that there is no label left?
+    pub(super) was_refused: bool,
+    /// Requests that are made again, and when.
+    pub(super) retries: BTreeMap<Prefix, Time>,
+    /// Labels and requests of it that went in a circle.
+    pub loops: u64,
+}
+
+impl Peer {
+    /// Does a next hop lead to it?
+    pub(super) fn is_at(&self, hop: &NextHop) -> bool {
+        match hop {
+            NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
+                self.ports.contains(port) && self.addresses.contains(gateway)
+            }
+            _ => false,
+        }
+    }
+
+    /// Forgets a label that it gave.
+    pub(super) fn forget(&mut self, prefix: Prefix) -> Option<Label> {
+        self.attributes.remove(&prefix);
+        self.given.remove(&prefix)
+    }
+}
+
+impl Distribution {
+    /// Labels are exchanged with a neighbour from now on: unless it is to ask, it is told those that there are.
+    pub fn begin(&mut self, key: PeerKey, on_demand: bool, ports: BTreeSet<PortId>) {
+        self.peers.insert(key, Peer { on_demand, ports, ..Peer::default() });
+        for prefix in self.fecs.keys().copied().collect::<Vec<_>>() {
+            self.tell(prefix, Some(key));
+        }
+    }
+
+    /// No labels are exchanged any more: it has none of this router, and this router none of it.
+    pub fn end(&mut self, now: Time, services: &mut Services, key: PeerKey) {
+        let Some(peer) = self.peers.remove(&key) else { return };
+        self.said.retain(|(to, _)| *to != key);
+        let mut concerned: BTreeSet<Prefix> = peer.given.keys().chain(peer.sent.keys()).copied().collect();
+        concerned.extend(peer.requests.iter().map(|one| one.prefix));
+        for (prefix, known) in self.fecs.iter_mut().filter(|(_, known)| !known.old.is_empty()) {
+            known.old.iter_mut().for_each(|(_, who)| {
+                who.remove(&key);
+            });
+            concerned.insert(*prefix);
+        }
+        concerned.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Lost));
+    }
+
+    /// The links on which a neighbour is heard are these.
+    pub fn heard_on(&mut self, now: Time, services: &mut Services, key: PeerKey, ports: BTreeSet<PortId>) {
+        let Some(peer) = self.peers.get_mut(&key).filter(|peer| peer.ports != ports) else { return };
+        peer.ports = ports;
+        self.update_by(now, services, key, |_| true);
+    }
+
+    /// A neighbour has addresses, or has them no more.
+    pub fn addresses(
+        &mut self,
+        now: Time,
+        services: &mut Services,
+        key: PeerKey,
+        list: &[Ipv4Addr],
+        is_new: bool,
+    ) {
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        for address in list {
+            match is_new {
+                true => peer.addresses.insert(*address),
+                false => peer.addresses.remove(address),
+            };
+        }
+        self.update_by(now, services, key, |gateway| list.contains(&gateway));
+    }
+
+    /// Looks again at prefixes for which the neighbour has given a label, and at those that lead to an address.
+    fn update_by(
+        &mut self,
+        now: Time,
+        services: &mut Services,
+        key: PeerKey,
+        is_concerned: impl Fn(Ipv4Addr) -> bool,
+    ) {
+        let Some(peer) = self.peers.get(&key) else { return };
+        let mut all: BTreeSet<Prefix> = peer.given.keys().copied().collect();
+        if peer.on_demand || !self.is_liberal() {
+            let leads = |hop: &NextHop| match hop {
+                NextHop::Via { gateway: IpAddr::V4(gateway), .. } => is_concerned(*gateway),
+                _ => false,
+            };
+            let active = services.rib.active().filter(|(_, hops)| hops.iter().any(leads));
+            all.extend(active.map(|(prefix, _)| prefix));
+        }
+        all.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));
+    }
+
+    pub(super) fn is_liberal(&self) -> bool {
+        self.settings.retention == super::LabelRetention::Liberal
+    }
+
+    /// The neighbours that next hops lead to, in the order of the hops.
+    pub(super) fn next_peers(&self, hops: &[NextHop]) -> Vec<PeerKey> {
+        let at = |hop: &NextHop| self.peers.iter().find(|(_, peer)| peer.is_at(hop)).map(|(key, _)| *key);
+        let mut all: Vec<PeerKey> = hops.iter().filter_map(at).collect();
+        all.dedup();
+        all
+    }
+
+    pub(super) fn say(&mut self, key: PeerKey, say: Say) {
+        self.said.push_back((key, say));
+    }
+}

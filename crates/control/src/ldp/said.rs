@@ -1,0 +1,203 @@
+//! What is said of labels: from what [`Distribution`] wants said to messages (RFC 5036, 3.5.7 to 3.5.11), and from
+//! messages to what it is told.
+
+use super::Ldp;
+use super::session::Session;
+use crate::distribution::{Attributes, Distribution, Mapped, Meant, PeerKey, Refusal, Say};
+use crate::protocol::Context;
+use crate::services::sessions::SessionId;
+use base::Time;
+use base::plane::{IpPrefix, Prefix};
+use wire::ldp::{AnyLabel, Body, Fec, LdpId, Message, Notice, Status, kind};
+
+/// A neighbour as the distribution of labels knows it.
+pub(super) const fn key_of(id: LdpId) -> PeerKey {
+    (id.router, id.space)
+}
+
+pub(super) fn fec_of(prefix: Prefix) -> Fec {
+    Fec::Prefix(IpPrefix::V4(prefix))
+}
+
+const fn status_of(why: Refusal) -> Status {
+    match why {
+        Refusal::NoRoute => Status::NoRoute,
+        Refusal::Loop => Status::LoopDetected,
+        Refusal::NoLabels => Status::NoLabelResources,
+    }
+}
+
+/// Which labels a withdrawal or a release is about; nothing if none of this router can be.
+fn meant(fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
+    let prefix = match fec {
+        Fec::Wildcard => None,
+        Fec::Prefix(IpPrefix::V4(prefix)) => Some(prefix),
+        Fec::Prefix(IpPrefix::V6(_)) => return None,
+    };
+    let label = match label {
+        None => None,
+        Some(AnyLabel::Generic(label)) => Some(label),
+        Some(_) => return None,
+    };
+    Some(Meant { prefix, label })
+}
+
+fn body_of(say: Say) -> Body {
+    let (extended, returned_pdu, returned_message) = (None, None, None);
+    match say {
+        Say::Map { prefix, label, request, attributes: Attributes { hops, path } } => {
+            let (fecs, label) = (vec![fec_of(prefix)], AnyLabel::Generic(label));
+            Body::Mapping { fecs, label, request, hops, path }
+        }
+        Say::Request { prefix, attributes: Attributes { hops, path } } => {
+            Body::Request { fec: fec_of(prefix), hops, path }
+        }
+        Say::Withdraw { prefix, label } => {
+            Body::Withdraw { fec: fec_of(prefix), label: Some(AnyLabel::Generic(label)) }
+        }
+        Say::Release { prefix, label, is_loop } => Body::Release {
+            fec: fec_of(prefix),
+            label: Some(AnyLabel::Generic(label)),
+            // RFC 5036, 3.4.5.1.2: a label whose way is a circle is released with this status.
+            notice: is_loop
+                .then(|| Notice { message_type: kind::LABEL_MAPPING, ..Notice::new(Status::LoopDetected) }),
+        },
+        Say::Abort { prefix, request } => Body::Abort { fec: fec_of(prefix), request },
+        Say::Refuse { request, why } => {
+            let code = status_of(why).code();
+            let notice = Notice { code, message_id: request, message_type: kind::LABEL_REQUEST };
+            Body::Notification { notice, extended, returned_pdu, returned_message, request: None }
+        }
+        Say::LabelsAvailable => Body::notify(Notice::new(Status::LabelResourcesAvailable)),
+    }
+}
+
+impl Ldp {
+    /// The labels that it distributes, and those of others.
+    pub const fn labels(&self) -> &Distribution {
+        &self.labels
+    }
+
+    /// Puts into sessions what is to be said of labels.
+    pub(super) fn tell_labels(&mut self) {
+        while let Some((key, say)) = self.labels.poll_say() {
+            let mut all = self.sessions.values_mut();
+            let session = all.find(|one| one.is_operational() && one.peer.map(key_of) == Some(key));
+            let Some(session) = session else { continue };
+            let asked = match &say {
+                Say::Request { prefix, .. } => Some(*prefix),
+                _ => None,
+            };
+            session.say(body_of(say));
+            if let Some(prefix) = asked {
+                // RFC 5036, 3.5.8.1: the number of the message is that of the request.
+                self.labels.number_request(key, prefix, session.number);
+            }
+        }
+    }
+
+    /// Takes a message about labels of a session that is established.
+    pub(super) fn take_labels(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        message: &Message,
+    ) {
+        let Some(key) = self.sessions.get(&id).and_then(|session| session.peer).map(key_of) else { return };
+        let about = |status: Status| Notice {
+            code: status.code(),
+            message_id: message.id,
+            message_type: message.body.kind(),
+        };
+        let services = &mut **context.services;
+        match &message.body {
+            Body::Mapping { fecs, label, request, hops, path } => {
+                for fec in fecs {
+                    match (fec, label) {
+                        (Fec::Prefix(IpPrefix::V4(prefix)), AnyLabel::Generic(label)) => {
+                            let attributes = Attributes { hops: *hops, path: path.clone() };
+                            let (prefix, label, request) = (*prefix, *label, *request);
+                            let mapped = Mapped { prefix, label, request, attributes };
+                            self.labels.mapped(now, services, key, mapped);
+                        }
+                        (Fec::Prefix(IpPrefix::V6(_)), _) => {
+                            self.advise(id, about(Status::UnsupportedAddressFamily));
+                        }
+                        // A label of a link that there is none of here.
+                        _ => self.say(id, Body::Release { fec: *fec, label: Some(*label), notice: None }),
+                    }
+                }
+            }
+            Body::Request { fec: Fec::Prefix(IpPrefix::V4(prefix)), hops, path } => {
+                let attributes = Attributes { hops: *hops, path: path.clone() };
+                self.labels.requested(now, services, key, *prefix, message.id, attributes);
+            }
+            Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily)),
+            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
+                if self.labels.aborted(now, services, key, *prefix, *request) {
+                    let notice = about(Status::LabelRequestAborted);
+                    let (extended, returned_pdu, returned_message) = (None, None, None);
+                    let request = Some(*request);
+                    let body =
+                        Body::Notification { notice, extended, returned_pdu, returned_message, request };
+                    self.say(id, body);
+                }
+            }
+            Body::Withdraw { fec, label } => {
+                // RFC 5036, 3.5.10.1: labels are released in any case.
+                self.say(id, Body::Release { fec: *fec, label: *label, notice: None });
+                if let Some(meant) = meant(*fec, *label) {
+                    self.labels.withdrawn(now, services, key, meant);
+                }
+            }
+            Body::Release { fec, label, notice } => {
+                let is_loop =
+                    notice.is_some_and(|notice| Status::of(notice.code) == Some(Status::LoopDetected));
+                if let Some(meant) = meant(*fec, *label) {
+                    self.labels.released(now, services, key, meant, is_loop);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a Notification about a request (RFC 5036, A.1.8 to A.1.12).
+    pub(super) fn advised(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        notice: Notice,
+        request: Option<u32>,
+    ) {
+        let Some(key) = self.sessions.get(&id).and_then(|session| session.peer).map(key_of) else { return };
+        let services = &mut **context.services;
+        let number = notice.message_id;
+        match Status::of(notice.code) {
+            Some(Status::NoRoute) => self.labels.refused(now, key, number, Refusal::NoRoute),
+            Some(Status::LoopDetected) => self.labels.refused(now, key, number, Refusal::Loop),
+            Some(Status::NoLabelResources) => self.labels.refused(now, key, number, Refusal::NoLabels),
+            Some(Status::LabelResourcesAvailable) => self.labels.labels_available(now, services, key),
+            Some(Status::LabelRequestAborted) => {
+                if let Some(request) = request {
+                    self.labels.abort_confirmed(now, services, key, request);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The links on which a neighbour is heard are others than before.
+    pub(super) fn update_links(&mut self, now: Time, context: &mut Context<'_>, peer: LdpId) {
+        let ports = self.ports_of(peer);
+        self.labels.heard_on(now, context.services, key_of(peer), ports);
+    }
+}
+
+impl Session {
+    /// What is known of the neighbour's labels.
+    pub fn labels<'a>(&self, of: &'a Ldp) -> Option<&'a crate::distribution::Peer> {
+        self.peer.filter(|_| self.is_operational()).and_then(|peer| of.labels.peer(key_of(peer)))
+    }
+}
