@@ -276,6 +276,8 @@ fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
         receiver: id,
         atm: None,
         frame_relay: None,
+        restart: Some(ldp::FtSession { learns: true, reconnect_ms: 120_000, recovery_ms: 60_000 }),
+        capabilities: ldp::Capabilities { typed_wildcard: Some(true), ..ldp::Capabilities::default() },
     };
     let path = Some(vec![id.router]);
     let bodies = [

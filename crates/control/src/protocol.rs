@@ -232,6 +232,12 @@ pub enum Change {
         /// Was bandwidth refused there?
         is_refused: bool,
     },
+    /// The link of a port is to be avoided from now on, or no more:
+    /// [`Avoided::is`](crate::services::Avoided::is) says which.
+    Avoided {
+        /// The port whose link it is.
+        port: PortId,
+    },
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -245,6 +251,8 @@ pub enum Topic {
     Routes,
     /// Ask for [`Change::Bandwidth`] whenever bandwidth is reserved, given back or refused.
     Bandwidth,
+    /// Ask for [`Change::Avoided`] whenever a link is to be avoided, or is so no more.
+    Avoided,
 }
 
 /// The services of the node, as a protocol may use them during a call.

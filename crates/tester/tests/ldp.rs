@@ -329,3 +329,128 @@ fn settings_are_checked_where_they_are_written() {
         assert!(said.contains(words), "{ldp}: {said}");
     }
 }
+
+/// All modes of RFC 5036, 2.6, in one network: labels along all routes, and none more than are used.
+#[test]
+fn every_mode_labels_the_routes_of_ospf() {
+    for control in ["independent", "ordered"] {
+        for (advertise, retention) in
+            [("unsolicited", "conservative"), ("on-demand", "conservative"), ("on-demand", "liberal")]
+        {
+            let mut ldp = quick();
+            ldp["control"] = json!(control);
+            ldp["advertise"] = json!(advertise);
+            ldp["retention"] = json!(retention);
+            ldp["prefixes"] = json!("loopbacks");
+            ldp["loop_detection"] = json!(true);
+            let mut network = network(&square(&with_ospf(&ldp)));
+            network.run_until(Time(20 * S)).expect("a run");
+            let mode = (control, advertise, retention);
+            assert_eq!(count(&mut network, "ldp_sessions", "advertise", advertise), 10, "{mode:?}");
+            assert_leads(&mut network);
+            let given = network.table_json("ldp_labels", None).expect("a table");
+            let unused = column(&given, "is_used").iter().filter(|used| **used == json!(false)).count();
+            assert_eq!(unused, 0, "{mode:?}: {given}");
+            // A link fails and comes back: the labels of the other way are asked for.
+            let fault = Fault::new(Time(21 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(31 * S));
+            network.fault(fault).expect("a fault");
+            network.run_until(Time(30 * S)).expect("a run");
+            assert_leads(&mut network);
+            network.run_until(Time(60 * S)).expect("a run");
+            assert_leads(&mut network);
+            conserved(&mut network).expect("closed accounts");
+        }
+    }
+}
+
+/// From each router to each other that is no neighbour, a label of the next router leads.
+fn assert_leads(network: &mut Testbed) {
+    let all = bindings(network);
+    let names = ["a", "b", "c", "d", "e"];
+    let routed = |network: &mut Testbed, node: usize| {
+        let rib = network.table_json("rib", Some(node)).expect("a table");
+        let rows = column(&rib, "source").into_iter().zip(column(&rib, "prefix"));
+        rows.filter(|(source, prefix)| source == "ospf" && text(prefix).ends_with("/32"))
+            .map(|(_, prefix)| text(&prefix).trim_end_matches("/32").to_string())
+            .collect::<Vec<_>>()
+    };
+    for (node, name) in names.iter().enumerate() {
+        let routes = routed(network, node);
+        assert_eq!(routes.len(), 4, "{name} knows the others");
+        for prefix in routes {
+            let ways = all.get(&((*name).to_string(), prefix.clone())).map(|(_, ways)| ways.len());
+            assert_eq!(ways, Some(1), "{name} to {prefix}");
+        }
+    }
+}
+
+/// RFC 5036, 2.4.2: a session with a router further away, which takes it or has named this one, too.
+#[test]
+fn a_session_with_a_router_further_away() {
+    let run = |accepts: bool| {
+        let mut described = square(&with_ospf(&quick()));
+        described["nodes"]["a"]["router_id"] = json!("10.99.0.1");
+        described["nodes"]["e"]["router_id"] = json!("10.99.0.5");
+        described["nodes"]["a"]["ldp"]["targets"] = json!(["10.99.0.5"]);
+        described["nodes"]["e"]["ldp"]["accept_targeted"] = json!(accepts);
+        let mut network = network(&described);
+        network.run_until(Time(40 * S)).expect("a run");
+        count(&mut network, "ldp_sessions", "state", "operational")
+    };
+    assert_eq!(run(true), 12, "those of five links, and one from a to e");
+    assert_eq!(run(false), 10);
+}
+
+/// RFC 5443: a link that comes back is not used before its labels are known, so that no packet of an LSP loses its label.
+#[test]
+fn a_link_that_comes_back_is_avoided_until_its_labels_are_known() {
+    for (igp_sync, is_kept) in [(true, true), (false, false)] {
+        let mut ldp = quick();
+        // Hellos are so rare that a session comes up long after the routes.
+        ldp["hello_interval"] = json!("5 s");
+        ldp["hold_time"] = json!("15 s");
+        ldp["gtsm"] = json!(false);
+        ldp["igp_sync"] = json!(igp_sync);
+        let mut described = square(&with_ospf(&ldp));
+        // Only the way by b has labels at first; c comes in when the link fails.
+        described["flows"][0]["start"] = json!("40 s");
+        let mut network = network(&described);
+        network.run_until(Time(40 * S)).expect("a run");
+        assert_eq!(walk(&mut network).len(), 20);
+        // All packets of the flow that reach a's links have a label, also right after the link a - b is back.
+        let fault = Fault::new(Time(45 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(50 * S));
+        network.fault(fault).expect("a fault");
+        network.run_until(Time(49 * S)).expect("a run");
+        let before = lost(&mut network);
+        let (with, all, _) = labelled(&mut network, 0, 80 * S);
+        assert!(all > 10_000, "{all} packets by the link that is back");
+        assert_eq!(with == all, is_kept, "{with} of {all} have a label");
+        if is_kept {
+            assert_eq!(lost(&mut network), before, "nothing is lost when it comes back");
+        }
+        let metrics = network.table_json("ldp_sessions", None).expect("a table");
+        assert_eq!(column(&metrics, "state").len(), 10);
+    }
+}
+
+/// What BGP finds beyond the network has no label unless that is wanted.
+#[test]
+fn routes_beyond_the_network_have_no_label() {
+    for beyond in [false, true] {
+        let mut ldp = quick();
+        ldp["beyond"] = json!(beyond);
+        let mut described = square(&with_ospf(&ldp));
+        let (far, near) = ("10.99.0.5", "10.99.0.1");
+        described["nodes"]["a"]["router_id"] = json!(near);
+        described["nodes"]["e"]["router_id"] = json!(far);
+        described["nodes"]["a"]["bgp"] = json!({"asn": 65000, "neighbors": {far: {"asn": 65000}}});
+        described["nodes"]["e"]["bgp"] =
+            json!({"asn": 65000, "neighbors": {near: {"asn": 65000}}, "networks": ["172.16.0.0/16"]});
+        let mut network = network(&described);
+        network.run_until(Time(60 * S)).expect("a run");
+        let rib = network.table_json("rib", Some(0)).expect("a table");
+        assert!(column(&rib, "prefix").contains(&json!("172.16.0.0/16")), "{rib}");
+        let all = bindings(&mut network);
+        assert_eq!(all.contains_key(&("a".to_string(), "172.16.0.0/16".to_string())), beyond);
+    }
+}

@@ -283,6 +283,7 @@ impl Protocol for Bgp {
             Change::Interface { .. }
             | Change::Route(IpPrefix::V6(_))
             | Change::Bandwidth { .. }
+            | Change::Avoided { .. }
             | Change::Restart => {}
         }
         self.settle(now);

@@ -2,7 +2,7 @@
 
 use super::loops::Attributes;
 use super::{Cause, Distribution, LabelAdvertisement, LabelControl, LdpPrefixes, PeerKey, Refusal, Say};
-use crate::services::{After, Beyond, Binder, LabelSpace, Services};
+use crate::services::{After, Beyond, Binder, LabelSpace, Route, RouteHop, Services, Source};
 use base::plane::{
     Ack, Fec as Packets, GroupId, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Nhlfe, Prefix, TableOp,
     TcSource, TtlModel,
@@ -103,6 +103,15 @@ impl Distribution {
             _ => false,
         };
         if hops.is_empty() || hops.iter().any(is_beyond_instrument) {
+            return false;
+        }
+        // A protocol that names a router further away finds what is beyond this network: RFC 5036, 2.1, leaves open
+        // which FECs there are.
+        let is_far = |route: &Route| {
+            let is_through = |hop: &RouteHop| matches!(hop, RouteHop::Through(_));
+            matches!(route.source, Source::Protocol(_)) && route.hops.as_slice().iter().any(is_through)
+        };
+        if !self.settings.beyond && services.rib.best(prefix).is_some_and(is_far) {
             return false;
         }
         let is_own = hops.contains(&NextHop::Local);
@@ -329,6 +338,20 @@ impl Distribution {
         }
         if is_freed {
             self.labels_freed(now, services);
+        }
+        self.complete();
+    }
+
+    /// Says that all labels have been told to whom that was not said yet, once no entry is waited for (RFC 5919, 4).
+    pub(super) fn complete(&mut self) {
+        let waits =
+            |known: &KnownFec| matches!(known.binding, Some(Binding::Label { is_written: false, .. }));
+        if self.fecs.values().any(waits) {
+            return;
+        }
+        for (key, peer) in self.peers.iter_mut().filter(|(_, peer)| !peer.is_complete) {
+            peer.is_complete = true;
+            self.said.push_back((*key, Say::Complete));
         }
     }
 

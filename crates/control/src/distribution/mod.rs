@@ -102,6 +102,8 @@ pub struct Settings {
     pub hops_max: u8,
     /// Which prefixes get a label.
     pub prefixes: LdpPrefixes,
+    /// Do prefixes get a label that are beyond a router further away than a neighbour, as those that BGP finds?
+    pub beyond: bool,
     /// The ports that the protocol is spoken on.
     pub ports: BTreeSet<PortId>,
 }
@@ -170,6 +172,8 @@ pub enum Say {
     },
     /// There are labels again.
     LabelsAvailable,
+    /// All labels that there are have been told (RFC 5919, 4).
+    Complete,
 }
 
 /// Why a prefix is looked at again.

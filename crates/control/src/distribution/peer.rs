@@ -1,7 +1,7 @@
 //! What is known of a neighbour's labels.
 
 use super::loops::Attributes;
-use super::{Cause, Distribution, Say};
+use super::{Cause, Distribution, LabelAdvertisement, Say};
 use crate::services::Services;
 use base::plane::{NextHop, Prefix};
 use base::{Label, PortId, Time};
@@ -59,6 +59,8 @@ pub struct Peer {
     pub(super) was_refused: bool,
     /// Requests that are made again, and when.
     pub(super) retries: BTreeMap<Prefix, Time>,
+    /// Was it told that it has been told all labels?
+    pub(super) is_complete: bool,
     /// Labels and requests of it that went in a circle.
     pub loops: u64,
 }
@@ -83,11 +85,24 @@ impl Peer {
 
 impl Distribution {
     /// Labels are exchanged with a neighbour from now on: unless it is to ask, it is told those that there are.
-    pub fn begin(&mut self, key: PeerKey, on_demand: bool, ports: BTreeSet<PortId>) {
+    pub fn begin(
+        &mut self,
+        now: Time,
+        services: &mut Services,
+        key: PeerKey,
+        on_demand: bool,
+        ports: BTreeSet<PortId>,
+    ) {
         self.peers.insert(key, Peer { on_demand, ports, ..Peer::default() });
+        // A router that gives labels on demand has none yet for who is told all.
+        if !on_demand && self.settings.advertise == LabelAdvertisement::OnDemand {
+            let all: Vec<Prefix> = services.rib.active().map(|(prefix, _)| prefix).collect();
+            all.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));
+        }
         for prefix in self.fecs.keys().copied().collect::<Vec<_>>() {
             self.tell(prefix, Some(key));
         }
+        self.complete();
     }
 
     /// No labels are exchanged any more: it has none of this router, and this router none of it.

@@ -45,6 +45,23 @@ impl Distribution {
         self.update(now, services, prefix, Cause::Neighbor);
     }
 
+    /// A neighbour asks for all labels (RFC 5918, 4): it is told those that it may have, and that these are all (RFC
+    /// 5919, 5.3).
+    pub fn requested_all(&mut self, now: Time, services: &mut Services, key: PeerKey, number: u32) {
+        let all: Vec<Prefix> = services.rib.active().map(|(prefix, _)| prefix).collect();
+        for prefix in all {
+            let hops = services.rib.next_hops(prefix).to_vec();
+            // What there is no label for, or what would come back, is nothing that the neighbour may have.
+            if self.wants(services, prefix, &hops) && !self.next_peers(&hops).contains(&key) {
+                self.requested(now, services, key, prefix, number, Attributes::default());
+            }
+        }
+        if let Some(peer) = self.peers.get_mut(&key) {
+            peer.is_complete = false;
+        }
+        self.complete();
+    }
+
     /// A neighbour takes a request back. Was it still without an answer, so that this has to be confirmed (RFC 5036,
     /// A.1.3)?
     pub fn aborted(

@@ -335,7 +335,10 @@ impl Protocol for Greet {
                     self.seen(now, context, router_id, Seen::Silence);
                 }
             }
-            Change::Interface { .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
+            Change::Interface { .. }
+            | Change::Route(_)
+            | Change::Bandwidth { .. }
+            | Change::Avoided { .. } => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
         }
     }

@@ -3,6 +3,7 @@
 
 use super::said::key_of;
 use super::session::{Session, SessionState, SessionStep};
+use super::sync::CAPABILITIES;
 use super::{Config, Event, INITIALIZATION, Ldp};
 use crate::distribution::LabelAdvertisement;
 use crate::machine::State;
@@ -20,7 +21,7 @@ use wire::ldp::{
 /// Seconds of a hold time that is given as the usual one (RFC 5036, 3.5.2).
 const USUAL_HOLD: u16 = 15;
 /// A hold time without end (RFC 5036, 3.5.2).
-const FOR_EVER: u16 = u16::MAX;
+pub(super) const FOR_EVER: u16 = u16::MAX;
 /// A connection after a refused Initialization waits so long at least (RFC 5036, 2.5.3).
 const BACKOFF_LEAST: Span = Span::from_secs(15);
 /// Waiting grows up to this (RFC 5036, 2.5.3).
@@ -39,6 +40,8 @@ pub struct Adjacency {
     pub expires: Time,
     /// Does it check the time to live (RFC 6720)?
     pub gtsm: bool,
+    /// Does it want targeted Hellos (RFC 5036, 3.5.2)?
+    pub wants_answer: bool,
 }
 
 /// What is kept of a router beyond its sessions.
@@ -127,24 +130,22 @@ impl Ldp {
                 _ => None,
             }
         };
-        // Only links are discovered: RFC 5036, 2.4.1. Nobody has asked for targeted Hellos.
-        let heard = read().filter(|(id, hello)| {
-            ip.dst == ALL_ROUTERS && !hello.is_targeted && id.router != self.router_id && id.space == 0
-        });
-        let Some((id, hello)) = heard else {
+        let Some((id, hello)) = read().filter(|(id, _)| id.router != self.router_id && id.space == 0) else {
             self.ignored += 1;
             return;
         };
-        let usual = |hold: u16| if hold == 0 { USUAL_HOLD } else { hold };
-        let hold_s = usual(hello.hold_s).min(usual(self.config.hold_s));
-        let expires = match hold_s {
-            FOR_EVER => Time::MAX,
-            seconds => now + Span::from_secs(i64::from(seconds)),
+        let is_new = if hello.is_targeted {
+            if !self.hear_far(now, context, ip, id, &hello) {
+                self.ignored += 1;
+                return;
+            }
+            false
+        } else if ip.dst == ALL_ROUTERS {
+            self.hear_near(now, ip, id, &hello)
+        } else {
+            self.ignored += 1;
+            return;
         };
-        let transport = hello.transport.unwrap_or(ip.src);
-        let adjacency = Adjacency { address: ip.src, transport, hold_s, expires, gtsm: hello.gtsm };
-        let is_new = self.adjacencies.insert((ip.port, id), adjacency).is_none();
-        self.hello_due = self.hello_due.min(now + self.hello_interval());
         let peer = self.peers.entry(id).or_default();
         if core::mem::replace(&mut peer.configuration, hello.configuration) != hello.configuration {
             // RFC 5036, 3.5.2.1: somebody has configured it anew.
@@ -155,6 +156,22 @@ impl Ldp {
             self.update_links(now, context, id);
         }
         self.connect(now, context, id);
+    }
+
+    /// Takes a Hello of a link (RFC 5036, 2.4.1). Is the router new there?
+    fn hear_near(&mut self, now: Time, ip: &IpArrival, id: LdpId, hello: &Hello) -> bool {
+        let usual = |hold: u16| if hold == 0 { USUAL_HOLD } else { hold };
+        let hold_s = usual(hello.hold_s).min(usual(self.config.hold_s));
+        let expires = match hold_s {
+            FOR_EVER => Time::MAX,
+            seconds => now + Span::from_secs(i64::from(seconds)),
+        };
+        let transport = hello.transport.unwrap_or(ip.src);
+        let (address, gtsm, wants_answer) = (ip.src, hello.gtsm, false);
+        let adjacency = Adjacency { address, transport, hold_s, expires, gtsm, wants_answer };
+        let is_new = self.adjacencies.insert((ip.port, id), adjacency).is_none();
+        self.hello_due = self.hello_due.min(now + self.hello_interval());
+        is_new
     }
 
     /// A port can be used, or can't: its neighbours, and addresses that others know.
@@ -184,15 +201,20 @@ impl Ldp {
         self.adjacencies.keys().filter(|(_, id)| *id == peer).map(|(port, _)| *port).collect()
     }
 
-    /// A router is heard no more on a link. With the last one its session ends (RFC 5036, 2.5.5).
+    /// A router is heard no more on a link.
     fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         self.adjacencies.remove(&key);
-        if self.adjacencies.keys().any(|(_, id)| *id == key.1) {
-            self.update_links(now, context, key.1);
+        self.update_links(now, context, key.1);
+        self.part_from(now, context, key.1);
+    }
+
+    /// A router is heard less than before: if it is not heard any more, its session ends (RFC 5036, 2.5.5).
+    pub(super) fn part_from(&mut self, now: Time, context: &mut Context<'_>, id: LdpId) {
+        if self.is_heard(id) {
             return;
         }
-        self.peers.remove(&key.1);
-        let of = |session: &&Session| session.peer == Some(key.1);
+        self.peers.remove(&id);
+        let of = |session: &&Session| session.peer == Some(id);
         for id in self.sessions.values().filter(of).map(|session| session.id).collect::<Vec<_>>() {
             self.end(now, context, id, SessionStep::Timeout, Notice::new(Status::HoldTimerExpired));
         }
@@ -207,9 +229,7 @@ impl Ldp {
 
     /// Begins a connection to a router that has none, if this end is to (RFC 5036, 2.5.2).
     fn connect(&mut self, now: Time, context: &mut Context<'_>, id: LdpId) {
-        let known =
-            self.adjacencies.iter().find(|((_, other), _)| *other == id).map(|(_, one)| one.transport);
-        let (Some(transport), Some(peer)) = (known, self.peers.get(&id)) else { return };
+        let (Some(transport), Some(peer)) = (self.transport_of(id), self.peers.get(&id)) else { return };
         let is_there = self.sessions.values().any(|session| session.peer == Some(id));
         let is_reached = context.services.rib.lookup(transport).is_some();
         if is_there || self.router_id <= transport || peer.retry > now || !is_reached {
@@ -319,6 +339,8 @@ pub(super) fn initialization(config: &Config, receiver: LdpId) -> Body {
         receiver,
         atm: None,
         frame_relay: None,
+        restart: None,
+        capabilities: CAPABILITIES,
     })
 }
 

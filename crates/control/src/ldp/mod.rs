@@ -1,6 +1,7 @@
 //! LDP (RFC 5036): labels for the routes of a router.
 //!
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
+//! - `extended`: the same with routers further away (2.4.2); `sync`: when a link has all labels (RFC 5443, 5919)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
 //! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
 //!   [`distribution`](crate::distribution) to know (A)
@@ -9,11 +10,13 @@
 //! What one call makes up leaves when it returns: messages share PDUs, and writes of tables share a batch.
 
 mod discovery;
+mod extended;
 mod receive;
 mod said;
 pub mod section;
 pub mod session;
 mod shown;
+mod sync;
 #[cfg(test)]
 mod tests;
 
@@ -94,6 +97,16 @@ pub struct Config {
     pub loop_detection: bool,
     /// Routers on a way at most.
     pub hops_max: u8,
+    /// Do prefixes beyond this network get labels?
+    pub beyond: bool,
+    /// Routers further away that sessions are wanted with (RFC 5036, 2.4.2).
+    pub targets: Vec<Ipv4Addr>,
+    /// Are others taken that want one?
+    pub accept_targeted: bool,
+    /// Are links avoided until all labels are known there (RFC 5443)?
+    pub igp_sync: bool,
+    /// How long it takes to tell labels, with a neighbour that does not say when it has.
+    pub igp_sync_delay: Span,
     /// Is the time to live of sessions checked (RFC 6720)?
     pub gtsm: bool,
     /// The ports that it speaks on.
@@ -113,6 +126,7 @@ impl Config {
             loop_detection: self.loop_detection,
             hops_max: self.hops_max,
             prefixes: self.prefixes,
+            beyond: self.beyond,
             ports: self.ports.clone(),
         }
     }
@@ -127,6 +141,10 @@ pub struct Ldp {
     hello_due: Time,
     /// Routers that are heard, by port and label space.
     adjacencies: BTreeMap<(PortId, LdpId), Adjacency>,
+    /// Routers further away that are heard.
+    targeted: BTreeMap<LdpId, Adjacency>,
+    /// When the next targeted Hellos are due.
+    reach_due: Time,
     /// What is kept of a router beyond its sessions.
     peers: BTreeMap<LdpId, Peer>,
     sessions: BTreeMap<SessionId, Session>,
@@ -160,6 +178,8 @@ impl Ldp {
             config,
             hello_due: Time::ZERO,
             adjacencies: BTreeMap::new(),
+            targeted: BTreeMap::new(),
+            reach_due: Time::ZERO,
             peers: BTreeMap::new(),
             sessions: BTreeMap::new(),
             ignored: 0,
@@ -198,7 +218,8 @@ impl Ldp {
     }
 
     /// Sends what the call has made up.
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self, now: Time, context: &mut Context<'_>) {
+        self.synchronise(context);
         self.tell_labels();
         self.outputs.extend(self.labels.poll_batch().map(Output::Tables));
         let own = self.id();
@@ -267,7 +288,7 @@ impl Protocol for Ldp {
         if let Arrival::Ip(ip) = arrival {
             self.hear(now, context, ip, bytes);
         }
-        self.settle(now);
+        self.settle(now, context);
     }
 
     fn handle_session(
@@ -288,7 +309,7 @@ impl Protocol for Ldp {
             }
             SessionEvent::Closed(why) => self.lose(now, context, session, discovery::ended(why)),
         }
-        self.settle(now);
+        self.settle(now, context);
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
@@ -296,9 +317,11 @@ impl Protocol for Ldp {
             self.start(now, context);
         }
         self.discover(now, context);
+        self.reach_out(now, context);
         self.session_timers(now, context);
+        self.complete_due(now);
         self.labels.retry(now, context.services);
-        self.settle(now);
+        self.settle(now, context);
     }
 
     fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
@@ -307,7 +330,7 @@ impl Protocol for Ldp {
 
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack) {
         self.labels.written(now, context.services, ack);
-        self.settle(now);
+        self.settle(now, context);
     }
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
@@ -327,9 +350,10 @@ impl Protocol for Ldp {
             Change::Interface { .. }
             | Change::Route(IpPrefix::V6(_))
             | Change::Bandwidth { .. }
+            | Change::Avoided { .. }
             | Change::Restart => {}
         }
-        self.settle(now);
+        self.settle(now, context);
     }
 
     fn poll_output(&mut self) -> Option<Output> {
@@ -339,7 +363,9 @@ impl Protocol for Ldp {
     fn poll_timeout(&self) -> Option<Time> {
         let adjacencies = self.adjacencies.values().map(|one| one.expires).min();
         let sessions = self.sessions.values().map(|one| one.expires.min(one.speak)).min();
-        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, self.labels.poll_timeout()]);
+        let (retry, far) = (self.labels.poll_timeout(), self.reach_timeout());
+        let complete = self.complete_timeout();
+        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

@@ -116,6 +116,7 @@ impl Ldp {
                 self.advise(id, about(Status::UnsupportedAddressFamily, &message));
             }
             Body::Notification { .. } | Body::Hello(_) | Body::Initialization(_) | Body::KeepAlive => {}
+            Body::Capability(said) => self.capable(id, *said),
             _ => self.take_labels(now, context, id, &message),
         }
         Ok(())
@@ -168,7 +169,7 @@ impl Ldp {
         from: LdpId,
         wanted: &Initialization,
     ) -> Result<(), Status> {
-        let (own, is_heard) = (self.id(), self.adjacencies.keys().any(|(_, known)| *known == from));
+        let (own, is_heard) = (self.id(), self.is_heard(from));
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         session.was_refused = true;
         if !is_heard || wanted.receiver != own {
@@ -193,6 +194,8 @@ impl Ldp {
         }
         // RFC 5036, 3.5.3: on demand only if both say so, on links that are neither ATM nor Frame Relay.
         session.on_demand = wanted.on_demand && self.config.advertise == LabelAdvertisement::OnDemand;
+        // RFC 5561, 6: what stands in an Initialization message is there, whatever its state says.
+        session.capabilities = wanted.capabilities.in_initialization();
         session.say(Body::KeepAlive);
         session.step(now, SessionStep::InitAccepted);
         // The other end has begun anew: what there was before it has forgotten.
@@ -204,7 +207,7 @@ impl Ldp {
     }
 
     /// A session is established: this router tells its addresses and its labels (RFC 5036, 3.5.5.1).
-    fn establish(&mut self, _: Time, context: &mut Context<'_>, id: SessionId) {
+    fn establish(&mut self, now: Time, context: &mut Context<'_>, id: SessionId) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.was_operational = true;
         let Some(peer) = session.peer else { return };
@@ -218,6 +221,7 @@ impl Ldp {
         let (key, on_demand) = (key_of(peer), session.on_demand);
         self.event(Event::LdpSessionUp { router_id: peer.router });
         let ports = self.ports_of(peer);
-        self.labels.begin(key, on_demand, ports);
+        self.labels.begin(now, context.services, key, on_demand, ports);
+        self.await_labels(now, id);
     }
 }

@@ -10,6 +10,9 @@ use base::Time;
 use base::plane::{IpPrefix, Prefix};
 use wire::ldp::{AnyLabel, Body, Fec, LdpId, Message, Notice, Status, kind};
 
+/// The number of IPv4 among address families.
+const IPV4: u16 = 1;
+
 /// A neighbour as the distribution of labels knows it.
 pub(super) const fn key_of(id: LdpId) -> PeerKey {
     (id.router, id.space)
@@ -30,9 +33,10 @@ const fn status_of(why: Refusal) -> Status {
 /// Which labels a withdrawal or a release is about; nothing if none of this router can be.
 fn meant(fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
     let prefix = match fec {
-        Fec::Wildcard => None,
+        // RFC 5918, 4: all prefixes of the family.
+        Fec::Wildcard | Fec::AllPrefixes(IPV4) => None,
         Fec::Prefix(IpPrefix::V4(prefix)) => Some(prefix),
-        Fec::Prefix(IpPrefix::V6(_)) => return None,
+        Fec::Prefix(IpPrefix::V6(_)) | Fec::AllPrefixes(_) => return None,
     };
     let label = match label {
         None => None,
@@ -43,7 +47,6 @@ fn meant(fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
 }
 
 fn body_of(say: Say) -> Body {
-    let (extended, returned_pdu, returned_message) = (None, None, None);
     match say {
         Say::Map { prefix, label, request, attributes: Attributes { hops, path } } => {
             let (fecs, label) = (vec![fec_of(prefix)], AnyLabel::Generic(label));
@@ -66,8 +69,9 @@ fn body_of(say: Say) -> Body {
         Say::Refuse { request, why } => {
             let code = status_of(why).code();
             let notice = Notice { code, message_id: request, message_type: kind::LABEL_REQUEST };
-            Body::Notification { notice, extended, returned_pdu, returned_message, request: None }
+            Body::notify(notice)
         }
+        Say::Complete => Body::end_of_lib(Fec::AllPrefixes(IPV4)),
         Say::LabelsAvailable => Body::notify(Notice::new(Status::LabelResourcesAvailable)),
     }
 }
@@ -84,6 +88,10 @@ impl Ldp {
             let mut all = self.sessions.values_mut();
             let session = all.find(|one| one.is_operational() && one.peer.map(key_of) == Some(key));
             let Some(session) = session else { continue };
+            // RFC 5919, 4: only to who has said that it leaves out what it does not know.
+            if say == Say::Complete && !session.capabilities.unrecognized_notification.unwrap_or(false) {
+                continue;
+            }
             let asked = match &say {
                 Say::Request { prefix, .. } => Some(*prefix),
                 _ => None,
@@ -113,6 +121,7 @@ impl Ldp {
         let services = &mut **context.services;
         match &message.body {
             Body::Mapping { fecs, label, request, hops, path } => {
+                self.await_more(now, id);
                 for fec in fecs {
                     match (fec, label) {
                         (Fec::Prefix(IpPrefix::V4(prefix)), AnyLabel::Generic(label)) => {
@@ -133,15 +142,13 @@ impl Ldp {
                 let attributes = Attributes { hops: *hops, path: path.clone() };
                 self.labels.requested(now, services, key, *prefix, message.id, attributes);
             }
+            Body::Request { fec: Fec::AllPrefixes(IPV4), .. } => {
+                self.labels.requested_all(now, services, key, message.id);
+            }
             Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily)),
             Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
                 if self.labels.aborted(now, services, key, *prefix, *request) {
-                    let notice = about(Status::LabelRequestAborted);
-                    let (extended, returned_pdu, returned_message) = (None, None, None);
-                    let request = Some(*request);
-                    let body =
-                        Body::Notification { notice, extended, returned_pdu, returned_message, request };
-                    self.say(id, body);
+                    self.say(id, Body::notify_request(about(Status::LabelRequestAborted), *request));
                 }
             }
             Body::Withdraw { fec, label } => {
@@ -178,6 +185,7 @@ impl Ldp {
             Some(Status::NoRoute) => self.labels.refused(now, key, number, Refusal::NoRoute),
             Some(Status::LoopDetected) => self.labels.refused(now, key, number, Refusal::Loop),
             Some(Status::NoLabelResources) => self.labels.refused(now, key, number, Refusal::NoLabels),
+            Some(Status::EndOfLib) => self.is_complete(now, context, id),
             Some(Status::LabelResourcesAvailable) => self.labels.labels_available(now, services, key),
             Some(Status::LabelRequestAborted) => {
                 if let Some(request) = request {

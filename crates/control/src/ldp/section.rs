@@ -7,6 +7,7 @@ use crate::services::{Attached, Beyond, Services};
 use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
 use base::diagnostic::{At, Diagnostic};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 base::problems! {
@@ -14,6 +15,8 @@ base::problems! {
     pub enum LdpProblem {
         /// A time that messages cannot say.
         NotWhole { value: String } is OutOfRange, "ldp-not-whole", "{value}: LDP counts it in whole seconds";
+        /// Packets of a session that come by a way round while its link is avoided.
+        SyncWithGtsm {} is Conflict, "ldp-sync-with-gtsm", "igp_sync=true needs gtsm=false: while a link is avoided, packets of its session may come by another router";
         /// A neighbour that is lost before its next Hello.
         HoldTooShort { hold: String, hello: String } is Conflict, "ldp-hold-too-short", "hold_time={hold} has to be above hello_interval={hello}";
     }
@@ -43,6 +46,18 @@ base::record! {
         pub loop_detection: bool = false;
         /// Routers that the way of a label passes at most.
         pub hops_max: u8 = 254, in 1..=255;
+        /// Give labels for what a protocol finds by routers further away, too, such as BGP.
+        pub beyond: bool = false;
+        /// IPv4 addresses of routers further away that sessions are wanted with (RFC 5036, 2.4.2): their loopback
+        /// addresses.
+        pub targets: Vec<Ipv4Addr> = Vec::new();
+        /// Take such wishes of others.
+        pub accept_targeted: bool = false;
+        /// Have the routing protocol avoid a link until its labels are known (RFC 5443). It needs gtsm=false.
+        pub igp_sync: bool = false;
+        /// Labels of a neighbour are known so long after the session with it has come up, unless it says when they are
+        /// (RFC 5919).
+        pub igp_sync_delay: Span = Span::from_secs(10), in 0..=65_535_000_000_000_000;
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
@@ -63,6 +78,11 @@ impl Default for LdpSpec {
             retention: LabelRetention::Liberal,
             loop_detection: false,
             hops_max: 254,
+            beyond: false,
+            targets: Vec::new(),
+            accept_targeted: false,
+            igp_sync: false,
+            igp_sync_delay: Span::from_secs(10),
             gtsm: true,
         }
     }
@@ -99,6 +119,9 @@ impl LdpSpec {
                 return Err(LdpProblem::NotWhole { value: shown(span) }.into()).at(key);
             }
         }
+        if self.igp_sync && self.gtsm {
+            return Err(Diagnostic::new(LdpProblem::SyncWithGtsm {}).at("igp_sync").on_key());
+        }
         if self.hold_time <= self.hello_interval {
             let (hold, hello) = (shown(self.hold_time), shown(self.hello_interval));
             return Err(Diagnostic::new(LdpProblem::HoldTooShort { hold, hello }).at("hold_time").on_key());
@@ -126,6 +149,11 @@ impl Setup for LdpSpec {
             retention: self.retention,
             loop_detection: self.loop_detection,
             hops_max: self.hops_max,
+            beyond: self.beyond,
+            targets: self.targets.clone(),
+            accept_targeted: self.accept_targeted,
+            igp_sync: self.igp_sync,
+            igp_sync_delay: self.igp_sync_delay,
             gtsm: self.gtsm,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
         };

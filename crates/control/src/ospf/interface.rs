@@ -133,6 +133,8 @@ impl Default for InterfaceConfig {
 pub struct Interface {
     /// The port of the router that its packets use.
     pub port: PortId,
+    /// Is its link to be avoided, because somebody else is not ready (RFC 5443)?
+    pub is_avoided: bool,
     /// Name of the node at the other end of its link; empty if nobody has said.
     pub towards: String,
     /// The router's own address on it.
@@ -174,6 +176,7 @@ impl Interface {
     ) -> Interface {
         Interface {
             port,
+            is_avoided: false,
             towards: String::new(),
             address,
             prefix_len,

@@ -283,6 +283,7 @@ impl Ospf {
             let mut interface = Interface::new(port, address, known.mtu, config.clone());
             interface.towards =
                 context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
+            interface.is_avoided = context.services.avoided.is(port);
             self.interfaces.insert(port, interface);
             if known.up {
                 self.raise(now, port);
@@ -351,7 +352,7 @@ impl Protocol for Ospf {
     fn subscribes(&self) -> Vec<Topic> {
         let routes = self.is_boundary().then_some(Topic::Routes);
         let bandwidth = self.config.te.then_some(Topic::Bandwidth);
-        core::iter::once(Topic::Interfaces).chain(routes).chain(bandwidth).collect()
+        [Topic::Interfaces, Topic::Avoided].into_iter().chain(routes).chain(bandwidth).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -417,7 +418,19 @@ impl Protocol for Ospf {
                 self.on_bandwidth(now, context, port, is_refused);
                 self.settle(now);
             }
-            Change::Interface { .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
+            // RFC 5443, 2: the link costs as much as can be while labels are missing there.
+            Change::Avoided { port } if self.is_started => {
+                let is_avoided = context.services.avoided.is(port);
+                if let Some(interface) = self.interfaces.get_mut(&port) {
+                    interface.is_avoided = is_avoided;
+                    self.is_stale = true;
+                }
+                self.settle(now);
+            }
+            Change::Interface { .. }
+            | Change::Route(_)
+            | Change::Bandwidth { .. }
+            | Change::Avoided { .. } => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
     }

@@ -12,7 +12,7 @@ use wire::ospf::{
     RouterLink, link, options, router_flags,
 };
 
-/// The cost of a link by which nothing is to go through a router (RFC 6987, 3).
+/// The cost of a link by which nothing is to go through a router (RFC 6987, 3), or not yet (RFC 5443, 2).
 const MAX_LINK_METRIC: u16 = 0xffff;
 
 impl Interface {
@@ -31,7 +31,8 @@ impl Interface {
     /// Its links in the router's advertisement; of a stub router nothing is to go through (RFC 6987, 2).
     fn links(&self, is_stub: bool, to: &mut Vec<RouterLink>) {
         let mut push = |kind, id, data| {
-            let metric = if is_stub && kind != link::STUB { MAX_LINK_METRIC } else { self.config.cost };
+            let is_avoided = (is_stub || self.is_avoided) && kind != link::STUB;
+            let metric = if is_avoided { MAX_LINK_METRIC } else { self.config.cost };
             to.push(RouterLink { id, data, kind, metric, tos: Vec::new() });
         };
         match self.state {

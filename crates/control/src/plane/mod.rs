@@ -281,8 +281,9 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, bandwidth, .. } = &*self.services;
-        if interfaces.is_changed() || rib.is_changed() || rib6.is_changed() || bandwidth.is_changed() {
+        let Services { interfaces, rib, rib6, bandwidth, avoided, .. } = &*self.services;
+        let is_routed = rib.is_changed() || rib6.is_changed();
+        if is_routed || interfaces.is_changed() || bandwidth.is_changed() || avoided.is_changed() {
             self.tell_each(now);
         }
     }
@@ -301,6 +302,9 @@ impl ControlPlane {
             }
             while let Some((port, is_refused)) = self.services.bandwidth.poll_change() {
                 changes.push_back((Topic::Bandwidth, Change::Bandwidth { port, is_refused }));
+            }
+            while let Some(port) = self.services.avoided.poll_change() {
+                changes.push_back((Topic::Avoided, Change::Avoided { port }));
             }
             if changes.is_empty() {
                 return;

@@ -234,7 +234,10 @@ impl Rsvp {
             Change::Interface { port: Some(port), up: true, .. } => self.port_up(port),
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
             // LSPs leave by ports, and are routed anew when their state is refreshed.
-            Change::Interface { port: None, .. } | Change::Route(_) | Change::Bandwidth { .. } => {}
+            Change::Interface { port: None, .. }
+            | Change::Route(_)
+            | Change::Bandwidth { .. }
+            | Change::Avoided { .. } => {}
             Change::Restart => self.restart(),
         }
         self.settle();

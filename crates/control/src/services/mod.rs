@@ -3,6 +3,7 @@
 //! - [`Interfaces`]: where packets come in and leave
 //! - [`rib`]: the routing tables, one for each family, with routes of several sources; [`RouteWrites`]: how the
 //!   forwarding plane follows them
+//! - [`Avoided`]: links by which packets are not to go yet
 //! - [`bandwidth`]: what is left to be reserved
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -10,6 +11,7 @@
 //! Look-ups and allocations answer at once. What a change means to others is queued in the service, and told to those
 //! who subscribed after the call that made it has returned: see [`ControlPlane`](crate::ControlPlane).
 
+mod avoided;
 pub mod bandwidth;
 pub mod bindings;
 mod groups;
@@ -18,6 +20,7 @@ pub mod labels;
 pub mod rib;
 pub mod sessions;
 
+pub use avoided::Avoided;
 pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::RouteWrites;
@@ -45,6 +48,8 @@ pub struct Services {
     pub bindings: Bindings,
     /// What is left of the bandwidth that may be reserved.
     pub bandwidth: Bandwidth,
+    /// Links that are to be avoided.
+    pub avoided: Avoided,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -73,8 +78,8 @@ impl Services {
             }
         }
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
-        let (bindings, bandwidth) = (Bindings::default(), Bandwidth::default());
-        Services { interfaces, rib, rib6, labels, bindings, bandwidth, streams, sessions }
+        let (bindings, bandwidth, avoided) = (Bindings::default(), Bandwidth::default(), Avoided::default());
+        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, streams, sessions }
     }
 
     /// Services of no node: without interfaces, routes and labels.
@@ -82,8 +87,8 @@ impl Services {
         let interfaces = Interfaces::new(String::new(), Ipv4Addr::UNSPECIFIED, Vec::new());
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
         let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
-        let bandwidth = Bandwidth::default();
-        Services { interfaces, rib, rib6: Rib::default(), labels, bindings, bandwidth, streams, sessions }
+        let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
+        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, streams, sessions }
     }
 
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
@@ -94,6 +99,7 @@ impl Services {
         self.labels.restart();
         self.bindings.restart();
         self.bandwidth.restart();
+        self.avoided.restart();
         self.sessions.restart();
     }
 }

@@ -1,6 +1,6 @@
 //! Messages to bytes.
 
-use super::message::{Body, Hello, Initialization, Message, Notice};
+use super::message::{Body, Capabilities, Hello, Initialization, Message, Notice};
 use super::tlv::{self, Fec, tlv_type};
 use core::net::Ipv4Addr;
 
@@ -93,13 +93,37 @@ impl Initialization {
         if let Some(frame_relay) = &self.frame_relay {
             tlv::emit(to, tlv_type::FRAME_RELAY_SESSION, &frame_relay.0);
         }
+        if let Some(restart) = &self.restart {
+            // RFC 3478, 2: flags with bit L at their end, two bytes reserved, two times.
+            let mut value = vec![0, u8::from(restart.learns), 0, 0];
+            value.extend(restart.reconnect_ms.to_be_bytes());
+            value.extend(restart.recovery_ms.to_be_bytes());
+            tlv::emit(to, tlv_type::FT_SESSION | UNKNOWN, &value);
+        }
+        self.capabilities.emit(to);
+    }
+}
+
+impl Capabilities {
+    /// RFC 5561, 9, RFC 5918, 5, and RFC 5919, 3: all of them may be left out by who does not know them.
+    fn emit(self, to: &mut Vec<u8>) {
+        let all = [
+            (tlv_type::DYNAMIC_CAPABILITY, self.dynamic),
+            (tlv_type::TYPED_WILDCARD_CAPABILITY, self.typed_wildcard),
+            (tlv_type::UNRECOGNIZED_NOTIFICATION, self.unrecognized_notification),
+        ];
+        for (kind, state) in all {
+            if let Some(is_on) = state {
+                tlv::emit(to, kind | UNKNOWN, &[u8::from(is_on) << 7]);
+            }
+        }
     }
 }
 
 impl Body {
     fn emit(&self, to: &mut Vec<u8>) {
         match self {
-            Body::Notification { notice, extended, returned_pdu, returned_message, request } => {
+            Body::Notification { notice, extended, returned_pdu, returned_message, request, fec } => {
                 notice.emit(to, 0);
                 number(to, tlv_type::EXTENDED_STATUS, *extended);
                 let returned =
@@ -110,9 +134,13 @@ impl Body {
                     }
                 }
                 number(to, tlv_type::LABEL_REQUEST_ID, *request);
+                if let Some(fec) = fec {
+                    fecs(to, &[*fec]);
+                }
             }
             Body::Hello(hello) => hello.emit(to),
             Body::Initialization(wanted) => wanted.emit(to),
+            Body::Capability(all) => all.emit(to),
             Body::KeepAlive => {}
             Body::Address(all) | Body::AddressWithdraw(all) => all.emit(to),
             Body::Mapping { fecs: all, label, request, hops, path } => {

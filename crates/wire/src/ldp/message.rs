@@ -80,6 +80,46 @@ pub struct Initialization {
     pub atm: Option<Hex>,
     /// What is said of Frame Relay links, as it is on the wire.
     pub frame_relay: Option<Hex>,
+    /// What it can do when it restarts.
+    pub restart: Option<FtSession>,
+    /// What it can do beyond RFC 5036.
+    pub capabilities: Capabilities,
+}
+
+/// What a router can do beyond RFC 5036, as far as it says so; in a message that changes that, false takes it back
+/// (RFC 5561, 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It understands Capability messages (RFC 5561, 9).
+    pub dynamic: Option<bool>,
+    /// It understands wildcards for all FECs of a kind (RFC 5918, 5).
+    pub typed_wildcard: Option<bool>,
+    /// It leaves notifications out that it does not know (RFC 5919, 3).
+    pub unrecognized_notification: Option<bool>,
+}
+
+impl Capabilities {
+    /// In an Initialization message whatever is there is on (RFC 5561, 6).
+    #[must_use]
+    pub fn in_initialization(self) -> Capabilities {
+        let on = |state: Option<bool>| state.map(|_| true);
+        Capabilities {
+            dynamic: on(self.dynamic),
+            typed_wildcard: on(self.typed_wildcard),
+            unrecognized_notification: on(self.unrecognized_notification),
+        }
+    }
+}
+
+/// What a router can do when it restarts (RFC 3478, 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FtSession {
+    /// Does it learn its state from the network: the restart of RFC 3478?
+    pub learns: bool,
+    /// Milliseconds for which neighbours are to keep what they know of it until it is back; zero if it keeps nothing.
+    pub reconnect_ms: u32,
+    /// Milliseconds for which it keeps entries that it had before; zero if it kept none.
+    pub recovery_ms: u32,
 }
 
 /// What a message says.
@@ -97,11 +137,15 @@ pub enum Body {
         returned_message: Option<Hex>,
         /// The request that it is about (3.5.9.1).
         request: Option<u32>,
+        /// The FECs that it is about (RFC 5919, 4).
+        fec: Option<Fec>,
     },
     /// Somebody is there (3.5.2).
     Hello(Hello),
     /// How the session is to be (3.5.3).
     Initialization(Initialization),
+    /// The sender can do something else than before (RFC 5561, 4).
+    Capability(Capabilities),
     /// The session goes on (3.5.4).
     KeepAlive,
     /// Addresses of the sender (3.5.5).
@@ -162,6 +206,7 @@ impl Body {
             Body::Notification { .. } => kind::NOTIFICATION,
             Body::Hello(_) => kind::HELLO,
             Body::Initialization(_) => kind::INITIALIZATION,
+            Body::Capability(_) => kind::CAPABILITY,
             Body::KeepAlive => kind::KEEP_ALIVE,
             Body::Address(_) => kind::ADDRESS,
             Body::AddressWithdraw(_) => kind::ADDRESS_WITHDRAW,
@@ -176,6 +221,19 @@ impl Body {
     /// A Notification without more about it.
     pub const fn notify(notice: Notice) -> Body {
         let (extended, returned_pdu, returned_message, request) = (None, None, None, None);
-        Body::Notification { notice, extended, returned_pdu, returned_message, request }
+        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: None }
+    }
+
+    /// A Notification about a request (3.5.9.1).
+    pub const fn notify_request(notice: Notice, request: u32) -> Body {
+        let (extended, returned_pdu, returned_message, request) = (None, None, None, Some(request));
+        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: None }
+    }
+
+    /// All labels of a kind of FECs have been told (RFC 5919, 4).
+    pub const fn end_of_lib(fec: Fec) -> Body {
+        let notice = Notice::new(Status::EndOfLib);
+        let (extended, returned_pdu, returned_message, request) = (None, None, None, None);
+        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: Some(fec) }
     }
 }

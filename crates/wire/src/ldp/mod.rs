@@ -1,4 +1,4 @@
-//! LDP (RFC 5036): PDUs, messages and their parameters, and what a receiver has to answer to each that is malformed.
+//! LDP (RFC 5036, with RFC 3478, 5561, 5918 and 5919): PDUs, messages and their parameters, and what a receiver has to answer to each that is malformed.
 //!
 //! - [`pdu`](Header): the header in front of messages, and the division of a PDU into messages ([`Raw`])
 //! - [`message`](Message): all messages of RFC 5036, 3.5; `parse`, `emit`: from bytes and to bytes
@@ -17,7 +17,7 @@ pub mod status;
 mod tests;
 mod tlv;
 
-pub use message::{Body, Hello, Initialization, Message, Notice};
+pub use message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
 pub use pdu::{DEFAULT_MAX_PDU, HEADER_LEN, Header, LEAST_PDU, LdpId, Raw, VERSION, kind, messages, pdus};
 pub use status::Status;
 pub use tlv::{Addresses, AnyLabel, Fec, Tlv, tlv_type};

@@ -1,6 +1,6 @@
 //! Messages from bytes.
 
-use super::message::{Body, Hello, Initialization, Message, Notice};
+use super::message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
 use super::pdu::{LdpId, Raw, kind};
 use super::tlv::{Addresses, AnyLabel, Fec, Found, split, tlv_type};
 use super::{Malformed, Status};
@@ -45,7 +45,8 @@ impl<'a> Parameters<'a> {
 
     fn prefix(&self) -> Result<Fec, Malformed> {
         self.fec().and_then(|fec| match fec {
-            Fec::Prefix(_) => Ok(fec),
+            // RFC 5918, 4: a request can be for all FECs of a kind.
+            Fec::Prefix(_) | Fec::AllPrefixes(_) => Ok(fec),
             Fec::Wildcard => Err(self.wildcard()),
         })
     }
@@ -76,6 +77,26 @@ impl<'a> Parameters<'a> {
 
     fn number(&self, kind: u16) -> Result<Option<u32>, Malformed> {
         self.optional(kind, |found| found.exactly("a number has four bytes").map(u32::from_be_bytes))
+    }
+
+    /// A capability: whether it is there from now on. Each may stand in a message once (RFC 5561, 3).
+    fn capability(&self, kind: u16) -> Result<Option<bool>, Malformed> {
+        if let Some(second) = self.0.iter().filter(|found| found.kind == kind).nth(1) {
+            return Err(second.malformed("a capability that is there twice"));
+        }
+        self.optional(kind, |found| {
+            let first =
+                found.value.first().ok_or_else(|| found.malformed("a capability without its state"))?;
+            Ok(first & 0x80 != 0)
+        })
+    }
+
+    fn capabilities(&self) -> Result<Capabilities, Malformed> {
+        Ok(Capabilities {
+            dynamic: self.capability(tlv_type::DYNAMIC_CAPABILITY)?,
+            typed_wildcard: self.capability(tlv_type::TYPED_WILDCARD_CAPABILITY)?,
+            unrecognized_notification: self.capability(tlv_type::UNRECOGNIZED_NOTIFICATION)?,
+        })
     }
 
     fn addresses(&self) -> Result<Addresses, Malformed> {
@@ -111,6 +132,16 @@ fn hello(all: &Parameters<'_>) -> Result<Hello, Malformed> {
     })
 }
 
+/// RFC 3478, 2: flags, two bytes reserved, two times in milliseconds.
+fn ft_session(found: &Found<'_>) -> Result<FtSession, Malformed> {
+    let [_, flags, _, _, r, e, c, o, t, i, m, s] = found.exactly("an FT session has twelve bytes")?;
+    Ok(FtSession {
+        learns: flags & 1 != 0,
+        reconnect_ms: u32::from_be_bytes([r, e, c, o]),
+        recovery_ms: u32::from_be_bytes([t, i, m, s]),
+    })
+}
+
 fn initialization(all: &Parameters<'_>) -> Result<Initialization, Malformed> {
     let common = all.mandatory(tlv_type::COMMON_SESSION, "an Initialization without its parameters")?;
     let [v, w, k, l, flags, path_limit, m, n, id @ ..] =
@@ -126,6 +157,8 @@ fn initialization(all: &Parameters<'_>) -> Result<Initialization, Malformed> {
         receiver: LdpId::read(id),
         atm: all.optional(tlv_type::ATM_SESSION, raw)?,
         frame_relay: all.optional(tlv_type::FRAME_RELAY_SESSION, raw)?,
+        restart: all.optional(tlv_type::FT_SESSION, ft_session)?,
+        capabilities: all.capabilities()?,
     })
 }
 
@@ -140,14 +173,16 @@ fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
             returned_pdu: all.optional(tlv_type::RETURNED_PDU, bytes)?,
             returned_message: all.optional(tlv_type::RETURNED_MESSAGE, bytes)?,
             request: all.number(tlv_type::LABEL_REQUEST_ID)?,
+            fec: all.optional(tlv_type::FEC, |found| Ok(Fec::read(found)?.first().copied()))?.flatten(),
         },
+        kind::CAPABILITY => Body::Capability(all.capabilities()?),
         kind::HELLO => Body::Hello(hello(all)?),
         kind::INITIALIZATION => Body::Initialization(initialization(all)?),
         kind::ADDRESS => Body::Address(all.addresses()?),
         kind::ADDRESS_WITHDRAW => Body::AddressWithdraw(all.addresses()?),
         kind::LABEL_MAPPING => {
             let fecs = all.fecs()?;
-            if fecs.contains(&Fec::Wildcard) {
+            if fecs.iter().any(|fec| !matches!(fec, Fec::Prefix(_))) {
                 return Err(all.wildcard());
             }
             let label = label("a Label Mapping without a label")?;

@@ -25,6 +25,8 @@ pub mod kind {
     pub const INITIALIZATION: u16 = 0x0200;
     /// `KeepAlive` (3.5.4).
     pub const KEEP_ALIVE: u16 = 0x0201;
+    /// Capability (RFC 5561, 4).
+    pub const CAPABILITY: u16 = 0x0202;
     /// Address (3.5.5).
     pub const ADDRESS: u16 = 0x0300;
     /// Address Withdraw (3.5.6).
@@ -53,6 +55,7 @@ pub mod kind {
         (LABEL_WITHDRAW, "Label Withdraw"),
         (LABEL_RELEASE, "Label Release"),
         (LABEL_ABORT_REQUEST, "Label Abort Request"),
+        (CAPABILITY, "Capability"),
     ];
 }
 

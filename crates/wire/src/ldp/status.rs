@@ -81,6 +81,10 @@ statuses! {
     RejectedBadKeepAliveTime = 0x18, true, "Session Rejected/Bad KeepAlive Time";
     /// Something is wrong at one end (3.5.1.2.7).
     InternalError = 0x19, true, "Internal Error";
+    /// A capability that the other end cannot do without (RFC 5561, 8).
+    UnsupportedCapability = 0x2e, false, "Unsupported Capability";
+    /// All labels of a kind of FECs have been told (RFC 5919, 4).
+    EndOfLib = 0x2f, false, "End-of-LIB";
 }
 
 /// The bit of a status code that ends the session (3.4.6).

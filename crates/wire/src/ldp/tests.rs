@@ -18,7 +18,7 @@ fn prefixes() -> impl Strategy<Value = Fec> {
 }
 
 fn fecs() -> impl Strategy<Value = Fec> {
-    prop_oneof![Just(Fec::Wildcard), prefixes()]
+    prop_oneof![Just(Fec::Wildcard), any::<u16>().prop_map(Fec::AllPrefixes), prefixes()]
 }
 
 fn labels() -> impl Strategy<Value = AnyLabel> {
@@ -52,15 +52,25 @@ fn hex() -> impl Strategy<Value = Option<Hex>> {
     of(vec(any::<u8>(), 0..20).prop_map(Hex))
 }
 
+fn capabilities() -> impl Strategy<Value = Capabilities> {
+    any::<[Option<bool>; 3]>().prop_map(|[dynamic, typed_wildcard, unrecognized_notification]| Capabilities {
+        dynamic,
+        typed_wildcard,
+        unrecognized_notification,
+    })
+}
+
 fn bodies() -> impl Strategy<Value = Body> {
     let hello = (any::<(u16, bool, bool, bool)>(), of(any::<u32>()), of(any::<u128>()), of(any::<u32>()));
-    let session = (any::<(u16, u16, bool, bool, u8, u16)>(), any::<(u32, u16)>(), hex(), hex());
+    let more = (of(any::<(bool, u32, u32)>()), capabilities());
+    let session = (any::<(u16, u16, bool, bool, u8, u16)>(), any::<(u32, u16)>(), hex(), hex(), more);
     prop_oneof![
-        (notices(), of(any::<u32>()), hex(), hex(), of(any::<u32>())).prop_map(
-            |(notice, extended, returned_pdu, returned_message, request)| {
-                Body::Notification { notice, extended, returned_pdu, returned_message, request }
+        (notices(), of(any::<u32>()), hex(), hex(), of(any::<u32>()), of(fecs())).prop_map(
+            |(notice, extended, returned_pdu, returned_message, request, fec)| {
+                Body::Notification { notice, extended, returned_pdu, returned_message, request, fec }
             }
         ),
+        capabilities().prop_map(Body::Capability),
         hello.prop_map(|((hold_s, is_targeted, wants_targeted, gtsm), v4, v6, configuration)| {
             let (transport, transport6) = (v4.map(Ipv4Addr::from_bits), v6.map(Ipv6Addr::from_bits));
             Body::Hello(Hello {
@@ -74,9 +84,14 @@ fn bodies() -> impl Strategy<Value = Body> {
             })
         }),
         session.prop_map(
-            |((version, keepalive_s, on_demand, loops, path_limit, max_pdu), id, atm, frame_relay)| {
+            |((version, keepalive_s, on_demand, loops, path_limit, max_pdu), id, atm, frame_relay, more)| {
                 let receiver = LdpId { router: Ipv4Addr::from_bits(id.0), space: id.1 };
                 let loop_detection = loops;
+                let restart = more.0.map(|(learns, reconnect_ms, recovery_ms)| FtSession {
+                    learns,
+                    reconnect_ms,
+                    recovery_ms,
+                });
                 Body::Initialization(Initialization {
                     version,
                     keepalive_s,
@@ -87,6 +102,8 @@ fn bodies() -> impl Strategy<Value = Body> {
                     receiver,
                     atm,
                     frame_relay,
+                    restart,
+                    capabilities: more.1,
                 })
             }
         ),
@@ -199,11 +216,32 @@ fn messages_have_the_bytes_of_the_rfc() {
     let notice = Notice { code: Status::Shutdown.code(), message_id: 5, message_type: kind::KEEP_ALIVE };
     let expected = [0, 1, 0, 18, 0, 0, 0, 3, 3, 0, 0, 10, 0x80, 0, 0, 10, 0, 0, 0, 5, 2, 1];
     assert_eq!(one(3, Body::notify(notice)), [head(28), expected.to_vec()].concat());
+    // RFC 5919, 4, with the typed wildcard of RFC 5918, 6.
+    let expected =
+        [0, 1, 0, 27, 0, 0, 0, 4, 3, 0, 0, 10, 0, 0, 0, 0x2f, 0, 0, 0, 0, 0, 0, 1, 0, 0, 5, 5, 2, 2, 0, 1];
+    assert_eq!(one(4, Body::end_of_lib(Fec::AllPrefixes(1))), [head(37), expected.to_vec()].concat());
+    let capabilities = Capabilities {
+        dynamic: Some(true),
+        typed_wildcard: Some(true),
+        unrecognized_notification: Some(false),
+    };
+    let expected = [2, 2, 0, 19, 0, 0, 0, 5, 0x85, 6, 0, 1, 0x80, 0x85, 11, 0, 1, 0x80, 0x86, 3, 0, 1, 0];
+    assert_eq!(one(5, Body::Capability(capabilities)), [head(29), expected.to_vec()].concat());
+}
+
+/// RFC 5918, 4: beside a typed wildcard other elements do not count.
+#[test]
+fn a_typed_wildcard_stands_alone() {
+    let body = [1, 0, 0, 9, 2, 0, 1, 0, 5, 2, 2, 0, 1];
+    let raw = Raw { kind: kind::LABEL_WITHDRAW, id: 7, parameters: &body, offset: HEADER_LEN };
+    let message = Message::parse(&raw).expect("a message").expect("a known one");
+    assert_eq!(message.body, Body::Withdraw { fec: Fec::AllPrefixes(1), label: None });
 }
 
 #[test]
 fn statuses_have_their_numbers() {
-    for (number, status) in (0..).zip(Status::ALL) {
+    // RFC 5036, 3.9, then RFC 5561, 10, and RFC 5919, 7.
+    for (number, status) in (0..0x1a).chain([0x2e, 0x2f]).zip(Status::ALL) {
         assert_eq!((status.number(), Status::of(status.code() | 1 << 30)), (number, Some(*status)));
     }
     assert_eq!(Status::of(0x1a), None);
@@ -253,7 +291,20 @@ fn malformed_input_has_its_status() {
         (kind::LABEL_REQUEST, &[1, 0, 0, 4, 2, 0, 1, 33], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 5, 2, 0, 1, 9, 1], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 4, 2, 0, 9, 0], Status::UnsupportedAddressFamily),
-        (kind::LABEL_REQUEST, &[1, 0, 0, 1, 5], Status::UnknownFec),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 1, 9], Status::UnknownFec),
+        // RFC 5918, 4 and 6.
+        (kind::LABEL_REQUEST, &[1, 0, 0, 1, 5], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 2, 3, 0, 1], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 4, 5, 2, 1, 1], Status::MalformedTlvValue),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 3, 2, 0, 1], Status::UnknownFec),
+        (
+            kind::LABEL_MAPPING,
+            &[1, 0, 0, 5, 5, 2, 2, 0, 1, 2, 0, 0, 4, 0, 0, 0, 16],
+            Status::MalformedTlvValue,
+        ),
+        // RFC 5561, 3: twice.
+        (kind::CAPABILITY, &[0x85, 6, 0, 1, 0x80, 0x85, 6, 0, 1, 0x80], Status::MalformedTlvValue),
+        (kind::CAPABILITY, &[0x85, 6, 0, 0], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 8, 2, 0, 1, 0, 2, 0, 1, 0], Status::MalformedTlvValue),
         (kind::LABEL_RELEASE, &[1, 0, 0, 5, 1, 2, 0, 1, 0], Status::MalformedTlvValue),
         (kind::LABEL_RELEASE, &[1, 0, 0, 0], Status::MalformedTlvValue),

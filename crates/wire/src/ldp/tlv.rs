@@ -44,6 +44,14 @@ pub mod tlv_type {
     pub const ATM_SESSION: u16 = 0x0501;
     /// Frame Relay Session Parameters (3.5.3).
     pub const FRAME_RELAY_SESSION: u16 = 0x0502;
+    /// FT Session (RFC 3478, 2).
+    pub const FT_SESSION: u16 = 0x0503;
+    /// Dynamic Capability Announcement (RFC 5561, 9).
+    pub const DYNAMIC_CAPABILITY: u16 = 0x0506;
+    /// Typed Wildcard FEC Capability (RFC 5918, 5).
+    pub const TYPED_WILDCARD_CAPABILITY: u16 = 0x050b;
+    /// Unrecognized Notification Capability (RFC 5919, 3).
+    pub const UNRECOGNIZED_NOTIFICATION: u16 = 0x0603;
     /// Label Request Message ID (3.5.7).
     pub const LABEL_REQUEST_ID: u16 = 0x0600;
 
@@ -56,7 +64,10 @@ pub mod tlv_type {
                 | GENERIC_LABEL..=FRAME_RELAY_LABEL
                 | STATUS..=RETURNED_MESSAGE
                 | COMMON_HELLO..=IPV6_TRANSPORT
-                | COMMON_SESSION..=FRAME_RELAY_SESSION
+                | COMMON_SESSION..=FT_SESSION
+                | DYNAMIC_CAPABILITY
+                | TYPED_WILDCARD_CAPABILITY
+                | UNRECOGNIZED_NOTIFICATION
                 | LABEL_REQUEST_ID
         )
     }
@@ -151,12 +162,19 @@ pub enum Fec {
     Wildcard,
     /// Packets to a prefix.
     Prefix(IpPrefix),
+    /// All prefixes of an address family, by its number (RFC 5918, 6).
+    AllPrefixes(u16),
 }
 
 impl Fec {
     pub(super) fn emit(&self, to: &mut Vec<u8>) {
         let (family, len, address): (u16, u8, Vec<u8>) = match self {
             Fec::Wildcard => return to.push(1),
+            Fec::AllPrefixes(family) => {
+                // RFC 5918, 6: typed, prefixes, two bytes of family.
+                to.extend([5, 2, 2]);
+                return to.extend(family.to_be_bytes());
+            }
             Fec::Prefix(IpPrefix::V4(prefix)) => (1, prefix.len(), prefix.address().octets().into()),
             Fec::Prefix(IpPrefix::V6(prefix)) => (2, prefix.len(), prefix.address().octets().into()),
         };
@@ -203,8 +221,29 @@ impl Fec {
                     }));
                     behind
                 }
+                5 => {
+                    let Some((&[of, len], behind)) = behind.split_first_chunk::<2>() else {
+                        return Err(found.malformed("a typed wildcard that ends before its type"));
+                    };
+                    let Some((said, behind)) = behind.split_at_checked(usize::from(len)) else {
+                        return Err(found.malformed("a typed wildcard beyond its FEC"));
+                    };
+                    if of != 2 {
+                        let clause = "a typed wildcard of an FEC element that is not known";
+                        return Err(Malformed::new(Status::UnknownFec, at, clause));
+                    }
+                    let Ok(family) = <[u8; 2]>::try_from(said) else {
+                        return Err(found.malformed("a typed wildcard of prefixes has two bytes of family"));
+                    };
+                    all.push(Fec::AllPrefixes(u16::from_be_bytes(family)));
+                    behind
+                }
                 _ => return Err(Malformed::new(Status::UnknownFec, at, "an FEC element that is not known")),
             };
+        }
+        // RFC 5918, 4: beside a typed wildcard other elements do not count.
+        if let Some(typed) = all.iter().find(|fec| matches!(fec, Fec::AllPrefixes(_))) {
+            return Ok(vec![*typed]);
         }
         match all.contains(&Fec::Wildcard) && all.len() > 1 {
             true => Err(found.malformed("a wildcard beside other FEC elements")),

@@ -72,6 +72,7 @@ fn settings() -> Settings {
         loop_detection: false,
         hops_max: 254,
         prefixes: LdpPrefixes::Loopbacks,
+        beyond: false,
         ports: BTreeSet::new(),
     }
 }
@@ -181,7 +182,8 @@ impl Net {
             .collect();
         self.wire.insert((from, to), [Message::Addresses(own)].into());
         let on_demand = self.settings.advertise == LabelAdvertisement::OnDemand;
-        self.nodes[from].labels.begin(key(to), on_demand, ports);
+        let node = &mut self.nodes[from];
+        node.labels.begin(self.now, &mut node.services, key(to), on_demand, ports);
     }
 
     /// A router forgets all that it knows, and its neighbours notice.
@@ -269,6 +271,7 @@ impl Net {
                 Say::Abort { .. } => "abort",
                 Say::Refuse { .. } => "refuse",
                 Say::LabelsAvailable => "available",
+                Say::Complete => "complete",
             };
             *self.said.entry(kind).or_default() += 1;
             let far = (0..256).find(|other| id(*other) == to.0).expect("a router");
@@ -307,6 +310,7 @@ impl Net {
                 }
                 Say::Refuse { request, why } => labels.refused(now, of, request, why),
                 Say::LabelsAvailable => labels.labels_available(now, services, of),
+                Say::Complete => {}
             },
         }
         if let Some(answer) = answer {

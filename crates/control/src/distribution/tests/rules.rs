@@ -206,6 +206,42 @@ fn who_has_no_label_left_says_so_and_says_when_there_is_one() {
     assert_eq!(net.used(rest, lacking).len(), 1);
 }
 
+/// A prefix beyond a router that is further away has a label only if that is wanted.
+#[test]
+fn what_is_beyond_the_network_has_no_label() {
+    let far = Prefix::new(Ipv4Addr::new(172, 16, 0, 0), 16);
+    for beyond in [false, true] {
+        let prefixes = LdpPrefixes::All;
+        let mut net = line(2, &Settings { beyond, prefixes, ..settings() });
+        net.settle();
+        let (preference, metric, tag) = (20, 0, 0);
+        let hops = Hops::One(RouteHop::Through(id(1)));
+        let source = Source::Protocol(ProtocolId::new("exterior"));
+        let node = &mut net.nodes[0];
+        node.services.rib.set(far, Route { source, preference, metric, tag, hops });
+        node.labels.update(net.now, &mut node.services, far, Cause::Route);
+        assert_eq!(node.labels.fec(far).is_some(), beyond);
+    }
+}
+
+/// RFC 5918, 4, and RFC 5919, 4 and 5.3: all labels are told to who asks for all, and that these are all.
+#[test]
+fn all_labels_are_told_to_who_asks_for_all() {
+    let mut net = line(3, &on_demand());
+    net.settle();
+    assert_eq!(net.said["complete"], 4, "each end of each session");
+    let node = &mut net.nodes[1];
+    node.labels.requested_all(net.now, &mut node.services, key(0), 9);
+    while let Some(batch) = node.labels.poll_batch() {
+        let ack = Ack { transaction: batch.transaction, failed: Vec::new() };
+        node.labels.written(net.now, &mut node.services, &ack);
+    }
+    let said: Vec<Say> = core::iter::from_fn(|| node.labels.poll_say()).map(|(_, say)| say).collect();
+    let maps = said.iter().filter(|say| matches!(say, Say::Map { request: Some(9), .. })).count();
+    // Routers 1 and 2, and not router 0 itself: its packets would come back.
+    assert_eq!((maps, said.last()), (2, Some(&Say::Complete)), "{said:?}");
+}
+
 /// RFC 5036, 2.8.2 and 3.4.4.1: the last router says 1 and no path, each other one more and itself.
 #[test]
 fn labels_say_which_routers_they_have_passed() {

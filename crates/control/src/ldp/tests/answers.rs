@@ -13,15 +13,15 @@ use base::{Label, PortId, ProtocolId, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use wire::ldp::*;
 
-const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-const OTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 2);
+pub(super) const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+pub(super) const OTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+pub(super) const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 2);
 
-struct Bench {
-    ldp: Ldp,
-    services: Box<Services>,
+pub(super) struct Bench {
+    pub(super) ldp: Ldp,
+    pub(super) services: Box<Services>,
     session: SessionId,
-    now: Time,
+    pub(super) now: Time,
     /// What was sent by the session since it was last looked at.
     said: Vec<Body>,
     ops: Vec<TableOp>,
@@ -31,6 +31,11 @@ struct Bench {
 impl Bench {
     /// A router with a port and a neighbour that has said Hello.
     fn new() -> Bench {
+        Bench::with(|_| {})
+    }
+
+    /// The same with other settings.
+    pub(super) fn with(change: impl FnOnce(&mut Config)) -> Bench {
         let port = Interface {
             kind: InterfaceKind::Port(PortId(0)),
             addresses: vec![InterfaceAddress { address: [192, 168, 0, 1].into(), prefix_len: 24 }],
@@ -46,7 +51,7 @@ impl Bench {
         let labels = (Label::FIRST_UNRESERVED, Label::MAX);
         let mut services = Box::new(Services::new(interfaces, labels, Streams::new(1)));
         let spec = LdpSpec::default();
-        let config = Config {
+        let mut config = Config {
             hello: spec.hello_interval,
             hold_s: 15,
             keepalive_s: 30,
@@ -56,9 +61,15 @@ impl Bench {
             retention: LabelRetention::Liberal,
             loop_detection: false,
             hops_max: 254,
+            beyond: false,
+            targets: Vec::new(),
+            accept_targeted: false,
+            igp_sync: false,
+            igp_sync_delay: Span::ZERO,
             gtsm: true,
             ports: [PortId(0)].into(),
         };
+        change(&mut config);
         let to = SocketAddr::new(IpAddr::V4(OTHER), PORT);
         let connect = Connect { from: Some(IpAddr::V4(OWN)), port: None, to, options: Options::default() };
         let mut context = Context { services: &mut services, owner: Owner(0) };
@@ -74,6 +85,12 @@ impl Bench {
             is_closed: false,
         };
         bench.call(|ldp, now, context| ldp.handle_timeout(now, context));
+        bench.greet();
+        bench
+    }
+
+    /// The neighbour says Hello.
+    pub(super) fn greet(&mut self) {
         let hello = Hello {
             hold_s: 15,
             is_targeted: false,
@@ -87,11 +104,10 @@ impl Bench {
         let over = Over::Udp { src: PORT, dst: PORT };
         let ip =
             IpArrival { port: PortId(0), src: THEIRS, dst: ALL_ROUTERS, ttl: 1, router_alert: false, over };
-        bench.call(|ldp, now, context| ldp.handle_message(now, context, &Arrival::Ip(ip), &bytes));
-        bench
+        self.call(|ldp, now, context| ldp.handle_message(now, context, &Arrival::Ip(ip), &bytes));
     }
 
-    fn call(&mut self, what: impl FnOnce(&mut Ldp, Time, &mut Context<'_>)) {
+    pub(super) fn call(&mut self, what: impl FnOnce(&mut Ldp, Time, &mut Context<'_>)) {
         let mut context = Context { services: &mut self.services, owner: Owner(0) };
         what(&mut self.ldp, self.now, &mut context);
         while let Some(output) = self.ldp.poll_output() {
@@ -118,16 +134,16 @@ impl Bench {
         self.call(|ldp, now, context| ldp.handle_session(now, context, session, event));
     }
 
-    fn say(&mut self, body: Body) {
+    pub(super) fn say(&mut self, body: Body) {
         let pdu = pdus(LdpId::platform(OTHER), [&Message::new(7, body)], 4096).concat();
         self.event(SessionEvent::Received(&pdu));
     }
 
-    fn heard(&mut self) -> Vec<Body> {
+    pub(super) fn heard(&mut self) -> Vec<Body> {
         core::mem::take(&mut self.said)
     }
 
-    fn initialization(keepalive_s: u16, receiver: Ipv4Addr) -> Body {
+    pub(super) fn initialization(keepalive_s: u16, receiver: Ipv4Addr) -> Body {
         Body::Initialization(Initialization {
             version: VERSION,
             keepalive_s,
@@ -138,19 +154,27 @@ impl Bench {
             receiver: LdpId::platform(receiver),
             atm: None,
             frame_relay: None,
+            restart: None,
+            capabilities: Capabilities::default(),
         })
     }
 
     /// A session that is established.
     fn established() -> Bench {
         let mut bench = Bench::new();
+        bench.establish(Bench::initialization(9, OWN));
+        bench
+    }
+
+    /// The neighbour connects, and says how it wants the session.
+    pub(super) fn establish(&mut self, initialization: Body) {
+        let bench = self;
         let (local, remote) = (SocketAddr::new(OWN.into(), PORT), SocketAddr::new(OTHER.into(), 50_000));
         bench.event(SessionEvent::Accepted { local, remote });
-        bench.say(Bench::initialization(9, OWN));
+        bench.say(initialization);
         assert!(matches!(bench.heard()[..], [Body::Initialization(_), Body::KeepAlive]));
         bench.say(Body::KeepAlive);
         assert_eq!(bench.state(), Some(SessionState::Operational));
-        bench
     }
 
     fn state(&self) -> Option<SessionState> {
@@ -158,14 +182,14 @@ impl Bench {
     }
 
     /// The status of the only thing that was said.
-    fn status(&mut self) -> Status {
+    pub(super) fn status(&mut self) -> Status {
         match self.heard()[..] {
             [Body::Notification { notice, .. }] => Status::of(notice.code).expect("a status"),
             ref other => panic!("{other:?}"),
         }
     }
 
-    fn route(&mut self, to: Ipv4Addr, is_there: bool) {
+    pub(super) fn route(&mut self, to: Ipv4Addr, is_there: bool) {
         let (prefix, source) = (Prefix::host(to), Source::Protocol(ProtocolId::new("igp")));
         let next_hop = NextHop::Via { port: PortId(0), gateway: THEIRS.into() };
         match is_there {
@@ -177,15 +201,15 @@ impl Bench {
     }
 }
 
-fn fec(address: Ipv4Addr) -> Fec {
+pub(super) fn fec(address: Ipv4Addr) -> Fec {
     Fec::Prefix(IpPrefix::V4(Prefix::host(address)))
 }
 
-fn generic(label: u32) -> AnyLabel {
+pub(super) fn generic(label: u32) -> AnyLabel {
     AnyLabel::Generic(Label::truncate(label))
 }
 
-fn mapping(address: Ipv4Addr, label: u32) -> Body {
+pub(super) fn mapping(address: Ipv4Addr, label: u32) -> Body {
     Body::Mapping { fecs: vec![fec(address)], label: generic(label), request: None, hops: None, path: None }
 }
 

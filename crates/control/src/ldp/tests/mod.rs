@@ -32,3 +32,4 @@ Operational --Ended--> NonExistent";
 }
 
 mod answers;
+mod extensions;
