@@ -227,6 +227,7 @@ impl Distribution {
                 });
                 if known.group.as_ref().is_none_or(|(_, before)| *before != members) {
                     ops.push(TableOp::GroupSet { group: id, members: members.clone() });
+                    services.bindings.set_members(prefix.into(), id, Some(members.clone()));
                     known.group = Some((id, members));
                 }
                 Some(entry(LabelStack::EMPTY, NextHop::Group(id)))
@@ -262,6 +263,7 @@ impl Distribution {
         known.ftn = ftn;
         if let Some(group) = old_group.filter(|_| known.used.len() < 2) {
             known.group = None;
+            services.bindings.set_members(prefix.into(), group, None);
             ops.push(TableOp::GroupRemove { group });
         }
     }

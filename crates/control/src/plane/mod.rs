@@ -16,10 +16,13 @@ use crate::owner::Owner;
 use crate::processor::{Processor, Queue};
 use crate::protocol::{Arrival, Change, Context, Direction, Listen, Protocol, Setup, Topic};
 use crate::services::sessions::SessionId;
-use crate::services::{Interface, InterfaceId, Route, RouteWrites, Services, Source};
+use crate::services::{
+    Bindings, Interface, InterfaceId, Rib, Route, RoutePrefix, RouteWrites, Services, Source,
+};
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
 use base::{PortId, ProtocolValue, Span, Time};
+use core::net::IpAddr;
 use listeners::Listeners;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -151,7 +154,7 @@ impl ControlPlane {
         let mut plane =
             ControlPlane { services, routes, speakers, listeners, groups, unheard, processor, quiet: false };
         // There is nobody yet who would have to be told of what there is from the beginning.
-        plane.write_routes();
+        plane.write_routes(|_| {});
         plane
     }
 
@@ -281,8 +284,8 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, bandwidth, avoided, .. } = &*self.services;
-        let is_routed = rib.is_changed() || rib6.is_changed();
+        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, .. } = &*self.services;
+        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed();
         if is_routed || interfaces.is_changed() || bandwidth.is_changed() || avoided.is_changed() {
             self.tell_each(now);
         }
@@ -297,9 +300,7 @@ impl ControlPlane {
                 let (port, up) = (interface.and_then(Interface::port), interface.is_some_and(|i| i.up));
                 changes.push_back((Topic::Interfaces, Change::Interface { interface: id, port, up }));
             }
-            while let Some(prefix) = self.write_route() {
-                changes.push_back((Topic::Routes, Change::Route(prefix)));
-            }
+            self.write_routes(|prefix| changes.push_back((Topic::Routes, Change::Route(prefix))));
             while let Some((port, is_refused)) = self.services.bandwidth.poll_change() {
                 changes.push_back((Topic::Bandwidth, Change::Bandwidth { port, is_refused }));
             }
@@ -320,19 +321,22 @@ impl ControlPlane {
         }
     }
 
-    /// Has the next route that changed written: its prefix.
-    fn write_route(&mut self) -> Option<IpPrefix> {
-        if let Some(prefix) = self.services.rib.poll_change() {
-            self.routes.follow(&self.services.rib, prefix);
-            return Some(prefix.into());
+    /// Has written what changed of routes, and tells their prefixes. Groups of gateways follow before the routes that
+    /// use them, and go behind them.
+    fn write_routes(&mut self, mut told: impl FnMut(IpPrefix)) {
+        let (services, routes) = (&mut *self.services, &mut self.routes);
+        let mut gone: Vec<IpAddr> = Vec::new();
+        if services.bindings.is_changed() {
+            while services.bindings.poll_change().is_some() {}
+            routes.follow_gateways(&services.rib, &services.bindings);
+            routes.follow_gateways(&services.rib6, &services.bindings);
         }
-        let prefix = self.services.rib6.poll_change()?;
-        self.routes.follow(&self.services.rib6, prefix);
-        Some(prefix.into())
-    }
-
-    fn write_routes(&mut self) {
-        while self.write_route().is_some() {}
+        write_family(&mut services.rib, &services.bindings, routes, &mut gone, &mut told);
+        write_family(&mut services.rib6, &services.bindings, routes, &mut gone, &mut told);
+        gone.into_iter().for_each(|gateway| routes.forget_gateway(gateway));
+        if routes.has_gateways() {
+            services.bindings.watch();
+        }
     }
 
     /// A route to be written. They come before what protocols want done.
@@ -352,8 +356,10 @@ impl ControlPlane {
         self.quiet = false;
         self.processor.clear();
         self.services.restart();
-        while self.services.rib.poll_change().is_some() || self.services.rib6.poll_change().is_some() {}
-        self.routes.again(&self.services.rib, &self.services.rib6);
+        let Services { rib, rib6, bindings, .. } = &mut *self.services;
+        rib.forget_changes();
+        rib6.forget_changes();
+        self.routes.again(rib, rib6, bindings);
         self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
         self.tell_changes(now);
     }
@@ -378,6 +384,27 @@ impl ControlPlane {
         let own = Time::earliest([self.processor.next(), self.services.sessions.poll_timeout()]);
         self.speakers.iter().fold(own, |due, speaker| Time::earliest([due, speaker.protocol.poll_timeout()]))
     }
+}
+
+/// Has written what changed of the routes of a family; `gone` are gateways that no route names any more.
+fn write_family<P: RoutePrefix>(
+    rib: &mut Rib<P>,
+    bindings: &Bindings,
+    routes: &mut RouteWrites,
+    gone: &mut Vec<IpAddr>,
+    told: &mut impl FnMut(IpPrefix),
+) {
+    while let Some(gateway) = rib.poll_gateway() {
+        match rib.has_gateway(gateway) {
+            true => routes.follow_gateway(rib, bindings, gateway),
+            false => gone.push(gateway.into()),
+        }
+    }
+    while let Some(prefix) = rib.poll_change() {
+        routes.follow(rib, bindings, prefix);
+        told(prefix.into());
+    }
+    gone.dedup();
 }
 
 impl Speaker {

@@ -3,11 +3,16 @@
 //! Among the bindings of a prefix the one with the least preference wins; then the protocol that comes first by name;
 //! then the one with the least rank, by which a protocol orders its own. When that one is withdrawn, the next takes
 //! over in the same batch of writes, whoever writes it.
+//!
+//! Routes whose next hop is an address that is bound take its LSP ([`Bindings::legs`]). A binding by several next hops
+//! is to a group of its binder's, who says here what is in it.
 
-use base::plane::{IpPrefix, LabelStack, NextHop, Nhlfe, Prefix, Prefix6, TcSource, TtlModel};
+use base::plane::{
+    GroupId, IpPrefix, LabelStack, Leg, Member, NextHop, Nhlfe, Prefix, Prefix6, TcSource, TtlModel,
+};
 use base::{Label, Map, PortId, ProtocolId, TrafficClass};
 use core::net::{IpAddr, Ipv4Addr};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Whose a binding is, and how good. In their order bindings win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,6 +121,12 @@ pub struct Bindings {
     behind: BTreeMap<(IpPrefix, Binder), Nhlfe>,
     /// Preferences and protocols that there have ever been: a handful.
     sources: Vec<(u8, ProtocolId)>,
+    /// What is in the groups that bindings lead to.
+    groups: BTreeMap<GroupId, Box<[Member]>>,
+    /// Does anybody want to know of changes?
+    is_watched: bool,
+    /// Prefixes that packets take another LSP to than before, and nobody has been told yet.
+    changed: VecDeque<IpPrefix>,
 }
 
 impl Bindings {
@@ -126,7 +137,14 @@ impl Bindings {
         }
     }
 
+    fn note(&mut self, prefix: IpPrefix) {
+        if self.is_watched {
+            self.changed.push_back(prefix);
+        }
+    }
+
     fn remove(&mut self, prefix: IpPrefix) {
+        self.note(prefix);
         match prefix {
             IpPrefix::V4(prefix) => self.v4.remove(&prefix),
             IpPrefix::V6(prefix) => self.v6.remove(&prefix),
@@ -141,6 +159,7 @@ impl Bindings {
             self.sources.len() - 1
         });
         let binding = InForce::new(place as Place, binder.rank, nhlfe);
+        self.note(prefix);
         match prefix {
             IpPrefix::V4(prefix) => self.v4.insert(prefix, binding),
             IpPrefix::V6(prefix) => self.v6.insert(prefix, binding),
@@ -195,6 +214,48 @@ impl Bindings {
         }
     }
 
+    /// Says what is in a group that the binding of a prefix leads to, or that it is no more.
+    pub fn set_members(&mut self, prefix: IpPrefix, group: GroupId, members: Option<Box<[Member]>>) {
+        match members {
+            Some(members) => self.groups.insert(group, members),
+            None => self.groups.remove(&group),
+        };
+        self.note(prefix);
+    }
+
+    /// How packets leave by the LSP to a prefix: the labels put on, those of the entry below those of a group's member.
+    /// Nothing if it has none, or one that a group of next hops can't lead to.
+    pub(crate) fn legs(&self, prefix: IpPrefix) -> Option<Vec<Leg>> {
+        let nhlfe = self.get(prefix)?.nhlfe();
+        match nhlfe.next_hop {
+            NextHop::Via { port, gateway } => Some(vec![Leg { labels: nhlfe.push, port, gateway }]),
+            NextHop::Group(group) => {
+                let leg = |member: &Member| {
+                    let labels = [nhlfe.push.as_slice(), member.leg.labels.as_slice()].concat();
+                    Some(Leg { labels: LabelStack::new(&labels)?, ..member.leg })
+                };
+                self.groups.get(&group)?.iter().map(leg).collect()
+            }
+            NextHop::Replicate(_) | NextHop::Local | NextHop::Discard => None,
+        }
+    }
+
+    /// Has changes told from now on.
+    pub(crate) fn watch(&mut self) {
+        self.is_watched = true;
+    }
+
+    /// Is anybody to be told of a change?
+    #[inline]
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// A prefix that packets take another LSP to than at the last call, or none any more.
+    pub(crate) fn poll_change(&mut self) -> Option<IpPrefix> {
+        self.changed.pop_front()
+    }
+
     /// How many bindings there are, those in force and those behind them.
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len() + self.behind.len()
@@ -207,14 +268,13 @@ impl Bindings {
 
     /// There are none after a restart.
     pub(crate) fn restart(&mut self) {
-        *self = Bindings::default();
+        *self = Bindings { is_watched: self.is_watched, ..Bindings::default() };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::plane::GroupId;
 
     fn entry(label: u32) -> Nhlfe {
         Nhlfe {

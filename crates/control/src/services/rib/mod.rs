@@ -2,10 +2,10 @@
 //!
 //! Among the routes of a prefix the one with the least preference wins; then the one with the least metric; then
 //! connected before static before those of protocols, these by name. A route whose next hops are addresses beyond other
-//! routes is resolved through those, step by step: at most eight, and never through itself. One that does not resolve
-//! is not in force, and gives way to the next.
-//! A route that changes has only those resolved anew that lead through its prefix.
+//! routes is resolved through those, step by step ([`gateways`]). One that does not resolve is not in force, and gives
+//! way to the next. Routes through one gateway follow it together: nothing is done for each when it moves.
 
+mod gateways;
 mod prefix;
 mod route;
 #[cfg(test)]
@@ -16,27 +16,34 @@ pub use route::{Hops, Route, RouteHop, Source};
 
 use base::plane::{NextHop, Prefix, Unwritten};
 use core::cmp::Ordering;
+use gateways::Gateway;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// As many routes a route is resolved through at most.
-const LEVELS: usize = 8;
+/// Where packets to a prefix go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Active<P: RoutePrefix> {
+    /// Next hops of its own; none if no route resolves.
+    Own(Hops<NextHop>),
+    /// Those of a gateway, whatever they are.
+    Through(P::Address),
+}
 
 /// All routes of one prefix.
 #[derive(Clone, Debug)]
 struct Entry<P: RoutePrefix> {
     /// Routes to the prefix by all that announce one, the best first.
     routes: Hops<Route<P>>,
-    /// Next hops of the route in force; none if no route resolves.
-    active: Hops<NextHop>,
+    /// Next hops of the route in force.
+    active: Active<P>,
     /// Which of the routes is in force.
     best: usize,
 }
 
 impl<P: RoutePrefix> Default for Entry<P> {
     fn default() -> Entry<P> {
-        Entry { routes: Hops::None, active: Hops::None, best: 0 }
+        Entry { routes: Hops::None, active: Active::Own(Hops::None), best: 0 }
     }
 }
 
@@ -51,20 +58,18 @@ fn key_of<P: RoutePrefix>(prefix: P) -> Key<P> {
     (prefix.bits(), prefix.first())
 }
 
-/// The addresses that the routes of a prefix are resolved through.
-fn gateways_of<P: RoutePrefix>(entry: &Entry<P>) -> Vec<P::Address> {
-    entry.routes.as_slice().iter().flat_map(Route::gateways).collect()
-}
-
 /// The routing table of a node for a family.
 #[derive(Clone, Debug)]
 pub struct Rib<P: RoutePrefix = Prefix> {
     entries: BTreeMap<Key<P>, Entry<P>>,
     /// How many entries there are of each prefix length.
     lengths: Vec<u32>,
-    /// Addresses that routes of a prefix are resolved through, by address: so it is known whose routes a change of
-    /// another prefix concerns.
-    dependents: BTreeSet<(P::Address, Key<P>)>,
+    /// Addresses that routes lead through.
+    gateways: BTreeMap<P::Address, Gateway<P>>,
+    /// Prefixes with a route that has several next hops, gateways among them.
+    mixed: BTreeSet<Key<P>>,
+    /// Gateways that lead elsewhere than before or that no route names any more, and nobody has been told yet.
+    changed_gateways: VecDeque<P::Address>,
     /// Prefixes whose next hops have changed, and nobody has been told yet.
     changed: VecDeque<P>,
     /// Static routes that are in force and need not stand here: of a prefix of which anything stands here, all to
@@ -74,8 +79,9 @@ pub struct Rib<P: RoutePrefix = Prefix> {
 
 impl<P: RoutePrefix> Default for Rib<P> {
     fn default() -> Rib<P> {
-        let (entries, dependents) = (BTreeMap::new(), BTreeSet::new());
-        Rib { entries, lengths: Vec::new(), dependents, changed: VecDeque::new(), unwritten: None }
+        let (entries, gateways, mixed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let (changed, changed_gateways) = (VecDeque::new(), VecDeque::new());
+        Rib { entries, lengths: Vec::new(), gateways, mixed, changed_gateways, changed, unwritten: None }
     }
 }
 
@@ -93,18 +99,19 @@ impl<P: RoutePrefix> Rib<P> {
             lengths[usize::from(key.0)] += 1;
             Entry::default()
         });
-        let old = gateways_of(entry);
-        match &mut entry.routes {
+        let new = match &entry.routes {
             // By far the most have one route.
-            Hops::One(only) if only.source == route.source => *only = route,
+            Hops::None => Hops::One(route),
+            Hops::One(only) if only.source == route.source => Hops::One(route),
             routes => {
-                let mut all = core::mem::take(routes).into_vec();
+                let mut all = routes.clone().into_vec();
                 all.retain(|other| other.source != route.source);
                 let place = all.partition_point(|other| other.order(&route) == Ordering::Less);
                 all.insert(place, route);
-                *routes = all.into();
+                all.into()
             }
-        }
+        };
+        let old = core::mem::replace(&mut entry.routes, new);
         self.refresh(key, &old);
     }
 
@@ -113,16 +120,14 @@ impl<P: RoutePrefix> Rib<P> {
         self.use_every_route();
         let key = key_of(prefix);
         let Some(entry) = self.entries.get_mut(&key) else { return false };
-        let old = gateways_of(entry);
-        let mut all = core::mem::take(&mut entry.routes).into_vec();
-        let before = all.len();
-        all.retain(|route| route.source != source);
-        let removed = all.len() < before;
-        entry.routes = all.into();
-        if removed {
-            self.refresh(key, &old);
+        if !entry.routes.as_slice().iter().any(|route| route.source == source) {
+            return false;
         }
-        removed
+        let left = entry.routes.as_slice().iter().filter(|route| route.source != source);
+        let left: Vec<Route<P>> = left.cloned().collect();
+        let old = core::mem::replace(&mut entry.routes, left.into());
+        self.refresh(key, &old);
+        true
     }
 
     /// Takes out what protocols have learnt: the node restarts.
@@ -132,107 +137,66 @@ impl<P: RoutePrefix> Rib<P> {
         let keys = self.entries.iter().filter(|(_, entry)| entry.routes.as_slice().iter().any(learnt));
         for key in keys.map(|(&key, _)| key).collect::<Vec<_>>() {
             let Some(entry) = self.entries.get_mut(&key) else { continue };
-            let old = gateways_of(entry);
-            let all = core::mem::take(&mut entry.routes).into_vec();
-            entry.routes = all.into_iter().filter(|route| !learnt(route)).collect::<Vec<_>>().into();
+            let left = entry.routes.as_slice().iter().filter(|route| !learnt(route));
+            let left: Vec<Route<P>> = left.cloned().collect();
+            let old = core::mem::replace(&mut entry.routes, left.into());
             self.refresh(key, &old);
         }
     }
 
-    /// Finds out anew what is in force: at a prefix that had routes through `old` addresses, and wherever routes are
-    /// resolved through it, directly or by others.
-    fn refresh(&mut self, key: Key<P>, old: &[P::Address]) {
-        for gateway in old {
-            self.dependents.remove(&(*gateway, key));
-        }
-        let new = self.entries.get(&key).map(gateways_of).unwrap_or_default();
-        self.dependents.extend(new.into_iter().map(|gateway| (gateway, key)));
+    /// Finds out anew what is in force: at a prefix that had other routes before, and of gateways whose way goes by it.
+    fn refresh(&mut self, key: Key<P>, old: &Hops<Route<P>>) {
+        self.count_gateways(key, old);
         self.refresh_one(key);
-        if self.dependents.is_empty() {
-            return;
-        }
-        let (mut concerned, mut next) = (BTreeSet::new(), vec![key]);
-        while let Some(changed) = next.pop() {
-            let found: Vec<_> = self.through_prefix(prefix_of(changed)).collect();
-            next.extend(found.into_iter().filter(|other| *other != key && concerned.insert(*other)));
-        }
-        concerned.into_iter().for_each(|other| self.refresh_one(other));
-    }
-
-    /// The prefixes with routes that are resolved through an address of this one.
-    fn through_prefix(&self, prefix: P) -> impl Iterator<Item = Key<P>> {
-        let from = (prefix.first(), (0, P::of(prefix.first(), 0).first()));
-        self.dependents
-            .range(from..)
-            .take_while(move |(gateway, _)| *gateway <= prefix.last())
-            .map(|(_, key)| *key)
+        self.refresh_gateways(prefix_of(key));
     }
 
     fn refresh_one(&mut self, key: Key<P>) {
-        let (best, hops) = self.resolve(key, &mut Vec::new()).unwrap_or_default();
+        let Some(entry) = self.entries.get(&key) else { return };
+        let (best, active) = self.resolve(entry);
         let Some(entry) = self.entries.get_mut(&key) else { return };
-        if entry.active != hops {
+        if entry.active != active {
             self.changed.push_back(prefix_of(key));
         }
-        (entry.best, entry.active) = (best, hops);
+        (entry.best, entry.active) = (best, active);
         if matches!(entry.routes, Hops::None) {
             self.entries.remove(&key);
             self.lengths[usize::from(key.0)] -= 1;
         }
     }
 
-    /// The first route of a prefix that leads anywhere, and where; `path` are the prefixes that are being resolved.
-    fn resolve(&self, key: Key<P>, path: &mut Vec<Key<P>>) -> Option<(usize, Hops<NextHop>)> {
-        let routes = self.entries.get(&key)?.routes.as_slice();
-        routes.iter().enumerate().find_map(|(place, route)| {
-            if let [RouteHop::Direct(only)] = route.hops.as_slice() {
-                return Some((place, Hops::One(*only)));
-            }
-            let mut found = Vec::new();
-            for hop in route.hops.as_slice() {
-                match *hop {
-                    RouteHop::Direct(next_hop) => found.push(next_hop),
-                    RouteHop::Through(gateway) => {
-                        path.push(key);
-                        found.extend(self.through(gateway, path));
-                        path.pop();
+    /// The first route of a prefix that leads anywhere, and where.
+    fn resolve(&self, entry: &Entry<P>) -> (usize, Active<P>) {
+        let routes = entry.routes.as_slice().iter().enumerate();
+        let found = routes.filter_map(|(place, route)| match route.hops.as_slice() {
+            [] => None,
+            [RouteHop::Direct(only)] => Some((place, Active::Own(Hops::One(*only)))),
+            [RouteHop::Through(gateway)] => Some((place, self.active_through(*gateway)?)),
+            several => {
+                let mut known: Vec<NextHop> = Vec::with_capacity(several.len());
+                for hop in several {
+                    let found = match hop {
+                        RouteHop::Direct(next_hop) => core::slice::from_ref(next_hop),
+                        RouteHop::Through(gateway) => self.hops_of(*gateway),
+                    };
+                    for hop in found {
+                        if !known.contains(hop) {
+                            known.push(*hop);
+                        }
                     }
                 }
+                (!known.is_empty()).then(|| (place, Active::Own(known.into())))
             }
-            let mut known = Vec::with_capacity(found.len());
-            for hop in found {
-                if !known.contains(&hop) {
-                    known.push(hop);
-                }
-            }
-            (!known.is_empty()).then(|| (place, known.into()))
-        })
+        });
+        { found }.next().unwrap_or((0, Active::Own(Hops::None)))
     }
 
-    /// Where packets to a gateway go, if a neighbour is there in the end.
-    fn through(&self, gateway: P::Address, path: &mut Vec<Key<P>>) -> Vec<NextHop> {
-        if path.len() > LEVELS {
-            return Vec::new();
+    /// The next hops of a prefix that are in force.
+    fn hops_in_force<'a>(&'a self, entry: &'a Entry<P>) -> &'a [NextHop] {
+        match &entry.active {
+            Active::Own(hops) => hops.as_slice(),
+            Active::Through(gateway) => self.hops_of(*gateway),
         }
-        let lengths = (0..self.lengths.len() as u8).rev().filter(|&len| self.lengths[usize::from(len)] > 0);
-        for key in lengths.map(|len| key_of(P::of(gateway, len))) {
-            // A route is never resolved through itself.
-            if path.contains(&key) {
-                continue;
-            }
-            if let Some((_, hops)) = self.resolve(key, path) {
-                let beyond = |hop: &NextHop| match *hop {
-                    // The gateway is on a connected network: it is the neighbour.
-                    NextHop::Via { port, gateway: near } if near.is_unspecified() => {
-                        Some(NextHop::Via { port, gateway: gateway.into() })
-                    }
-                    NextHop::Local => None,
-                    other => Some(other),
-                };
-                return hops.as_slice().iter().filter_map(beyond).collect();
-            }
-        }
-        Vec::new()
     }
 
     /// Next hops of the most specific route for `destination`.
@@ -240,7 +204,7 @@ impl<P: RoutePrefix> Rib<P> {
         (0..self.lengths.len() as u8).rev().filter(|&len| self.lengths[usize::from(len)] > 0).find_map(
             |len| {
                 let prefix = P::of(destination, len);
-                let hops = self.entries.get(&key_of(prefix))?.active.as_slice();
+                let hops = self.hops_in_force(self.entries.get(&key_of(prefix))?);
                 (!hops.is_empty()).then_some((prefix, hops))
             },
         )
@@ -287,12 +251,12 @@ impl<P: RoutePrefix> Rib<P> {
     }
 
     fn put_in(&mut self, prefix: P, next_hop: NextHop) {
-        debug_assert!(self.dependents.is_empty(), "routes through others ask for all routes");
+        debug_assert!(self.gateways.is_empty(), "routes through others ask for all routes");
         let key = key_of(prefix);
         self.lengths.resize(usize::from(P::BITS) + 1, 0);
         self.lengths[usize::from(key.0)] += 1;
         let routes = Hops::One(Route::fixed(next_hop));
-        self.entries.insert(key, Entry { routes, active: Hops::One(next_hop), best: 0 });
+        self.entries.insert(key, Entry { routes, active: Active::Own(Hops::One(next_hop)), best: 0 });
     }
 
     /// The table with all routes that are in force, for people to look at.
@@ -307,12 +271,13 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Next hops of a prefix; none if it has no route in force.
     pub fn next_hops(&self, prefix: P) -> &[NextHop] {
-        self.entries.get(&key_of(prefix)).map_or(&[], |entry| entry.active.as_slice())
+        self.entries.get(&key_of(prefix)).map_or(&[], |entry| self.hops_in_force(entry))
     }
 
     /// The route of a prefix that is in force.
     pub fn best(&self, prefix: P) -> Option<&Route<P>> {
-        let entry = self.entries.get(&key_of(prefix)).filter(|entry| !entry.active.as_slice().is_empty())?;
+        let entry =
+            self.entries.get(&key_of(prefix)).filter(|entry| !self.hops_in_force(entry).is_empty())?;
         entry.routes.as_slice().get(entry.best)
     }
 
@@ -323,14 +288,14 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Prefixes with the next hops in force, the least specific first.
     pub fn active(&self) -> impl Iterator<Item = (P, &[NextHop])> {
-        let all = self.entries.iter().map(|(&key, entry)| (prefix_of(key), entry.active.as_slice()));
+        let all = self.entries.iter().map(|(&key, entry)| (prefix_of(key), self.hops_in_force(entry)));
         all.filter(|(_, hops)| !hops.is_empty())
     }
 
     /// All routes: the prefix, the route, and its next hops if it is the one in force.
     pub fn iter(&self) -> impl Iterator<Item = (P, &Route<P>, Option<&[NextHop]>)> {
         self.entries.iter().flat_map(|(&key, entry)| {
-            let active = Some(entry.active.as_slice()).filter(|hops| !hops.is_empty());
+            let active = Some(self.hops_in_force(entry)).filter(|hops| !hops.is_empty());
             let routes = entry.routes.as_slice().iter().enumerate();
             routes.map(move |(place, route)| (prefix_of(key), route, active.filter(|_| place == entry.best)))
         })
@@ -339,7 +304,13 @@ impl<P: RoutePrefix> Rib<P> {
     /// Is anybody to be told of a change?
     #[inline]
     pub(crate) fn is_changed(&self) -> bool {
-        !self.changed.is_empty()
+        !self.changed.is_empty() || !self.changed_gateways.is_empty()
+    }
+
+    /// Nobody is told of what has changed: the node restarts.
+    pub(crate) fn forget_changes(&mut self) {
+        self.changed.clear();
+        self.changed_gateways.clear();
     }
 
     /// A prefix whose next hops have changed since the last call, in the order of the changes.

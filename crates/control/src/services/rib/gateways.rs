@@ -1,0 +1,239 @@
+//! Gateways: addresses that routes lead through. Where packets to one go is found once for all routes that name it, so
+//! that a route which changes beneath a million others is one change for all of them.
+//!
+//! A gateway is never resolved through a route that leads through itself, and through at most eight others.
+
+use super::{Active, Hops, Key, Rib, Route, RouteHop, RoutePrefix, key_of};
+use crate::services::Bindings;
+use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
+use std::collections::BTreeSet;
+
+/// As many gateways a gateway is resolved through at most, itself included.
+const LEVELS: usize = 8;
+
+/// An address that routes lead through.
+#[derive(Clone, Debug)]
+pub(super) struct Gateway<P: RoutePrefix> {
+    /// Where packets to it go; none if no route leads there.
+    pub hops: Hops<NextHop>,
+    /// The gateways that were looked at to find that, whether they lead anywhere or not.
+    asked: Vec<P::Address>,
+    /// How often routes name it.
+    users: u32,
+}
+
+/// Where packets go, and what is put on them for the way there.
+type Way = (NextHop, LabelStack);
+
+/// Does each of several next hops lead to a neighbour, so that a group can have them?
+fn is_shared(hops: &[NextHop]) -> bool {
+    let to_neighbor =
+        |hop: &NextHop| matches!(hop, NextHop::Via { gateway, .. } if !gateway.is_unspecified());
+    !hops.is_empty() && hops.iter().all(to_neighbor)
+}
+
+/// What a search for the way to a gateway has with it.
+struct Search<'a, P: RoutePrefix> {
+    /// LSPs that are taken, where they are wanted.
+    bindings: Option<&'a Bindings>,
+    /// The gateways that are being resolved.
+    path: Vec<P::Address>,
+    /// Those that were looked at.
+    asked: Vec<P::Address>,
+}
+
+impl<P: RoutePrefix> Rib<P> {
+    /// Where packets through a gateway go as all its routes share it; nothing if it leads to no neighbours.
+    pub(super) fn active_through(&self, gateway: P::Address) -> Option<Active<P>> {
+        let hops = &self.gateways.get(&gateway)?.hops;
+        match hops.as_slice() {
+            [] => None,
+            all if is_shared(all) => Some(Active::Through(gateway)),
+            _ => Some(Active::Own(hops.clone())),
+        }
+    }
+
+    /// Next hops of a gateway that routes name.
+    pub(super) fn hops_of(&self, gateway: P::Address) -> &[NextHop] {
+        self.gateways.get(&gateway).map_or(&[], |known| known.hops.as_slice())
+    }
+
+    /// Counts the gateways that the routes of a prefix name in place of those of its routes before.
+    pub(super) fn count_gateways(&mut self, key: Key<P>, old: &Hops<Route<P>>) {
+        let new = self.entries.get(&key).map_or(&[][..], |entry| entry.routes.as_slice());
+        let mut fresh = Vec::new();
+        for gateway in new.iter().flat_map(Route::gateways) {
+            let known = self.gateways.entry(gateway).or_insert_with(|| {
+                fresh.push(gateway);
+                Gateway { hops: Hops::None, asked: Vec::new(), users: 0 }
+            });
+            known.users += 1;
+        }
+        let is_mixed =
+            new.iter().any(|route| matches!(route.hops, Hops::Many(_)) && route.gateways().next().is_some());
+        let was_mixed = !self.mixed.is_empty() && self.mixed.contains(&key);
+        if is_mixed != was_mixed {
+            if is_mixed {
+                self.mixed.insert(key)
+            } else {
+                self.mixed.remove(&key)
+            };
+        }
+        for gateway in old.as_slice().iter().flat_map(Route::gateways) {
+            let Some(known) = self.gateways.get_mut(&gateway) else {
+                debug_assert!(false, "a route names a gateway that is not there");
+                continue;
+            };
+            known.users -= 1;
+            if known.users == 0 {
+                self.gateways.remove(&gateway);
+                self.changed_gateways.push_back(gateway);
+            }
+        }
+        for gateway in fresh {
+            self.find(gateway);
+        }
+    }
+
+    /// Finds where a gateway leads. Does it lead elsewhere than before, and is it something else for its routes?
+    fn find(&mut self, gateway: P::Address) -> (bool, bool) {
+        let mut search = Search { bindings: None, path: Vec::new(), asked: Vec::new() };
+        let mut hops: Vec<NextHop> = Vec::new();
+        for (hop, _) in self.ways(gateway, &mut search) {
+            if !hops.contains(&hop) {
+                hops.push(hop);
+            }
+        }
+        let Some(known) = self.gateways.get_mut(&gateway) else { return (false, false) };
+        (search.asked.sort(), search.asked.dedup());
+        known.asked = search.asked;
+        let (new, before) = (Hops::from(hops), known.hops.as_slice());
+        if new.as_slice() == before {
+            return (false, false);
+        }
+        let is_other = !is_shared(new.as_slice()) || !is_shared(before);
+        known.hops = new;
+        self.changed_gateways.push_back(gateway);
+        (true, is_other)
+    }
+
+    /// The routes to a prefix have changed: finds out anew where gateways lead whose way may go by it.
+    pub(super) fn refresh_gateways(&mut self, prefix: P) {
+        let (first, last) = (prefix.first(), prefix.last());
+        if self.gateways.range(first..=last).next().is_none() {
+            return;
+        }
+        let within = |address: &P::Address| (first..=last).contains(address);
+        let concerned: Vec<P::Address> = self
+            .gateways
+            .iter()
+            .filter(|(address, known)| within(address) || known.asked.iter().any(within))
+            .map(|(address, _)| *address)
+            .collect();
+        let (mut is_any, mut other) = (false, BTreeSet::new());
+        for gateway in concerned {
+            let (is_moved, is_other) = self.find(gateway);
+            is_any |= is_moved;
+            if is_other {
+                other.insert(gateway);
+            }
+        }
+        if !is_any {
+            return;
+        }
+        let mut keys = self.mixed.clone();
+        if !other.is_empty() {
+            let names = |routes: &Hops<Route<P>>| {
+                routes.as_slice().iter().flat_map(Route::gateways).any(|gateway| other.contains(&gateway))
+            };
+            keys.extend(self.entries.iter().filter(|(_, entry)| names(&entry.routes)).map(|(key, _)| *key));
+        }
+        keys.into_iter().for_each(|key| self.refresh_one(key));
+    }
+
+    /// Where packets to a gateway go.
+    fn ways(&self, gateway: P::Address, search: &mut Search<'_, P>) -> Vec<Way> {
+        let host = P::of(gateway, P::BITS);
+        if let Some(legs) = search.bindings.and_then(|bindings| bindings.legs(host.into())) {
+            let way = |leg: Leg| (NextHop::Via { port: leg.port, gateway: leg.gateway }, leg.labels);
+            return legs.into_iter().map(way).collect();
+        }
+        if search.path.len() >= LEVELS || search.path.contains(&gateway) {
+            return Vec::new();
+        }
+        search.path.push(gateway);
+        let lengths = (0..self.lengths.len() as u8).rev().filter(|&len| self.lengths[usize::from(len)] > 0);
+        let mut found = Vec::new();
+        for len in lengths {
+            let Some(entry) = self.entries.get(&key_of(P::of(gateway, len))) else { continue };
+            let routes = entry.routes.as_slice().iter();
+            if let Some(ways) = routes.map(|route| self.led(route, search)).find(|ways| !ways.is_empty()) {
+                let beyond = |(hop, labels): Way| match hop {
+                    // The gateway is on a connected network: it is the neighbour.
+                    NextHop::Via { port, gateway: near } if near.is_unspecified() => {
+                        Some((NextHop::Via { port, gateway: gateway.into() }, labels))
+                    }
+                    NextHop::Local => None,
+                    other => Some((other, labels)),
+                };
+                found = ways.into_iter().filter_map(beyond).collect();
+                break;
+            }
+        }
+        search.path.pop();
+        found
+    }
+
+    /// Where packets of a route go.
+    fn led(&self, route: &Route<P>, search: &mut Search<'_, P>) -> Vec<Way> {
+        let mut found = Vec::new();
+        for hop in route.hops.as_slice() {
+            match *hop {
+                RouteHop::Direct(next_hop) => found.push((next_hop, LabelStack::EMPTY)),
+                RouteHop::Through(gateway) => {
+                    search.asked.push(gateway);
+                    found.extend(self.ways(gateway, search));
+                }
+            }
+        }
+        found
+    }
+
+    /// How packets get to a gateway: by the LSPs to it where there are some, or else to those on the way to it.
+    pub(crate) fn legs(&self, gateway: P::Address, bindings: &Bindings) -> Vec<Leg> {
+        let mut search = Search { bindings: Some(bindings), path: Vec::new(), asked: Vec::new() };
+        let mut legs: Vec<Leg> = Vec::new();
+        for (hop, labels) in self.ways(gateway, &mut search) {
+            if let NextHop::Via { port, gateway } = hop {
+                let leg = Leg { labels, port, gateway };
+                if !gateway.is_unspecified() && legs.len() < MEMBERS_MAX && !legs.contains(&leg) {
+                    legs.push(leg);
+                }
+            }
+        }
+        legs
+    }
+
+    /// The gateway that all packets to a prefix go through, if its next hops are those of a gateway.
+    pub fn gateway(&self, prefix: P) -> Option<P::Address> {
+        match self.entries.get(&key_of(prefix))?.active {
+            Active::Through(gateway) => Some(gateway),
+            Active::Own(_) => None,
+        }
+    }
+
+    /// All gateways that routes name.
+    pub(crate) fn gateways(&self) -> impl Iterator<Item = P::Address> {
+        self.gateways.keys().copied()
+    }
+
+    /// Does any route name the gateway?
+    pub(crate) fn has_gateway(&self, gateway: P::Address) -> bool {
+        self.gateways.contains_key(&gateway)
+    }
+
+    /// A gateway that leads elsewhere than at the last call, or that no route names any more.
+    pub(crate) fn poll_gateway(&mut self) -> Option<P::Address> {
+        self.changed_gateways.pop_front()
+    }
+}
