@@ -6,6 +6,7 @@
 //! - [`Avoided`]: links by which packets are not to go yet
 //! - [`bandwidth`]: what is left to be reserved
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
+//! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
 //!
 //! Look-ups and allocations answer at once. What a change means to others is queued in the service, and told to those
@@ -17,6 +18,7 @@ pub mod bindings;
 mod groups;
 mod interfaces;
 pub mod labels;
+pub mod policy;
 pub mod rib;
 pub mod sessions;
 
