@@ -57,11 +57,13 @@ pub struct Path {
     pub cost: u32,
     /// Where packets leave; none if the destination is this router, or nowhere.
     pub hops: Vec<Hop>,
+    /// The number that a boundary router gave what is outside.
+    pub tag: u32,
 }
 
 impl Path {
     fn new(kind: PathKind, area: Ipv4Addr, (cost, hops): Way) -> Path {
-        Path { kind, area: Some(area), cost, hops }
+        Path { kind, area: Some(area), cost, hops, tag: 0 }
     }
 
     /// Its route in the routing table; what this router is itself connected to needs none.
@@ -75,7 +77,7 @@ impl Path {
             _ => self.hops.iter().map(direct).collect::<Vec<_>>(),
         };
         let (source, preference) = (Source::Protocol(Ospf::ID), PREFERENCE);
-        Some(Route { source, preference, metric: self.cost, tag: 0, hops: hops.into() })
+        Some(Route { source, preference, metric: self.cost, tag: self.tag, hops: hops.into() })
     }
 }
 
@@ -253,7 +255,7 @@ impl Ospf {
             return Some(Path::new(PathKind::IntraArea, area, way.clone()));
         }
         if self.ranges.contains(&prefix) {
-            return Some(Path { kind: PathKind::Discard, area: None, cost: 0, hops: Vec::new() });
+            return Some(Path { kind: PathKind::Discard, area: None, cost: 0, hops: Vec::new(), tag: 0 });
         }
         let way = self.by_summaries(now, LsaKind::SUMMARY_NETWORK, ends(prefix), |key, mask| {
             prefix_of(key.id, mask) == Some(prefix)
@@ -323,7 +325,9 @@ impl Ospf {
         let database = self.databases.of(Scope::As)?;
         let mut best: Option<((u8, u32, u8, u32), Path)> = None;
         for (key, body) in database.among(now, LsaKind::EXTERNAL, ends(prefix)) {
-            let LsaBody::External(External { mask, type2, metric, forwarding, .. }) = body else { continue };
+            let LsaBody::External(External { mask, type2, metric, forwarding, tag, .. }) = body else {
+                continue;
+            };
             let is_meant = prefix_of(key.id, *mask) == Some(prefix);
             if !is_meant || *metric >= LS_INFINITY || key.router == self.router_id {
                 continue;
@@ -343,7 +347,7 @@ impl Ospf {
             match &mut best {
                 Some((known, _)) if rank > *known => {}
                 Some((known, path)) if rank == *known => join(&mut path.hops, &hops),
-                best => *best = Some((rank, Path { kind, area: None, cost, hops })),
+                best => *best = Some((rank, Path { kind, area: None, cost, hops, tag: *tag })),
             }
         }
         best.map(|(_, path)| path)

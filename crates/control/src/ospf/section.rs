@@ -7,6 +7,7 @@ use super::outside::{Imported, Redistribution};
 use super::te::Attributes;
 use super::{Config, Ospf};
 use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::policy::PolicyRule;
 use crate::services::{Attached, Beyond, Interface, Services};
 use base::describe::{
     Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, malformed, wrong_type,
@@ -35,6 +36,8 @@ base::problems! {
         NormalWithoutSummaries {} is Conflict, "ospf-normal-without-summaries", "summaries=false: only a stub area has a default route in their place";
         /// An area that is described twice.
         AreaTwice { area: String } is Conflict, "ospf-area-twice", "area {area} stands in the list already";
+        /// A rule that asks or sets what only routes of BGP have.
+        RuleOfBgp { what: String } is Conflict, "ospf-rule-of-bgp", "{what} means nothing in OSPF: rules here ask for 'prefixes' and 'tag', and set 'set_metric' and 'set_tag'";
         /// A password that is longer than its field.
         LongPassword { length: usize } is OutOfRange, "ospf-long-password", "{length} bytes: a simple password has 8 at most (RFC 2328, D.2)";
     }
@@ -186,7 +189,7 @@ base::record! {
 
 base::record! {
     /// Routes that a boundary router announces as networks outside (RFC 2328, 12.4.4).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct OspfImportSpec called "OspfRedistribution" {
         /// Whose routes.
         pub from: Imported = Imported::Static;
@@ -196,13 +199,28 @@ base::record! {
         pub metric_type: u8 = 2, in 1..=2;
         /// A number for other boundary routers; OSPF itself does not use it.
         pub tag: u32 = 0, in 0..=4_294_967_295;
+        /// Which of them, and what is changed; without a rule, all of them. Rules may ask for `prefixes` and for the
+        /// `tag` that the source gave, and set `set_metric` and `set_tag`.
+        pub rules: Vec<PolicyRule> = Vec::new();
     }
+    check OspfImportSpec::check;
 }
 
 impl OspfImportSpec {
-    const fn config(&self) -> Redistribution {
+    fn check(&self) -> Result<(), Diagnostic> {
+        for (place, rule) in self.rules.iter().enumerate() {
+            if let Some(what) = rule.of_bgp().next() {
+                let problem = Diagnostic::new(OspfProblem::RuleOfBgp { what: what.into() });
+                return Err(problem.at(what).at(place).at("rules"));
+            }
+        }
+        Ok(())
+    }
+
+    fn config(&self) -> Redistribution {
         Redistribution {
             from: self.from,
+            rules: self.rules.clone().into(),
             metric: self.metric,
             is_type2: self.metric_type == 2,
             tag: self.tag,

@@ -231,7 +231,7 @@ impl Net {
 
     /// A router announces its static routes, from the beginning.
     pub(super) fn redistribute(&mut self, node: usize, is_type2: bool, metric: u32) {
-        let said = Redistribution { from: Imported::Static, metric, is_type2, tag: 7 };
+        let said = Redistribution { from: Imported::Static, rules: [].into(), metric, is_type2, tag: 7 };
         self.nodes[node].ospf.config.redistribute = vec![said];
     }
 
