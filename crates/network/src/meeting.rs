@@ -78,14 +78,9 @@ impl Network {
     /// Routers that expect others of ours which do not expect them.
     fn not_expected(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
         let mut said = Vec::new();
-        let expected = |node: usize| {
-            let own = speakers.iter().find(|(speaker, _)| *speaker == node);
-            let names = own.map(|(_, spoken)| spoken.setup.expected()).unwrap_or_default();
-            names.into_iter().filter_map(|name| self.named_or_owning(name)).collect::<BTreeSet<usize>>()
-        };
         for &(node, _) in speakers {
-            for other in expected(node) {
-                if self.facts(other).is_own_router() && !expected(other).contains(&node) {
+            for other in self.expected_by(speakers, node) {
+                if self.facts(other).is_own_router() && !self.expected_by(speakers, other).contains(&node) {
                     let [a, b] = [node, other].map(|node| self.node_name(node).to_string());
                     let alone = AdviceProblem::NotExpected { a, b };
                     said.push(Diagnostic::new(alone).at(protocol.name()).of_node(&self.description, node));
@@ -93,6 +88,13 @@ impl Network {
             }
         }
         said
+    }
+
+    /// The nodes that a router expects to meet, wherever they are.
+    fn expected_by(&self, speakers: &[(usize, &Spoken)], node: usize) -> BTreeSet<usize> {
+        let own = speakers.iter().find(|(speaker, _)| *speaker == node);
+        let names = own.map(|(_, spoken)| spoken.setup.expected()).unwrap_or_default();
+        names.into_iter().filter_map(|name| self.named_or_owning(name)).collect()
     }
 
     /// The node with a name or an IPv4 address; nothing if it is not one of this network.
@@ -156,6 +158,14 @@ impl Network {
         }
         let around = self.around_foreign();
         around.iter().for_each(|all| parts.join_known(all));
+        // Sessions between routers that expect each other reach beyond links.
+        for &(node, _) in speakers {
+            for other in self.expected_by(speakers, node) {
+                if self.expected_by(speakers, other).contains(&node) {
+                    parts.join(node, other);
+                }
+            }
+        }
         if said.is_empty() {
             said.extend(self.parted(protocol, &parts));
         }
