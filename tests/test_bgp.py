@@ -211,22 +211,6 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
         assert words in refused("lab", "check", path)
 
 
-@pytest.mark.needs("tshark")
-def test_tshark_finds_nothing_malformed(tmp_path: Path) -> None:
-    net = ring(3)
-    tap = net.capture("r0", "r1")
-    net.run(until="40 s")
-    file = tmp_path / "bgp.pcapng"
-    tap.save(file)
-
-    def look(what: str) -> list[str]:
-        done = subprocess.run(["tshark", "-r", file, "-Y", what], check=True, capture_output=True, text=True)
-        return done.stdout.splitlines()
-
-    assert len(look("bgp")) > 5 and len(look("bgp.type == 2")) >= 2
-    assert look("_ws.malformed || _ws.expert.severity >= 8388608") == []
-
-
 @pytest.mark.parametrize(
     ("other", "said"),
     [
@@ -249,3 +233,223 @@ def test_who_expects_one_that_does_not_expect_it_is_named(other: tp.Bgp | None, 
     else:
         with pytest.warns(tp.TwinplaneWarning, match=said):
             net.run(until="1 ms")
+
+
+def edges(count: int) -> tp.Network:
+    """Two ASes at the edges of one whose core has no BGP: pe1 - p1 - p2 - pe2, and the longer way by p3."""
+    net = tp.Network()
+    core = {"ospf": {"hello_interval": "1 s"}, "ldp": {"hello_interval": "1 s", "hold_time": "4 s"}}
+    for name in ("p1", "p2", "p3"):
+        net.router(name, **core)
+    ids = {"pe1": "10.250.0.1", "pe2": "10.250.0.2"}
+    outer = {
+        "pe1": ("x", 65001, ["203.0.113.0/24"]),
+        "pe2": ("y", 65002, [f"203.1.{n}.0/24" for n in range(count)]),
+    }
+    for name, (beyond, asn, prefixes) in outer.items():
+        far = next(address for other, address in ids.items() if other != name)
+        within = {"asn": 65000, "next_hop_self": True, "advertisement_interval": "1 s"}
+        bgp = {"asn": 65000, "neighbors": {far: within, beyond: outside(asn)}}
+        net.router(name, router_id=ids[name], **core, bgp=bgp)
+        told = {
+            "asn": asn,
+            "networks": prefixes,
+            "redistribute": ["connected"],
+            "neighbors": {name: outside(65000)},
+        }
+        net.router(beyond, bgp=told)
+        net.link(name, beyond, rate="1 Gbit/s", delay="1 ms")
+    for ends in (("pe1", "p1"), ("p1", "p2"), ("p2", "pe2")):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms")
+    for ends in (("pe1", "p3"), ("p3", "pe2")):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms", metric=10)
+    return net
+
+
+def writes(net: tp.Network, node: str) -> dict[str, int]:
+    """What was written to the tables of a router so far, by table."""
+    rows = net.table("writes").to_dicts()
+    assert all(row["result"] == "done" for row in rows), rows
+    return {row["table"]: row["count"] for row in rows if row["node"] == node}
+
+
+@pytest.mark.parametrize("count", [3, 60])
+def test_destinations_behind_an_edge_share_an_lsp_and_move_in_one_write(count: int) -> None:
+    net = edges(count)
+    flow = net.flow("x", "y", rate="1 Mbit/s", size=500, start="50 s", stop="75 s", name="f")
+    net.at("60 s").fail("p1", "p2")
+    net.run(until="59 s")
+
+    def far(node: str) -> int:
+        return sum(
+            prefix.startswith("203.1.") for prefix in net.table("fib", net.node(node))["prefix"].to_list()
+        )
+
+    assert [far(core) for core in ("p1", "p2", "p3")] == [0, 0, 0], "no BGP here"
+    assert far("pe1") == count
+    before = writes(net, "pe1")
+    net.run(until="80 s")
+    after = writes(net, "pe1")
+    changed = {
+        table: after[table] - before.get(table, 0) for table in after if after[table] != before.get(table, 0)
+    }
+    assert changed["groups"] <= 4, "the group of the edge follows route and label"
+    assert sum(changed.values()) < 40, f"whatever the number of destinations: {changed}"
+    stats = flow.stats().row(0, named=True)
+    assert stats["sent"] > 5000 and 0 < stats["lost"] < 60, "OSPF finds the other way within 50 ms or so"
+
+
+def test_policies_choose_and_change_what_passes() -> None:
+    taken = [
+        {
+            "prefixes": ["203.0.113.0/24 le 28"],
+            "set_local_preference": 200,
+            "add_communities": ["65002:7", "rt:65002:1"],
+        },
+        {"prefixes": ["192.0.2.0/24"], "add_communities": ["no-export"]},
+    ]
+    told = [
+        {"communities": ["65002:7"], "set_metric": 50, "prepend": 2, "remove_communities": ["65002:7"]},
+        {"as_path": "65001 *", "action": "reject"},
+        {"prefixes": ["198.51.100.0/24"]},
+    ]
+    net = tp.Network()
+    networks = ["203.0.113.0/24", "203.0.113.16/28", "203.0.113.1/32", "192.0.2.0/24"]
+    net.router("a", bgp={"asn": 65001, "networks": networks, "neighbors": {"b": outside(65002)}})
+    neighbors = {"a": outside(65001, **{"import": "taken"}), "c": outside(65003, export="told")}
+    bgp = {"asn": 65002, "policies": {"taken": taken, "told": told}, "neighbors": neighbors}
+    bgp |= {"networks": ["198.51.100.0/24", "100.100.0.0/16"]}
+    net.router("b", bgp=bgp)
+    net.router("c", bgp={"asn": 65003, "neighbors": {"b": outside(65002)}})
+    net.link("a", "b")
+    net.link("b", "c")
+    net.run(until="20 s")
+    rows = [row for row in net.table("bgp_routes").to_dicts() if row["node"] == "b" and row["from"]]
+    assert {row["prefix"] for row in rows} == {"203.0.113.0/24", "203.0.113.16/28", "192.0.2.0/24"}
+    of = {row["prefix"]: row for row in rows}
+    assert of["203.0.113.0/24"]["local_pref"] == 200
+    assert of["203.0.113.0/24"]["communities"] == ["65002:7", "rt:65002:1"]
+    assert of["192.0.2.0/24"]["communities"] == ["no-export"]
+    far = {row["prefix"]: row for row in net.table("bgp_routes").to_dicts() if row["node"] == "c"}
+    assert set(far) == {"203.0.113.0/24", "203.0.113.16/28", "198.51.100.0/24"}
+    changed = far["203.0.113.0/24"]
+    assert (changed["med"], changed["as_path"]) == (50, "65002 65002 65002 65001")
+    assert changed["communities"] == ["rt:65002:1"], "a route target goes on"
+    refused = [row["refused"] for row in net.table("bgp_neighbors").to_dicts() if row["node"] == "b"]
+    assert refused == [1, 0]
+
+
+def test_routes_go_from_bgp_to_ospf_and_not_back_by_their_tag() -> None:
+    net = tp.Network()
+    net.router(
+        "x",
+        bgp={
+            "asn": 65001,
+            "networks": ["203.0.113.0/24", "192.0.2.0/24"],
+            "neighbors": {"p": outside(65000)},
+        },
+    )
+    rules = [{"prefixes": ["203.0.113.0/24"], "set_metric": 30, "set_tag": 9}]
+    ospf = {"hello_interval": "1 s", "redistribute": [{"from": "bgp", "rules": rules}]}
+    net.router("p", ospf=ospf, bgp={"asn": 65000, "neighbors": {"x": outside(65001)}})
+    net.router("q", ospf={"hello_interval": "1 s", "redistribute": [{"from": "static", "tag": 5}]})
+    net.route("q", "198.51.100.0/24", via="r")
+    back = [{"tag": 9, "action": "reject"}, {"tag": 5, "set_metric": 7, "add_communities": ["65000:5"]}]
+    bgp = {
+        "asn": 65000,
+        "redistribute": [{"from": "ospf", "rules": back}],
+        "neighbors": {"y": outside(65002)},
+    }
+    net.router("r", ospf={"hello_interval": "1 s"}, bgp=bgp)
+    net.router("y", bgp={"asn": 65002, "neighbors": {"r": outside(65000)}})
+    for ends in ("xp", "pq", "qr", "ry"):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms")
+    net.run(until="60 s")
+    rib = [
+        row for row in net.table("rib").to_dicts() if row["node"] == "r" and row["prefix"] == "203.0.113.0/24"
+    ]
+    assert [(row["source"], row["metric"], row["tag"]) for row in rib] == [("ospf", 30, 9)]
+    assert not any(
+        row["prefix"] == "192.0.2.0/24" for row in net.table("rib").to_dicts() if row["node"] == "q"
+    )
+    told = {row["prefix"]: row for row in net.table("bgp_routes").to_dicts() if row["node"] == "y"}
+    assert set(told) == {"198.51.100.0/24"}
+    assert (told["198.51.100.0/24"]["med"], told["198.51.100.0/24"]["communities"]) == (7, ["65000:5"])
+
+
+def test_mistakes_in_policies_are_said_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    policy = "asn: 65001\n      policies: {own: [{%s}]}\n"
+    for old, new, words in (
+        ("import: all", "import: mine", "'mine' is no policy of this router: 'all', 'none' are"),
+        ("asn: 65001\n", policy % "prefixes: [10.0.0.1/8]", "'10.0.0.0/8 le 24'"),
+        ("asn: 65001\n", policy % "communities: [gold]", "a community: 65001:7"),
+        ("asn: 65001\n", policy % "as_path: 1..2", "? for any one AS"),
+        ("asn: 65001\n", policy % "action: reject, prepend: 1", "so prepend has no use"),
+        ("asn: 65001\n", policy.replace("own", "all") % "", "'all' has a meaning already"),
+        (
+            "    kind: router\n",
+            "    kind: router\n    ospf: {redistribute: [{from: bgp, rules: [{prepend: 1}]}]}\n",
+            "prepend means nothing in OSPF",
+        ),
+    ):
+        path.write_text(FILE.replace(old, new, 1))
+        assert words in refused("lab", "check", path)
+
+
+def six() -> tp.Network:
+    """Three ASes in a row that exchange routes of both families."""
+    net = tp.Network()
+    both = {"families": ["ipv4", "ipv6"]}
+    mark = {"mark": [{"add_communities": ["65001:7", "65001:1:2", "ro:65001:9"]}]}
+    told = ["2001:db8:a::/48", "203.0.113.0/24"]
+    neighbors = {"b": outside(65002, **both, export="mark")}
+    net.router(
+        "a",
+        ipv6="2001:db8:ff::1",
+        bgp={"asn": 65001, "policies": mark, "networks": told, "neighbors": neighbors},
+    )
+    neighbors = {"a": outside(65001, **both), "c": outside(65003, **both)}
+    net.router("b", ipv6="2001:db8:ff::2", bgp={"asn": 65002, "neighbors": neighbors})
+    net.router("c", ipv6="2001:db8:ff::3", bgp={"asn": 65003, "neighbors": {"b": outside(65002, **both)}})
+    net.link("a", "b", ipv6=("2001:db8:12::1/64", "2001:db8:12::2/64"))
+    net.link("b", "c", ipv6=("2001:db8:23::2/64", "2001:db8:23::3/64"))
+    return net
+
+
+def test_ipv6_routes_pass_by_the_same_sessions() -> None:
+    net = six()
+    net.at("30 s").fail("a", "b")
+    net.run(until="20 s")
+    route = best(net, "c", "2001:db8:a::/48")
+    assert route and (route["as_path"], route["next_hop"]) == ("65002 65001", "2001:db8:23::2")
+    assert route["communities"] == ["65001:7", "ro:65001:9", "65001:1:2"] and best(net, "c", "203.0.113.0/24")
+
+    def active() -> list[Any]:
+        rows = net.table("rib").to_dicts()
+        return [row["active"] for row in rows if row["node"] == "c" and row["prefix"] == "2001:db8:a::/48"]
+
+    assert active() == [["b"]]
+    net.run(until="40 s")
+    assert best(net, "c", "2001:db8:a::/48") is None and active() == []
+
+
+@pytest.mark.needs("tshark")
+@pytest.mark.parametrize(("of", "ends"), [("ring", ("r0", "r1")), ("six", ("a", "b"))])
+def test_tshark_finds_nothing_malformed(of: str, ends: tuple[str, str], tmp_path: Path) -> None:
+    net = ring(3) if of == "ring" else six()
+    tap = net.capture(*ends)
+    net.run(until="40 s")
+    file = tmp_path / "bgp.pcapng"
+    tap.save(file)
+
+    def look(what: str) -> list[str]:
+        done = subprocess.run(["tshark", "-r", file, "-Y", what], check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()
+
+    assert len(look("bgp")) > 5 and len(look("bgp.type == 2")) >= 2
+    if of == "six":
+        assert look("bgp.mp_reach_nlri_ipv6_prefix") and look(
+            "bgp.update.path_attribute.community_value == 7"
+        )
+    assert look("_ws.malformed || _ws.expert.severity >= 8388608") == []

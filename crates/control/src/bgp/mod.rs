@@ -1,6 +1,7 @@
-//! BGP-4 (RFC 4271): routes between and within autonomous systems, of IPv4.
+//! BGP-4 (RFC 4271): routes between and within autonomous systems, of IPv4 and of IPv6 (RFC 4760).
 //!
 //! - [`session`]: the state machine of connections (8.2); `peers`: neighbours, how connections begin and end
+//! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `routes`: what neighbours have told, what of it is taken, and what they are told (9); [`decision`]: which of
 //!   several routes that is (9.1.2.2)
 //! - [`section`]: the settings that users write; `shown`: its tables
@@ -10,6 +11,7 @@
 
 pub mod decision;
 mod peers;
+mod restart;
 mod routes;
 pub mod section;
 pub mod session;
@@ -20,11 +22,14 @@ mod tests;
 use crate::machine::Chart;
 use crate::machine::State as _;
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::Services;
+use crate::services::policy::PolicyRule;
 use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
-use base::plane::{Ack, IpPrefix, Prefix};
+use base::plane::{Ack, IpPrefix};
+use base::random::{Rng as _, Stream};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub use peers::Peer;
 use routes::Best;
 pub use section::Imported;
@@ -32,7 +37,7 @@ use serde::Serialize;
 use session::SessionState;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use wire::bgp::{Attributes, HEADER_LEN, PORT, kind, message_len};
+use wire::bgp::{Attributes, Family, HEADER_LEN, PORT, kind, message_len};
 
 /// The machines of BGP, for the documentation.
 pub const CHARTS: &[Chart] = &[SessionState::CHART];
@@ -81,12 +86,59 @@ pub struct PeerConfig {
     pub client: bool,
     /// Is it told this router as the next hop of what comes from other ASes?
     pub next_hop_self: bool,
-    /// Are its routes taken (RFC 8212)?
-    pub imports: bool,
-    /// Is it told routes (RFC 8212)?
-    pub exports: bool,
+    /// Which of its routes are taken (RFC 8212).
+    pub import: Passing,
+    /// Which routes it is told (RFC 8212).
+    pub export: Passing,
     /// Between two rounds of UPDATEs to it (RFC 4271, 9.2.1.1).
     pub interval: Span,
+    /// How many hops away it is at most, if its packets are checked for that (RFC 5082); 1 is right beside.
+    pub hops: Option<u8>,
+    /// Families of which routes are exchanged with it, if it wants that, too (RFC 4760, 8).
+    pub families: Vec<Family>,
+}
+
+/// Which routes pass between a router and a neighbour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// None of them.
+    None,
+    /// All of them, as they are.
+    All,
+    /// Those that pass rules, as these change them.
+    By(Arc<[PolicyRule]>),
+}
+
+impl Passing {
+    /// May any pass?
+    pub fn is_any(&self) -> bool {
+        *self != Passing::None
+    }
+}
+
+/// What is said of a route besides its destination, and the number that policies have given it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Set {
+    /// What neighbours say and are told.
+    pub attributes: Attributes,
+    /// What other protocols of this router are told.
+    pub tag: u32,
+    /// Where packets to IPv6 destinations go (RFC 2545, 2).
+    pub next_hop6: Option<Ipv6Addr>,
+}
+
+impl Set {
+    /// Where packets go, whichever family it is.
+    pub fn gateway(&self) -> Option<IpAddr> {
+        self.next_hop6.map(IpAddr::V6).or(self.attributes.next_hop.map(IpAddr::V4))
+    }
+}
+
+impl core::ops::Deref for Set {
+    type Target = Attributes;
+    fn deref(&self) -> &Attributes {
+        &self.attributes
+    }
 }
 
 /// How a router speaks BGP.
@@ -97,15 +149,17 @@ pub struct Config {
     /// Number of its cluster, if it is a reflector (RFC 4456, 7).
     pub cluster_id: Ipv4Addr,
     /// Destinations that it tells as its own.
-    pub networks: BTreeSet<Prefix>,
-    /// Whose routes it tells as its own.
-    pub redistribute: Vec<Imported>,
+    pub networks: BTreeSet<IpPrefix>,
+    /// Whose routes it tells as its own: those that pass rules, or all of them if there is no rule.
+    pub redistribute: Vec<(Imported, Arc<[PolicyRule]>)>,
     /// Its neighbours.
     pub peers: Vec<PeerConfig>,
     /// Seconds without a message until a neighbour is given up; zero is never.
     pub hold_s: u16,
     /// From an attempt to connect to the next.
     pub connect_retry: Span,
+    /// Are routes of neighbours kept that restart and go on forwarding (RFC 4724)?
+    pub keeps_routes: bool,
 }
 
 /// A speaker of BGP.
@@ -115,16 +169,18 @@ pub struct Bgp {
     config: Config,
     peers: Vec<Peer>,
     /// The sets of attributes that there are.
-    sets: BTreeSet<Arc<Attributes>>,
+    sets: BTreeSet<Arc<Set>>,
     /// With so many sets they are looked through for those that nobody has.
     sweep: usize,
     /// Destinations of its own.
-    own: BTreeMap<Prefix, Arc<Attributes>>,
+    own: BTreeMap<IpPrefix, Arc<Set>>,
     /// The routes that are taken (Loc-RIB).
-    table: BTreeMap<Prefix, Best>,
+    table: BTreeMap<IpPrefix, Best>,
     /// What it costs to get to next hops; nothing where no route leads.
-    next_hops: BTreeMap<Ipv4Addr, Option<u32>>,
+    next_hops: BTreeMap<IpAddr, Option<u32>>,
     is_started: bool,
+    /// What timers vary by.
+    random: Stream,
     outputs: VecDeque<Output>,
 }
 
@@ -143,7 +199,7 @@ impl Bgp {
     };
 
     /// A speaker that knows nothing yet.
-    pub fn new(router_id: Ipv4Addr, config: Config) -> Bgp {
+    pub fn new(router_id: Ipv4Addr, config: Config, random: Stream) -> Bgp {
         let peers = config.peers.iter().cloned().map(Peer::new).collect();
         Bgp {
             router_id,
@@ -155,6 +211,7 @@ impl Bgp {
             table: BTreeMap::new(),
             next_hops: BTreeMap::new(),
             is_started: false,
+            random,
             outputs: VecDeque::new(),
         }
     }
@@ -168,9 +225,22 @@ impl Bgp {
         &self.peers
     }
 
-    fn options(config: &Config) -> Options {
+    /// How the TCP of a connection with a neighbour behaves.
+    fn options(config: &Config, peer: &PeerConfig) -> Options {
         let timeout = Some(Span::from_secs(i64::from(config.hold_s.max(30))));
-        Options { timeout, nagle: false, ..Options::default() }
+        let usual = Options { timeout, nagle: false, ..Options::default() };
+        match peer.hops {
+            // RFC 5082, 3: what is sent with 255 has that less one for each router on its way.
+            Some(hops) => Options { ttl: u8::MAX, ttl_min: u8::MAX - (hops - 1), ..usual },
+            None => usual,
+        }
+    }
+
+    /// A time as it varies: three quarters of it at least (RFC 4271, 10).
+    fn jittered(&mut self, span: Span) -> Span {
+        let quarter = i128::from(span.0 / 4);
+        let more = quarter * i128::from(self.random.next_u32()) >> 32;
+        Span(span.0 - quarter as i64 + more as i64)
     }
 
     fn event(&mut self, event: Event) {
@@ -179,9 +249,12 @@ impl Bgp {
 
     fn start(&mut self, context: &mut Context<'_>) {
         self.is_started = true;
-        context.services.rib.use_every_route();
-        let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();
-        let all: BTreeSet<Prefix> = all.into_iter().chain(self.config.networks.iter().copied()).collect();
+        let Services { rib, rib6, .. } = &mut **context.services;
+        rib.use_every_route();
+        rib6.use_every_route();
+        let all = rib.active().map(|(prefix, _)| IpPrefix::V4(prefix));
+        let all = all.chain(rib6.active().map(|(prefix, _)| IpPrefix::V6(prefix)));
+        let all: BTreeSet<IpPrefix> = all.chain(self.config.networks.iter().copied()).collect();
         all.into_iter().for_each(|prefix| self.originate(context, prefix));
     }
 
@@ -221,8 +294,8 @@ impl Protocol for Bgp {
     }
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {
-        let is_known = self.peers.iter().any(|peer| IpAddr::V4(peer.config.address) == remote.ip());
-        is_known.then(|| Bgp::options(&self.config))
+        let known = self.peers.iter().find(|peer| IpAddr::V4(peer.config.address) == remote.ip());
+        known.map(|peer| Bgp::options(&self.config, &peer.config))
     }
 
     fn message_len(&self, stream: &[u8]) -> Option<usize> {
@@ -240,7 +313,7 @@ impl Protocol for Bgp {
     ) {
         match event {
             SessionEvent::Connected => self.opened(now, session),
-            SessionEvent::Accepted { remote, .. } => self.taken(now, context.services, session, remote),
+            SessionEvent::Accepted { remote, .. } => self.taken(now, context, session, remote),
             SessionEvent::Received(message) => self.receive(now, context, session, message),
             SessionEvent::Writable => {}
             SessionEvent::PeerClosed => {
@@ -268,7 +341,7 @@ impl Protocol for Bgp {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         if *change == Change::Restart {
-            *self = Bgp::new(self.router_id, self.config.clone());
+            *self = Bgp::new(self.router_id, self.config.clone(), self.random.clone());
             return;
         }
         if !self.is_started {
@@ -276,15 +349,11 @@ impl Protocol for Bgp {
         }
         match *change {
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
-            Change::Route(IpPrefix::V4(prefix)) => {
+            Change::Route(prefix) => {
                 self.route_changed(context, prefix);
                 self.reached(now, context, prefix);
             }
-            Change::Interface { .. }
-            | Change::Route(IpPrefix::V6(_))
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Restart => {}
+            Change::Interface { .. } | Change::Bandwidth { .. } | Change::Avoided { .. } | Change::Restart => {}
         }
         self.settle(now);
     }

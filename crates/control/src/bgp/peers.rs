@@ -1,17 +1,19 @@
 //! Neighbours: connections are begun, taken and ended (RFC 4271, 8), and what comes by them is read.
 
+use super::restart::restart_of;
+use super::routes::family_of;
 use super::session::{Connection, SessionState, SessionStep};
-use super::{Bgp, Event, PeerConfig};
+use super::{Bgp, Event, PeerConfig, Set};
 use crate::protocol::{Context, Output};
 use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
 use crate::services::{InterfaceKind, Services};
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix};
 use base::{PortId, Span, Time};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::bgp::notification::Code;
-use wire::bgp::{Attributes, Capability, Message, Notification, Open, PORT, Terms};
+use wire::bgp::{Capability, Family, Message, Notification, Open, PORT, Terms};
 
 /// How long an OPEN is waited for (RFC 4271, 8.2.2: "a HoldTimer value of 4 minutes is suggested").
 const LARGE_HOLD: Span = Span::from_secs(240);
@@ -32,14 +34,18 @@ pub struct Peer {
     pub retry: Time,
     /// This router's address towards it.
     pub local: Ipv4Addr,
+    /// The same of IPv6, if it has any.
+    pub local6: Option<Ipv6Addr>,
     /// Its identifier, while routes are exchanged.
     pub id: Option<Ipv4Addr>,
+    /// Its identifier in the last session.
+    pub known_id: Option<Ipv4Addr>,
     /// What it has told.
-    pub received: BTreeMap<Prefix, Arc<Attributes>>,
+    pub received: BTreeMap<IpPrefix, Arc<Set>>,
     /// What it was told.
-    pub sent: BTreeMap<Prefix, Arc<Attributes>>,
+    pub sent: BTreeMap<IpPrefix, Arc<Set>>,
     /// Destinations of which it may have to be told something.
-    pub pending: BTreeSet<Prefix>,
+    pub pending: BTreeSet<IpPrefix>,
     /// It is told nothing before.
     pub next_update: Time,
     /// How the last session ended, or why there was none.
@@ -50,6 +56,14 @@ pub struct Peer {
     pub updates_sent: u64,
     /// Attributes that were malformed (RFC 7606).
     pub malformed: u64,
+    /// Routes that were told and that the policy did not let pass.
+    pub refused: u64,
+    /// Destinations that it told before it restarted, and has not told since (RFC 4724).
+    pub stale: BTreeSet<IpPrefix>,
+    /// Until when they are kept.
+    pub stale_until: Time,
+    /// Is it still to be told that it has been told everything (RFC 4724, 2)?
+    pub is_end_due: bool,
 }
 
 impl Peer {
@@ -60,7 +74,9 @@ impl Peer {
             taken: None,
             retry: Time::ZERO,
             local: Ipv4Addr::UNSPECIFIED,
+            local6: None,
             id: None,
+            known_id: None,
             received: BTreeMap::new(),
             sent: BTreeMap::new(),
             pending: BTreeSet::new(),
@@ -69,6 +85,10 @@ impl Peer {
             updates_received: 0,
             updates_sent: 0,
             malformed: 0,
+            refused: 0,
+            stale: BTreeSet::new(),
+            stale_until: Time::MAX,
+            is_end_due: false,
         }
     }
 
@@ -106,8 +126,10 @@ impl Peer {
         let waits = matches!(self.begun.state, SessionState::Idle | SessionState::Active);
         let is_free = waits && !self.taken.as_ref().is_some_and(|one| one.state != SessionState::Active);
         let of = self.connections().map(|one| one.expires.min(one.speak));
-        let told = (!self.pending.is_empty() && self.is_established()).then_some(self.next_update);
-        Time::earliest([of.min(), is_free.then_some(self.retry), told])
+        let is_any = !self.pending.is_empty() || self.is_end_due;
+        let told = (is_any && self.is_established()).then_some(self.next_update);
+        let stale = (!self.stale.is_empty()).then_some(self.stale_until);
+        Time::earliest([of.min(), is_free.then_some(self.retry), told, stale])
     }
 }
 
@@ -121,13 +143,27 @@ fn ended(why: Closed) -> &'static str {
     }
 }
 
-/// The address of this node towards another: of the link that both are on, or else the router id.
-fn local_of(services: &Services, remote: Ipv4Addr) -> Ipv4Addr {
+/// The addresses of this node towards another: of the link that both are on, or else those of its loopback.
+fn local_of(services: &Services, remote: Ipv4Addr) -> (Ipv4Addr, Option<Ipv6Addr>) {
     let shared = services.interfaces.ports().find_map(|(_, one)| {
         let (address, len) = one.ipv4()?;
-        Prefix::new(address, len).contains(remote).then_some(address)
+        Prefix::new(address, len)
+            .contains(remote)
+            .then_some((address, one.ipv6().map(|(address, _)| address)))
     });
-    shared.unwrap_or(services.interfaces.router_id)
+    shared.unwrap_or((services.interfaces.router_id, services.interfaces.loopbacks6().next()))
+}
+
+/// The families that both ends want routes of (RFC 4760, 8); of one that says nothing of families IPv4 alone.
+fn shared(own: &[Family], open: &Open) -> Vec<Family> {
+    let told = |capability: &Capability| match capability {
+        Capability::Multiprotocol { afi, safi } => Some((*afi, *safi)),
+        _ => None,
+    };
+    let theirs: Vec<(u16, u8)> = open.capabilities.iter().filter_map(told).collect();
+    let is_shared =
+        |family: &Family| theirs.contains(&family.numbers()) || theirs.is_empty() && *family == Family::Ipv4;
+    own.iter().copied().filter(is_shared).collect()
 }
 
 impl Bgp {
@@ -136,10 +172,12 @@ impl Bgp {
     }
 
     fn send(&mut self, now: Time, place: usize, id: SessionId, message: &Message) {
+        let Some(hold) = self.peers[place].connection(id).map(|one| one.hold) else { return };
+        // RFC 4271, 10: a third of the hold time.
+        let wait = self.jittered(Span(hold.0 / 3));
         let Some(connection) = self.peers[place].connection(id) else { return };
-        if connection.hold > Span::ZERO {
-            // RFC 4271, 10: a third of the hold time.
-            connection.speak = now + Span(connection.hold.0 / 3);
+        if hold > Span::ZERO {
+            connection.speak = now + wait;
         }
         if let Ok(bytes) = message.emit(&connection.terms) {
             self.outputs.push_back(Output::Session(id, SessionOutput::Send(bytes)));
@@ -154,17 +192,19 @@ impl Bgp {
             if !waits || peer.taken.is_some() || peer.retry > now {
                 continue;
             }
-            let (address, local) = (peer.config.address, local_of(context.services, peer.config.address));
+            let (address, (local, local6)) =
+                (peer.config.address, local_of(context.services, peer.config.address));
             let is_reached = context.services.rib.lookup(address).is_some();
+            let wait = self.jittered(self.config.connect_retry);
             let peer = &mut self.peers[place];
-            peer.retry = now + self.config.connect_retry;
-            peer.local = local;
+            peer.retry = now + wait;
+            (peer.local, peer.local6) = (local, local6);
             if !is_reached {
                 peer.last_end = NO_ROUTE.into();
                 continue;
             }
             let to = SocketAddr::new(IpAddr::V4(address), PORT);
-            let options = Bgp::options(&self.config);
+            let options = Bgp::options(&self.config, &peer.config);
             let connect = Connect { from: Some(IpAddr::V4(local)), port: None, to, options };
             if let Ok(session) = context.connect(now, connect) {
                 let peer = &mut self.peers[place];
@@ -186,19 +226,34 @@ impl Bgp {
             connection.step(now, SessionStep::TcpUp);
             (connection.expires, connection.hold) = (now + LARGE_HOLD, Span::ZERO);
         }
-        let (afi, safi) = wire::bgp::Family::Ipv4.numbers();
-        let all = vec![Capability::Multiprotocol { afi, safi }, Capability::RouteRefresh];
+        let families = self.peers[place].config.families.iter().map(|family| family.numbers());
+        let mut all: Vec<Capability> =
+            families.map(|(afi, safi)| Capability::Multiprotocol { afi, safi }).collect();
+        all.push(Capability::RouteRefresh);
+        if self.config.keeps_routes {
+            // RFC 4724, 3: no family, since this router forwards nothing while it restarts; but it helps others.
+            all.push(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
+        }
         let open = Open::new(self.config.asn, self.config.hold_s, self.router_id, all);
         self.send(now, place, id, &Message::Open(open));
     }
 
     /// A neighbour's connection is there.
-    pub(super) fn taken(&mut self, now: Time, services: &Services, id: SessionId, remote: SocketAddr) {
+    pub(super) fn taken(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, remote: SocketAddr) {
         let from = |peer: &Peer| IpAddr::V4(peer.config.address) == remote.ip();
         let Some(place) = self.peers.iter().position(from) else {
             self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
             return;
         };
+        // RFC 4724, 4.2: a neighbour that restarts connects anew before its end of the connection has failed here.
+        let peer = &self.peers[place];
+        let old = peer.established().filter(|one| {
+            self.config.keeps_routes && one.restart.as_ref().is_some_and(|r| !r.families.is_empty())
+        });
+        if let Some(old) = old.and_then(|one| one.session) {
+            self.fail(now, context, old, "the neighbour has connected anew");
+            self.outputs.push_back(Output::Session(old, SessionOutput::Abort));
+        }
         // RFC 4271, 6.8: what is established stays, and so does the first of two of the neighbour's.
         if self.peers[place].is_established() || self.peers[place].taken.is_some() {
             self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
@@ -207,7 +262,8 @@ impl Bgp {
         let mut connection = Connection::new();
         connection.step(now, SessionStep::Listen);
         connection.session = Some(id);
-        self.peers[place].local = local_of(services, self.peers[place].config.address);
+        let (local, local6) = local_of(context.services, self.peers[place].config.address);
+        (self.peers[place].local, self.peers[place].local6) = (local, local6);
         self.peers[place].taken = Some(connection);
         self.opened(now, id);
     }
@@ -228,7 +284,7 @@ impl Bgp {
         match (connection.state, message) {
             (_, Message::Notification(why)) => {
                 connection.step(now, SessionStep::Notified);
-                self.lose(now, context, id, &format!("the neighbour said: {}", why.words()));
+                self.lose(now, context, id, &format!("the neighbour said: {}", why.words()), false);
                 self.outputs.push_back(Output::Session(id, SessionOutput::Close));
             }
             (SessionState::OpenSent, Message::Open(open)) => self.agree(now, context, place, id, &open),
@@ -245,8 +301,9 @@ impl Bgp {
             }
             (SessionState::Established, Message::RouteRefresh(refresh)) => {
                 // RFC 2918, 4: only of a family that both have.
-                if (refresh.afi, refresh.safi) == wire::bgp::Family::Ipv4.numbers() {
-                    self.tell_again(place);
+                let family = Family::of(refresh.afi, refresh.safi);
+                if let Some(family) = family.filter(|family| connection.families.contains(family)) {
+                    self.tell_again(place, family);
                 }
             }
             // RFC 4271, 8.2.2: what is not expected.
@@ -289,6 +346,7 @@ impl Bgp {
         }
         let is_internal = !self.is_external(place);
         let hold_s = self.config.hold_s.min(open.hold_s);
+        let families = shared(&self.peers[place].config.families, open);
         let Some(connection) = self.peers[place].connection(id) else { return };
         connection.hold = Span::from_secs(i64::from(hold_s));
         connection.expires = if hold_s == 0 { Time::MAX } else { now + connection.hold };
@@ -296,6 +354,8 @@ impl Bgp {
         connection.id = Some(open.id);
         connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, ..Terms::default() };
         connection.refreshes = open.capabilities.contains(&Capability::RouteRefresh);
+        connection.restart = restart_of(open);
+        connection.families = families;
         connection.step(now, SessionStep::OpenGood);
         self.send(now, place, id, &Message::KeepAlive);
     }
@@ -308,11 +368,15 @@ impl Bgp {
         }
         let peer = &mut self.peers[place];
         peer.id = peer.connection(id).and_then(|connection| connection.id);
+        peer.known_id = peer.id;
         peer.last_end.clear();
-        peer.pending = self.table.keys().copied().collect();
-        peer.next_update = now;
+        let families = peer.connection(id).map(|one| one.families.clone()).unwrap_or_default();
+        let is_told = |prefix: &&IpPrefix| families.contains(&family_of(**prefix));
+        peer.pending = self.table.keys().filter(is_told).copied().collect();
+        (peer.next_update, peer.is_end_due) = (now, true);
         let (address, asn) = (peer.config.address, peer.config.asn);
         self.event(Event::BgpSessionUp { address, asn });
+        self.resume(now, context, place, id);
     }
 
     /// What connections are due to do: begin, say something, or end; and neighbours are told what is due.
@@ -327,6 +391,11 @@ impl Bgp {
                 } else if connection.speak <= now {
                     self.send(now, place, id, &Message::KeepAlive);
                 }
+            }
+        }
+        for place in 0..self.peers.len() {
+            if !self.peers[place].stale.is_empty() && self.peers[place].stale_until <= now {
+                self.drop_stale(context, place, None);
             }
         }
         self.connect_due(now, context);
@@ -369,7 +438,7 @@ impl Bgp {
         if let Some(connection) = self.peers[place].connection(id) {
             connection.step(now, step);
         }
-        self.lose(now, context, id, &words);
+        self.lose(now, context, id, &words, false);
         self.outputs.push_back(Output::Session(id, SessionOutput::Close));
     }
 
@@ -384,14 +453,17 @@ impl Bgp {
         if let Some(connection) = self.peers[place].connection(id) {
             connection.step(now, SessionStep::TcpFails);
         }
-        self.lose(now, context, id, why);
+        self.lose(now, context, id, why, true);
     }
 
-    /// Forgets a connection, and what was learnt by it.
-    fn lose(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: &str) {
+    /// Forgets a connection, and what was learnt by it, unless the neighbour seems to restart: the connection has failed
+    /// without a NOTIFICATION (RFC 4724, 4.2).
+    fn lose(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: &str, is_failure: bool) {
         let Some(place) = self.place_of(id) else { return };
-        let retry = now + self.config.connect_retry;
+        let retry = now + self.jittered(self.config.connect_retry);
+        let keeps = self.config.keeps_routes;
         let peer = &mut self.peers[place];
+        let restart = peer.connection(id).and_then(|one| one.restart.clone());
         let is_begun = peer.begun.session == Some(id);
         if is_begun {
             let (state, since) = (peer.begun.state, peer.begun.since);
@@ -410,9 +482,11 @@ impl Bgp {
         }
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
-            (peer.sent, peer.pending) = (BTreeMap::new(), BTreeSet::new());
-            let lost = core::mem::take(&mut peer.received);
-            lost.into_keys().for_each(|prefix| self.decide(context, prefix));
+            (peer.sent, peer.pending, peer.is_end_due) = (BTreeMap::new(), BTreeSet::new(), false);
+            match restart.filter(|_| keeps && is_failure) {
+                Some(restart) => self.keep(now, context, place, &restart),
+                None => self.forget(context, place),
+            }
             self.event(Event::BgpSessionDown { address, asn, why });
         }
     }
@@ -420,9 +494,9 @@ impl Bgp {
 
 impl Bgp {
     /// A route has changed: neighbours to which there was none may be reached now.
-    pub(super) fn reached(&mut self, now: Time, context: &mut Context<'_>, prefix: Prefix) {
+    pub(super) fn reached(&mut self, now: Time, context: &mut Context<'_>, prefix: IpPrefix) {
         let mut is_any = false;
-        for peer in self.peers.iter_mut().filter(|peer| prefix.contains(peer.config.address)) {
+        for peer in self.peers.iter_mut().filter(|peer| prefix.contains(IpAddr::V4(peer.config.address))) {
             if peer.begun.state == SessionState::Idle && peer.last_end == NO_ROUTE {
                 (peer.retry, is_any) = (now, true);
             }

@@ -2,22 +2,28 @@
 //! (RFC 4271, 9).
 
 use super::decision::{Candidate, choose};
-use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE, Imported};
+use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE, Imported, Passing, Set};
 use crate::protocol::{Context, Output};
+use crate::services::policy::{self, Subject};
 use crate::services::sessions::SessionOutput;
-use crate::services::{Hops, Route, RouteHop, Services, Source};
+use crate::services::{Hops, Rib, Route, RouteHop, RoutePrefix, Services, Source};
 use base::Time;
-use base::plane::{IpPrefix, NextHop, Prefix};
-use core::net::Ipv4Addr;
+use base::plane::{IpPrefix, NextHop};
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::bgp::attribute::TRANSITIVE;
-use wire::bgp::{AsPath, Attributes, MAX_LEN, Message, Nlri, Origin, Terms, Treatment, Update};
+use wire::bgp::{
+    AsPath, Attributes, Family, MAX_LEN, Message, Nlri, Origin, Reach, Terms, Treatment, Unreach, Update,
+};
 
 /// LOCAL_PREF where nobody has said any.
 const USUAL_PREFERENCE: u32 = 100;
 /// Sets of attributes are looked through for those that nobody has any more when there are so many more.
 const SWEEP: usize = 1024;
+
+/// The bit of the type of extended communities that do not leave the AS (RFC 4360, 2).
+const NOT_TRANSITIVE: u8 = 0x40;
 
 /// The community of routes that nobody is told (RFC 1997).
 const NO_ADVERTISE: u32 = 0xffff_ff02;
@@ -33,46 +39,71 @@ pub struct Best {
     /// The neighbour that told it, by its place; nothing if it is this router's own.
     pub peer: Option<usize>,
     /// What is said of it.
-    pub attributes: Arc<Attributes>,
+    pub attributes: Arc<Set>,
     /// What it costs to get to its next hop.
     pub metric: u32,
 }
 
 /// What it costs to get to an address by routes that are not of BGP; nothing if there is none.
-pub(super) fn cost_of(services: &Services, address: Ipv4Addr) -> Option<u32> {
-    (0..=32u8).rev().find_map(|len| {
-        let routes = services.rib.routes(Prefix::new(address, len));
+pub(super) fn cost_of(services: &Services, address: IpAddr) -> Option<u32> {
+    match address {
+        IpAddr::V4(address) => cost_by(&services.rib, address),
+        IpAddr::V6(address) => cost_by(&services.rib6, address),
+    }
+}
+
+fn cost_by<P: RoutePrefix>(rib: &Rib<P>, address: P::Address) -> Option<u32> {
+    (0..=P::BITS).rev().find_map(|len| {
+        let routes = rib.routes(P::of(address, len));
         let other = routes.iter().find(|route| route.source != Source::Protocol(Bgp::ID))?;
-        let leads = |hop: &RouteHop| !matches!(hop, RouteHop::Direct(NextHop::Local | NextHop::Discard));
+        let leads = |hop: &RouteHop<P>| !matches!(hop, RouteHop::Direct(NextHop::Local | NextHop::Discard));
         other.hops.as_slice().iter().any(leads).then_some(other.metric)
     })
 }
 
+/// The family of which a destination without a label is.
+pub(super) const fn family_of(prefix: IpPrefix) -> Family {
+    match prefix {
+        IpPrefix::V4(_) => Family::Ipv4,
+        IpPrefix::V6(_) => Family::Ipv6,
+    }
+}
+
+/// The best route to a prefix as redistribution sees it: its source, metric and tag, and whether it is an address of
+/// this node.
+fn best_of<P: RoutePrefix>(rib: &Rib<P>, prefix: P) -> Option<(Source, u32, u32, bool)> {
+    let best = rib.best(prefix)?;
+    let is_local = rib.next_hops(prefix).contains(&NextHop::Local);
+    Some((best.source, best.metric, best.tag, is_local))
+}
+
 impl Bgp {
     /// The one set of attributes that is equal to this one.
-    fn intern(&mut self, attributes: Attributes) -> Arc<Attributes> {
-        if let Some(known) = self.sets.get(&attributes) {
+    fn intern(&mut self, set: Set) -> Arc<Set> {
+        if let Some(known) = self.sets.get(&set) {
             return known.clone();
         }
         if self.sets.len() >= self.sweep {
             self.sets.retain(|set| Arc::strong_count(set) > 1);
             self.sweep = 2 * self.sets.len() + SWEEP;
         }
-        let set = Arc::new(attributes);
+        let set = Arc::new(set);
         self.sets.insert(set.clone());
         set
     }
 
     /// Takes an UPDATE of a neighbour.
     pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
-        let Update { withdrawn, mut attributes, nlri, faults, .. } = update;
+        let end = end_of(&update);
+        let Update { withdrawn, mut attributes, reach, unreach, nlri, faults } = update;
+        if end.is_some() {
+            // RFC 4724, 2: an UPDATE that says nothing is behind all routes of its family.
+            self.drop_stale(context, place, end);
+        }
         let peer = &mut self.peers[place];
         peer.updates_received += 1;
         peer.malformed += faults.len() as u64;
-        let prefix = |one: &Nlri| match one.prefix {
-            IpPrefix::V4(prefix) => Some(prefix),
-            IpPrefix::V6(_) => None,
-        };
+        let families = peer.established().map(|one| one.families.clone()).unwrap_or_default();
         let mut changed = BTreeSet::new();
         let is_withdrawn = faults.iter().any(|fault| fault.treatment == Treatment::TreatAsWithdraw);
         attributes.as_path = Some(attributes.path());
@@ -80,35 +111,103 @@ impl Bgp {
         // RFC 4271, 5: what nobody here knows goes on only if it is transitive, and says then that somebody did not.
         attributes.unknown.retain(|one| one.flags & TRANSITIVE != 0);
         attributes.unknown.iter_mut().for_each(|one| one.flags |= wire::bgp::attribute::PARTIAL);
-        let is_taken = !is_withdrawn && self.is_acceptable(context.services, place, &attributes);
-        let set = is_taken.then(|| self.intern(attributes));
-        let received = &mut self.peers[place].received;
-        for prefix in withdrawn.iter().filter_map(prefix) {
-            if received.remove(&prefix).is_some() {
-                changed.insert(prefix);
+        let gone = withdrawn.iter().map(|one| (Family::Ipv4, one));
+        let gone = gone.chain(unreach.iter().flat_map(|all| all.nlri.iter().map(|one| (all.family, one))));
+        for (_, one) in gone.filter(|(family, _)| families.contains(family)) {
+            self.peers[place].stale.remove(&one.prefix);
+            if self.peers[place].received.remove(&one.prefix).is_some() {
+                changed.insert(one.prefix);
             }
         }
-        for prefix in nlri.iter().filter_map(prefix) {
-            let before = match &set {
-                Some(set) => received.insert(prefix, set.clone()),
-                None => received.remove(&prefix),
+        // RFC 4760, 3: the next hop of another family stands beside its destinations, and NEXT_HOP says nothing of it.
+        let other = reach.iter().map(|reach| {
+            let set = match reach.next_hop {
+                wire::bgp::NextHop::V6 { global, .. } => {
+                    let attributes = Attributes { next_hop: None, ..attributes.clone() };
+                    Set { attributes, next_hop6: Some(global), ..Set::default() }
+                }
+                wire::bgp::NextHop::V4(address) => {
+                    let attributes = Attributes { next_hop: Some(address), ..attributes.clone() };
+                    Set { attributes, ..Set::default() }
+                }
             };
-            if before != set {
-                changed.insert(prefix);
+            (reach.family, set, &reach.nlri)
+        });
+        let plain = (Family::Ipv4, Set { attributes: attributes.clone(), ..Set::default() }, &nlri);
+        for (family, set, nlri) in core::iter::once(plain).chain(other) {
+            if families.contains(&family) {
+                self.reach(context.services, place, (&set, !is_withdrawn), nlri, &mut changed);
             }
         }
         changed.into_iter().for_each(|prefix| self.decide(context, prefix));
     }
 
+    /// A neighbour tells destinations of a family; they count as withdrawn if they can't be taken as they are.
+    fn reach(
+        &mut self,
+        services: &Services,
+        place: usize,
+        (said, is_sound): (&Set, bool),
+        nlri: &[Nlri],
+        changed: &mut BTreeSet<IpPrefix>,
+    ) {
+        let is_taken = is_sound && self.is_acceptable(services, place, said);
+        // What becomes of routes is the same for all of the message where no rule asks for destinations.
+        let asks = match &self.peers[place].config.import {
+            Passing::By(rules) => policy::asks_prefixes(rules),
+            Passing::All | Passing::None => false,
+        };
+        let mut same: Option<Option<Arc<Set>>> = None;
+        for prefix in nlri.iter().map(|one| one.prefix) {
+            let set = match same.clone().filter(|_| !asks) {
+                Some(set) => set,
+                None => is_taken.then(|| self.imported(place, prefix, said)).flatten(),
+            };
+            let peer = &mut self.peers[place];
+            peer.stale.remove(&prefix);
+            peer.refused += u64::from(is_taken && set.is_none());
+            let before = match &set {
+                Some(set) => peer.received.insert(prefix, set.clone()),
+                None => peer.received.remove(&prefix),
+            };
+            if before != set {
+                changed.insert(prefix);
+            }
+            same = Some(set);
+        }
+    }
+
+    /// A neighbour's route as the policy lets it pass, if it does.
+    fn imported(&mut self, place: usize, prefix: IpPrefix, said: &Set) -> Option<Arc<Set>> {
+        let mut set = said.clone();
+        match &self.peers[place].config.import {
+            Passing::None => return None,
+            Passing::All => {}
+            Passing::By(rules) => {
+                let mut route = Subject { prefix, tag: 0, attributes: set.attributes };
+                if !policy::passes(rules, &mut route, self.peers[place].config.asn) {
+                    return None;
+                }
+                (set.attributes, set.tag) = (route.attributes, route.tag);
+            }
+        }
+        Some(self.intern(set))
+    }
+
     /// Is a route one that can be taken (RFC 4271, 5.1.3, 6.3 and 9.1.2; RFC 4456, 8)?
-    fn is_acceptable(&self, services: &Services, place: usize, attributes: &Attributes) -> bool {
-        let peer = &self.peers[place].config;
-        let Some(next_hop) = attributes.next_hop else { return false };
-        let is_own = next_hop == self.router_id
-            || services.interfaces.iter().any(|(_, one)| {
-                one.addresses.iter().any(|own| own.address == core::net::IpAddr::V4(next_hop))
-            });
-        if !peer.imports || is_own || next_hop.is_unspecified() || next_hop.is_multicast() {
+    fn is_acceptable(&self, services: &Services, place: usize, set: &Set) -> bool {
+        let (peer, attributes) = (&self.peers[place].config, &set.attributes);
+        let Some(next_hop) = set.gateway() else { return false };
+        let is_own = next_hop == IpAddr::V4(self.router_id)
+            || services.interfaces.loopbacks6().any(|own| next_hop == IpAddr::V6(own))
+            || services
+                .interfaces
+                .iter()
+                .any(|(_, one)| one.addresses.iter().any(|own| own.address == next_hop));
+        // RFC 2545, 2: one that everybody in the AS can reach.
+        let is_of_link = matches!(next_hop, IpAddr::V6(address) if address.is_unicast_link_local());
+        let is_none = next_hop.is_unspecified() || next_hop.is_multicast() || is_of_link;
+        if !peer.import.is_any() || is_own || is_none {
             return false;
         }
         let path = attributes.as_path.as_ref();
@@ -126,11 +225,12 @@ impl Bgp {
         self.peers[place].config.asn != self.config.asn
     }
 
-    fn candidate(&self, place: usize, attributes: &Attributes, metric: u32) -> Candidate {
+    fn candidate(&self, place: usize, attributes: &Set, metric: u32) -> Candidate {
         let peer = &self.peers[place];
         let path = attributes.as_path.as_ref();
         let is_external = self.is_external(place);
-        let local_pref = attributes.local_pref.filter(|_| !is_external);
+        // From another AS only a policy has given it one: what that AS said of it is discarded (RFC 7606, 7.5).
+        let local_pref = attributes.local_pref;
         Candidate {
             peer: Some(place),
             local_pref: local_pref.unwrap_or(USUAL_PREFERENCE),
@@ -140,21 +240,21 @@ impl Bgp {
             med: attributes.med.unwrap_or(0),
             is_external,
             metric,
-            id: attributes.originator.or(peer.id).unwrap_or(Ipv4Addr::BROADCAST),
+            id: attributes.originator.or(peer.known_id).unwrap_or(Ipv4Addr::BROADCAST),
             clusters: attributes.cluster_list.len(),
             address: peer.config.address,
         }
     }
 
     /// Finds the best route to a destination, has packets take it, and has neighbours told.
-    pub(super) fn decide(&mut self, context: &mut Context<'_>, prefix: Prefix) {
+    pub(super) fn decide(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
         let mut new =
             self.own.get(&prefix).map(|set| Best { peer: None, attributes: set.clone(), metric: 0 });
         if new.is_none() {
             let mut all = Vec::new();
             for (place, peer) in self.peers.iter().enumerate() {
                 let Some(set) = peer.received.get(&prefix) else { continue };
-                let Some(next_hop) = set.next_hop else { continue };
+                let Some(next_hop) = set.gateway() else { continue };
                 let found = || cost_of(context.services, next_hop);
                 let Some(metric) = *self.next_hops.entry(next_hop).or_insert_with(found) else { continue };
                 all.push((place, metric));
@@ -170,35 +270,45 @@ impl Bgp {
         if self.table.get(&prefix) == new.as_ref() {
             return;
         }
-        let source = Source::Protocol(Bgp::ID);
-        let learnt = new.as_ref().and_then(|best| Some((best.peer?, best.attributes.next_hop?)));
-        match learnt {
-            Some((place, next_hop)) => {
-                let is_external = self.is_external(place);
-                let route = Route {
-                    source,
-                    preference: if is_external { EXTERNAL_PREFERENCE } else { INTERNAL_PREFERENCE },
-                    metric: new.as_ref().and_then(|best| best.attributes.med).unwrap_or(0),
-                    tag: 0,
-                    hops: Hops::One(RouteHop::Through(next_hop)),
-                };
-                context.services.rib.set(prefix, route);
-            }
-            None => {
-                context.services.rib.remove(prefix, source);
-            }
-        }
+        self.route(context.services, prefix, new.as_ref());
         match new {
             Some(best) => self.table.insert(prefix, best),
             None => self.table.remove(&prefix),
         };
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_established()) {
-            peer.pending.insert(prefix);
+        let family = family_of(prefix);
+        for peer in &mut self.peers {
+            if peer.established().is_some_and(|one| one.families.contains(&family)) {
+                peer.pending.insert(prefix);
+            }
+        }
+    }
+
+    /// Has packets to a destination take the route to it that was chosen, if it is a neighbour's.
+    fn route(&self, services: &mut Services, prefix: IpPrefix, best: Option<&Best>) {
+        let learnt = best.and_then(|best| Some((best, best.peer?, best.attributes.gateway()?)));
+        let hop = learnt.map(|(.., gateway)| gateway);
+        let preference = match learnt {
+            Some((_, place, _)) if self.is_external(place) => EXTERNAL_PREFERENCE,
+            _ => INTERNAL_PREFERENCE,
+        };
+        let metric = best.and_then(|best| best.attributes.med).unwrap_or(0);
+        let (tag, source) = (best.map_or(0, |best| best.attributes.tag), Source::Protocol(Bgp::ID));
+        match (prefix, hop) {
+            (IpPrefix::V4(prefix), Some(IpAddr::V4(gateway))) => {
+                let hops = Hops::One(RouteHop::Through(gateway));
+                services.rib.set(prefix, Route { source, preference, metric, tag, hops });
+            }
+            (IpPrefix::V6(prefix), Some(IpAddr::V6(gateway))) => {
+                let hops = Hops::One(RouteHop::Through(gateway));
+                services.rib6.set(prefix, Route { source, preference, metric, tag, hops });
+            }
+            (IpPrefix::V4(prefix), _) => drop(services.rib.remove(prefix, source)),
+            (IpPrefix::V6(prefix), _) => drop(services.rib6.remove(prefix, source)),
         }
     }
 
     /// The route to a prefix has changed: what this router tells of its own, and how far next hops are.
-    pub(super) fn route_changed(&mut self, context: &mut Context<'_>, prefix: Prefix) {
+    pub(super) fn route_changed(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
         self.originate(context, prefix);
         let mut moved = BTreeSet::new();
         for (address, cost) in &mut self.next_hops {
@@ -212,29 +322,40 @@ impl Bgp {
         if moved.is_empty() {
             return;
         }
-        let through = |set: &Arc<Attributes>| set.next_hop.is_some_and(|next_hop| moved.contains(&next_hop));
+        let through = |set: &Arc<Set>| set.gateway().is_some_and(|next_hop| moved.contains(&next_hop));
         let all = self.peers.iter().flat_map(|peer| &peer.received);
-        let concerned: BTreeSet<Prefix> =
+        let concerned: BTreeSet<IpPrefix> =
             all.filter(|(_, set)| through(set)).map(|(prefix, _)| *prefix).collect();
         concerned.into_iter().for_each(|prefix| self.decide(context, prefix));
     }
 
     /// Tells a destination of this router's own, or no longer.
-    pub(super) fn originate(&mut self, context: &mut Context<'_>, prefix: Prefix) {
-        let new = if self.config.networks.contains(&prefix) {
-            Some((Origin::Igp, 0))
-        } else {
-            let rib = &context.services.rib;
-            let is_host =
-                rib.next_hops(prefix).contains(&NextHop::Local) && prefix.address() != self.router_id;
-            let route = rib.best(prefix).filter(|_| !is_host);
-            let wanted = |route: &&Route| self.config.redistribute.iter().any(|one| one.is_of(&route.source));
-            route.filter(wanted).map(|route| (Origin::Incomplete, route.metric))
+    pub(super) fn originate(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
+        let said = |origin, med| {
+            let (origin, as_path) = (Some(origin), Some(AsPath::default()));
+            Attributes { origin, as_path, med: Some(med), ..Attributes::default() }
         };
-        let new = new.map(|(origin, med)| {
-            let (as_path, med) = (Some(AsPath::default()), Some(med));
-            self.intern(Attributes { origin: Some(origin), as_path, med, ..Attributes::default() })
-        });
+        let new = if self.config.networks.contains(&prefix) {
+            Some(Set { attributes: said(Origin::Igp, 0), ..Set::default() })
+        } else {
+            let interfaces = &context.services.interfaces;
+            let route = match prefix {
+                IpPrefix::V4(prefix) => best_of(&context.services.rib, prefix),
+                IpPrefix::V6(prefix) => best_of(&context.services.rib6, prefix),
+            };
+            let is_loopback = match prefix.address() {
+                IpAddr::V4(address) => address == self.router_id,
+                IpAddr::V6(address) => interfaces.loopbacks6().any(|own| own == address),
+            };
+            // Addresses of links are in the networks of these.
+            route.filter(|(.., is_local)| !is_local || is_loopback).and_then(|(source, metric, tag, _)| {
+                let (_, rules) = self.config.redistribute.iter().find(|(one, _)| one.is_of(&source))?;
+                let mut told = Subject { prefix, tag, attributes: said(Origin::Incomplete, metric) };
+                let passes = rules.is_empty() || policy::passes(rules, &mut told, self.config.asn);
+                passes.then_some(Set { attributes: told.attributes, tag: told.tag, next_hop6: None })
+            })
+        };
+        let new = new.map(|set| self.intern(set));
         if self.own.get(&prefix) != new.as_ref() {
             match new {
                 Some(set) => self.own.insert(prefix, set),
@@ -245,52 +366,70 @@ impl Bgp {
     }
 
     /// What a neighbour is told of a destination; nothing if it is told nothing (RFC 4271, 9.1.3; RFC 4456, 6 and 8).
-    fn told(&self, place: usize, prefix: Prefix) -> Option<Attributes> {
+    fn told(&self, place: usize, prefix: IpPrefix) -> Option<Set> {
         let (peer, best) = (&self.peers[place], self.table.get(&prefix)?);
-        if !peer.config.exports || best.peer == Some(place) {
+        if !peer.config.export.is_any() || best.peer == Some(place) {
             return None;
         }
-        let mut told = (*best.attributes).clone();
+        let is_external = self.is_external(place);
+        let mut told = best.attributes.attributes.clone();
         // RFC 1997: routes that say of themselves how far they go.
-        let stays = |one: &u32| *one == NO_ADVERTISE || self.is_external(place) && is_for_inside(*one);
+        let stays = |one: &u32| *one == NO_ADVERTISE || is_external && is_for_inside(*one);
         if told.communities.iter().any(stays) {
             return None;
         }
-        let path = told.as_path.clone().unwrap_or_default();
         let from_internal = best.peer.filter(|from| !self.is_external(*from));
-        if self.is_external(place) {
-            // RFC 4271, 5.1.4: a discriminator of one neighbouring AS is not for another.
-            told.med = told.med.filter(|_| best.peer.is_none());
-            (told.local_pref, told.originator) = (None, None);
-            told.cluster_list.clear();
-            told.as_path = Some(path.prepended(self.config.asn, 1));
-            told.next_hop = Some(peer.local);
-            return Some(told);
-        }
-        if let Some(from) = from_internal {
+        if let Some(from) = from_internal.filter(|_| !is_external) {
             // Within an AS only reflectors pass on what they were told there.
             let from = &self.peers[from];
             if !from.config.client && !peer.config.client {
                 return None;
             }
-            let originator = told.originator.or(from.id);
+            let originator = told.originator.or(from.known_id);
             if originator == peer.id {
                 return None;
             }
             told.originator = originator;
             told.cluster_list.insert(0, self.config.cluster_id);
-        } else if best.peer.is_none() || peer.config.next_hop_self {
-            told.next_hop = Some(peer.local);
         }
-        if from_internal.is_none() {
-            told.local_pref = Some(USUAL_PREFERENCE);
+        if is_external {
+            // RFC 4271, 5.1.4: a discriminator of one neighbouring AS is not for another.
+            told.med = told.med.filter(|_| best.peer.is_none());
+            (told.local_pref, told.originator) = (None, None);
+            told.cluster_list.clear();
+            // RFC 4360, 6: those that are not transitive stay within the AS.
+            told.extended_communities.retain(|community| community[0] & NOT_TRANSITIVE == 0);
         }
-        Some(told)
+        let is_next_hop =
+            is_external || best.peer.is_none() || from_internal.is_none() && peer.config.next_hop_self;
+        let mut next_hop6 = best.attributes.next_hop6;
+        match (is_next_hop, prefix) {
+            (true, IpPrefix::V4(_)) => told.next_hop = Some(peer.local),
+            // Without an address of the family it has no next hop to tell.
+            (true, IpPrefix::V6(_)) => next_hop6 = Some(peer.local6?),
+            (false, _) => {}
+        }
+        if let Passing::By(rules) = &peer.config.export {
+            let mut route = Subject { prefix, tag: best.attributes.tag, attributes: told };
+            if !policy::passes(rules, &mut route, self.config.asn) {
+                return None;
+            }
+            told = route.attributes;
+        }
+        if is_external {
+            let path = told.as_path.take().unwrap_or_default();
+            told.as_path = Some(path.prepended(self.config.asn, 1));
+            told.local_pref = None;
+        } else {
+            told.local_pref = told.local_pref.or(Some(USUAL_PREFERENCE));
+        }
+        Some(Set { attributes: told, tag: 0, next_hop6 })
     }
 
     /// Has a neighbour told everything once more (RFC 2918, 4).
-    pub(super) fn tell_again(&mut self, place: usize) {
-        let all: Vec<Prefix> = self.peers[place].sent.keys().copied().collect();
+    pub(super) fn tell_again(&mut self, place: usize, family: Family) {
+        let is_meant = |prefix: &&IpPrefix| family_of(**prefix) == family;
+        let all: Vec<IpPrefix> = self.peers[place].sent.keys().filter(is_meant).copied().collect();
         for prefix in all {
             // What is to be withdrawn is still known to have been told.
             let is_told = self.told(place, prefix).is_some();
@@ -305,43 +444,52 @@ impl Bgp {
     /// Tells a neighbour what has changed since it was told last, as far as it is time (RFC 4271, 9.2.1.1).
     pub(super) fn tell(&mut self, now: Time, place: usize) {
         let peer = &mut self.peers[place];
-        if peer.pending.is_empty() || peer.next_update > now {
+        if peer.pending.is_empty() && !peer.is_end_due || peer.next_update > now {
             return;
         }
         let Some(connection) = peer.established() else { return };
         let Some(session) = connection.session else { return };
-        let terms = connection.terms;
-        let mut withdrawn = Vec::new();
-        let mut told: BTreeMap<Arc<Attributes>, Vec<Nlri>> = BTreeMap::new();
+        let (terms, families) = (connection.terms, connection.families.clone());
+        let mut withdrawn: BTreeMap<Family, Vec<Nlri>> = BTreeMap::new();
+        let mut told: BTreeMap<(Family, Arc<Set>), Vec<Nlri>> = BTreeMap::new();
         for prefix in core::mem::take(&mut peer.pending) {
-            let nlri = Nlri::new(IpPrefix::V4(prefix));
+            let (nlri, family) = (Nlri::new(prefix), family_of(prefix));
             match self.told(place, prefix) {
-                Some(attributes) => {
-                    let set = self.intern(attributes);
+                Some(set) => {
+                    let set = self.intern(set);
                     if self.peers[place].sent.insert(prefix, set.clone()).as_ref() != Some(&set) {
-                        told.entry(set).or_default().push(nlri);
+                        told.entry((family, set)).or_default().push(nlri);
                     }
                 }
-                None if self.peers[place].sent.remove(&prefix).is_some() => withdrawn.push(nlri),
+                None if self.peers[place].sent.remove(&prefix).is_some() => {
+                    withdrawn.entry(family).or_default().push(nlri);
+                }
                 None => {}
             }
         }
         let mut updates = Vec::new();
-        for nlri in packed(&withdrawn, 4) {
-            updates.push(Update { withdrawn: nlri, ..Update::default() });
-        }
-        for (set, nlri) in told {
-            let attributes = outgoing(&set, &terms);
-            let bare =
-                Message::Update(Box::new(Update { attributes: attributes.clone(), ..Update::default() }));
-            let Ok(used) = bare.emit(&terms).map(|bytes| bytes.len()) else { continue };
-            for nlri in packed(&nlri, used - wire::bgp::HEADER_LEN) {
-                updates.push(Update { attributes: attributes.clone(), nlri, ..Update::default() });
+        let is_end = core::mem::take(&mut self.peers[place].is_end_due);
+        for (family, all) in withdrawn {
+            for nlri in packed(&all, family, UNREACH_LEN) {
+                updates.push(unreached(family, nlri));
             }
         }
+        for ((family, set), all) in told {
+            let attributes = outgoing(&set, &terms);
+            let Some(bare) = reached(family, &attributes, &set, Vec::new()) else { continue };
+            let bare = Message::Update(Box::new(bare)).emit(&terms).map(|bytes| bytes.len());
+            let Ok(used) = bare else { continue };
+            for nlri in packed(&all, family, used - wire::bgp::HEADER_LEN) {
+                updates.extend(reached(family, &attributes, &set, nlri));
+            }
+        }
+        let wait = self.jittered(self.peers[place].config.interval);
         let peer = &mut self.peers[place];
         if !updates.is_empty() {
-            peer.next_update = now + peer.config.interval;
+            peer.next_update = now + wait;
+        }
+        if is_end {
+            updates.extend(families.iter().map(|family| unreached(*family, Vec::new())));
         }
         for update in updates {
             let Ok(bytes) = Message::Update(Box::new(update)).emit(&terms) else { continue };
@@ -351,12 +499,46 @@ impl Bgp {
     }
 }
 
+/// Bytes of an UPDATE that withdraws, its header and its destinations apart: two lengths, and the attribute of
+/// another family (RFC 4760, 4).
+const UNREACH_LEN: usize = 4 + 4 + 3;
+/// An attribute that is longer than 255 bytes has another byte of length.
+const LONG: usize = 1;
+
+/// An UPDATE that destinations can be reached; nothing if there is no next hop for them.
+fn reached(family: Family, attributes: &Attributes, set: &Set, nlri: Vec<Nlri>) -> Option<Update> {
+    let attributes = attributes.clone();
+    if family == Family::Ipv4 {
+        return Some(Update { attributes, nlri, ..Update::default() });
+    }
+    let next_hop = wire::bgp::NextHop::V6 { global: set.next_hop6?, link_local: None };
+    let reach = Some(Reach { family, next_hop, nlri });
+    Some(Update { attributes: Attributes { next_hop: None, ..attributes }, reach, ..Update::default() })
+}
+
+/// An UPDATE that destinations can't be reached any more; without any it is the end of all routes (RFC 4724, 2).
+fn unreached(family: Family, nlri: Vec<Nlri>) -> Update {
+    match family {
+        Family::Ipv4 => Update { withdrawn: nlri, ..Update::default() },
+        _ => Update { unreach: Some(Unreach { family, nlri }), ..Update::default() },
+    }
+}
+
+/// The family of which an UPDATE says that all routes have been told, if it does.
+fn end_of(update: &Update) -> Option<Family> {
+    match &update.unreach {
+        Some(all) if all.nlri.is_empty() && *update == unreached(all.family, Vec::new()) => Some(all.family),
+        None if *update == Update::default() => Some(Family::Ipv4),
+        _ => None,
+    }
+}
+
 /// Destinations in as many lists as there are messages, each of which has so many bytes besides.
-fn packed(all: &[Nlri], used: usize) -> Vec<Vec<Nlri>> {
-    let room = MAX_LEN.saturating_sub(wire::bgp::HEADER_LEN + used);
+fn packed(all: &[Nlri], family: Family, used: usize) -> Vec<Vec<Nlri>> {
+    let room = MAX_LEN.saturating_sub(wire::bgp::HEADER_LEN + used + LONG);
     let (mut lists, mut left) = (Vec::<Vec<Nlri>>::new(), 0);
     for nlri in all {
-        let len = nlri.buffer_len(wire::bgp::Family::Ipv4);
+        let len = nlri.buffer_len(family);
         if lists.is_empty() || len > left {
             lists.push(Vec::new());
             left = room;

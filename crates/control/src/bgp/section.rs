@@ -1,14 +1,18 @@
 //! What users write of BGP at a router.
 
-use super::{Bgp, Config, PeerConfig};
+use super::{Bgp, Config, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::policy::PolicyRule;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
-use base::describe::{Describe, Name, Section};
+use base::describe::{
+    Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type,
+};
 use base::diagnostic::{At, Diagnostic};
-use base::plane::Prefix;
+use base::plane::IpPrefix;
 use core::net::Ipv4Addr;
 use std::sync::Arc;
+use wire::bgp::Family;
 
 base::problems! {
     /// Problems of the settings of BGP.
@@ -17,6 +21,10 @@ base::problems! {
         NotWhole { value: String } is OutOfRange, "bgp-not-whole", "{value}: BGP counts it in whole seconds";
         /// A hold time that is refused (RFC 4271, 4.2).
         HoldTooShort { value: String } is OutOfRange, "bgp-hold-too-short", "hold_time={value} has to be 0 s, or 3 s at least (RFC 4271, 4.2)";
+        /// A policy that is not there.
+        NoPolicy { name: String, known: String } is UnknownName, "bgp-no-policy", "'{name}' is no policy of this router: 'all', 'none'{known} are";
+        /// A policy called like one that there is anyway.
+        PolicyName { name: String } is Conflict, "bgp-policy-name", "'{name}' has a meaning already: a policy needs another name";
         /// A client in another AS.
         ClientOutside { asn: String, own: String } is Conflict, "bgp-client-outside", "client=true: clients are in the router's own AS, {own}, not in {asn}";
     }
@@ -37,6 +45,27 @@ base::words! {
 }
 
 base::words! {
+    /// A family of destinations.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BgpFamily {
+        /// IPv4 unicast.
+        Ipv4 = "ipv4",
+        /// IPv6 unicast (RFC 4760, RFC 2545), told by the same session over IPv4.
+        Ipv6 = "ipv6",
+    }
+    default Ipv4;
+}
+
+impl BgpFamily {
+    const fn of_wire(self) -> Family {
+        match self {
+            BgpFamily::Ipv4 => Family::Ipv4,
+            BgpFamily::Ipv6 => Family::Ipv6,
+        }
+    }
+}
+
+base::words! {
     /// Which routes pass between a router and a neighbour.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BgpPolicy {
@@ -48,20 +77,83 @@ base::words! {
     default None;
 }
 
+/// Which routes pass: all, none, or those that a policy lets pass.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BgpPassing {
+    /// All of them, or none.
+    Word(BgpPolicy),
+    /// By a policy of the router.
+    Named(Name),
+}
+
+impl Describe for BgpPassing {
+    fn read(value: &Value) -> Result<BgpPassing, Diagnostic> {
+        match value.as_text() {
+            Some(text) if BgpPolicy::WORDS.contains(&text) => BgpPolicy::read(value).map(BgpPassing::Word),
+            _ => Name::read(value).map(BgpPassing::Named),
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            BgpPassing::Word(word) => word.write(),
+            BgpPassing::Named(name) => name.write(),
+        }
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        Schema::OneOf(vec![BgpPolicy::schema(known), Name::schema(known)])
+    }
+}
+
+base::record! {
+    /// Routes of another source that a router tells as its own; `from` alone may be written as a word.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BgpImportSpec called "BgpRedistribution" {
+        /// Whose routes.
+        pub from: Imported = Imported::Static;
+        /// Which of them, and what is said of them; without a rule, all of them.
+        pub rules: Vec<PolicyRule> = Vec::new();
+    }
+    read by hand;
+}
+
+impl Describe for BgpImportSpec {
+    fn read(value: &Value) -> Result<BgpImportSpec, Diagnostic> {
+        match value {
+            Value::Text(_) => Imported::read(value).map(|from| BgpImportSpec { from, rules: Vec::new() }),
+            Value::Map(_) => BgpImportSpec::read_record(value, ""),
+            other => Err(wrong_type(other, "a source of routes, or a mapping")),
+        }
+    }
+    fn write(&self) -> Value {
+        if self.rules.is_empty() { self.from.write() } else { self.write_record() }
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        known.named("BgpRedistribution", |known| {
+            let word = Imported::schema(known);
+            Named::Record(RecordSchema { short: vec![word], ..BgpImportSpec::record_schema(known) })
+        })
+    }
+}
+
 base::record! {
     /// A neighbour of BGP.
     #[derive(Clone, Debug, PartialEq)]
     pub struct BgpNeighborSpec called "BgpNeighbor" {
         /// Its AS: that of the router for internal BGP, any other for external BGP.
         pub asn: u32, in 1..=4_294_967_295;
-        /// Which of its routes are taken.
-        pub import: Option<BgpPolicy>, absent "in another AS 'none' (RFC 8212), else 'all'";
-        /// Which routes it is told.
-        pub export: Option<BgpPolicy>, absent "in another AS 'none' (RFC 8212), else 'all'";
+        /// Which of its routes are taken: all, none, or those that a policy of the router lets pass.
+        pub import: Option<BgpPassing>, absent "in another AS 'none' (RFC 8212), else 'all'";
+        /// Which routes it is told, in the same way.
+        pub export: Option<BgpPassing>, absent "in another AS 'none' (RFC 8212), else 'all'";
+        /// Families of which routes are exchanged, if the neighbour wants that, too.
+        pub families: Vec<BgpFamily> = vec![BgpFamily::Ipv4];
         /// Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456).
         pub client: bool = false;
         /// In the same AS: name the router itself as the next hop of what comes from other ASes.
         pub next_hop_self: bool = false;
+        /// Take packets of it only if they have come by so many hops at most, as their time to live says: 1 is right
+        /// beside. It has to be set at both ends (RFC 5082).
+        pub ttl_security: Option<u8>, in 1..=254, absent "no check";
         /// Tell it changes at most so often.
         pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";
     }
@@ -75,10 +167,12 @@ base::record! {
         pub asn: u32, in 1..=4_294_967_295;
         /// Its neighbours: nodes at the other ends of its links by name, others by IPv4 address.
         pub neighbors: Vec<(Name, BgpNeighborSpec)> = Vec::new();
-        /// Destinations that it tells as its own, whether it has routes to them or not.
-        pub networks: Vec<Prefix> = Vec::new();
+        /// Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not.
+        pub networks: Vec<IpPrefix> = Vec::new();
+        /// Policies for neighbours, by name: rules in their order.
+        pub policies: Vec<(Name, Vec<PolicyRule>)> = Vec::new();
         /// Whose routes it tells as its own.
-        pub redistribute: Vec<Imported> = Vec::new();
+        pub redistribute: Vec<BgpImportSpec> = Vec::new();
         /// Number of its cluster as a route reflector (RFC 4456, 7).
         pub cluster_id: Option<Ipv4Addr>, absent "its router id";
         /// A neighbour from which nothing comes for so long is given up, in whole seconds; the smaller of what both
@@ -86,6 +180,9 @@ base::record! {
         pub hold_time: Span = Span::from_secs(90), in 0..=65_535_000_000_000_000;
         /// From an attempt to connect to the next.
         pub connect_retry: Span = Span::from_secs(120), in 1_000_000_000_000..=65_535_000_000_000_000;
+        /// Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says
+        /// that this takes (RFC 4724).
+        pub graceful_restart: bool = true;
     }
     check BgpSpec::check;
 }
@@ -105,15 +202,38 @@ impl BgpSpec {
                 let outside = Diagnostic::new(BgpProblem::ClientOutside { asn, own });
                 return Err(outside.at("client").at(&**name).at("neighbors"));
             }
+            for (key, said) in [("import", &one.import), ("export", &one.export)] {
+                if let Some(BgpPassing::Named(policy)) = said
+                    && self.rules(policy).is_none()
+                {
+                    let known = self.policies.iter().map(|(name, _)| format!(", '{}'", &**name)).collect();
+                    let problem = Diagnostic::new(BgpProblem::NoPolicy { name: policy.to_string(), known });
+                    return Err(problem.at(key).at(&**name).at("neighbors"));
+                }
+            }
+        }
+        let meant = |name: &Name| BgpPolicy::WORDS.contains(&&**name);
+        if let Some((name, _)) = self.policies.iter().find(|(name, _)| meant(name)) {
+            let problem = Diagnostic::new(BgpProblem::PolicyName { name: name.to_string() });
+            return Err(problem.on_key().at(&**name).at("policies"));
         }
         Ok(())
     }
 
+    /// The rules of a policy.
+    fn rules(&self, name: &str) -> Option<&[PolicyRule]> {
+        self.policies.iter().find(|(known, _)| **known == *name).map(|(_, rules)| &**rules)
+    }
+
     fn peer(&self, name: &str, address: Ipv4Addr, said: &BgpNeighborSpec) -> PeerConfig {
         let is_external = said.asn != self.asn;
-        let passes = |policy: Option<BgpPolicy>| match policy {
-            Some(policy) => policy == BgpPolicy::All,
-            None => !is_external,
+        let passes = |policy: &Option<BgpPassing>| match policy {
+            Some(BgpPassing::Word(BgpPolicy::All)) => Passing::All,
+            Some(BgpPassing::Word(BgpPolicy::None)) => Passing::None,
+            Some(BgpPassing::Named(name)) => Passing::By(self.rules(name).unwrap_or_default().into()),
+            // RFC 8212, 2: without a word nothing passes between ASes.
+            None if is_external => Passing::None,
+            None => Passing::All,
         };
         // RFC 4271, 10: the suggested values.
         let usual = Span::from_secs(if is_external { 30 } else { 5 });
@@ -123,9 +243,11 @@ impl BgpSpec {
             asn: said.asn,
             client: said.client,
             next_hop_self: said.next_hop_self,
-            imports: passes(said.import),
-            exports: passes(said.export),
+            import: passes(&said.import),
+            export: passes(&said.export),
             interval: said.advertisement_interval.unwrap_or(usual),
+            hops: said.ttl_security,
+            families: said.families.iter().map(|family| family.of_wire()).collect(),
         }
     }
 }
@@ -146,12 +268,14 @@ impl Setup for BgpSpec {
             asn: self.asn,
             cluster_id: self.cluster_id.unwrap_or(known.router_id),
             networks: self.networks.iter().copied().collect(),
-            redistribute: self.redistribute.clone(),
+            redistribute: self.redistribute.iter().map(|one| (one.from, one.rules.clone().into())).collect(),
             peers: peers.collect(),
             hold_s: u16::try_from(self.hold_time.0 / Span::from_secs(1).0).unwrap_or(u16::MAX),
             connect_retry: self.connect_retry,
+            keeps_routes: self.graceful_restart,
         };
-        Box::new(Bgp::new(known.router_id, config))
+        let random = services.streams.stream(&format!("{}/bgp", known.node));
+        Box::new(Bgp::new(known.router_id, config, random))
     }
 
     fn finds_routes(&self) -> bool {

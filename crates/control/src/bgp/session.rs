@@ -5,7 +5,7 @@ use crate::machine::State as _;
 use crate::services::sessions::SessionId;
 use base::{Span, Time};
 use core::net::Ipv4Addr;
-use wire::bgp::Terms;
+use wire::bgp::{Family, Terms};
 
 machine! {
     /// The table of RFC 4271, 8.2.2, for a speaker that opens without delay. Each connection has a machine of its own
@@ -97,8 +97,21 @@ pub struct Connection {
     pub id: Option<Ipv4Addr>,
     /// How messages are read and written.
     pub terms: Terms,
+    /// Families of which routes are exchanged.
+    pub families: Vec<Family>,
     /// Does the neighbour tell all routes again when asked (RFC 2918)?
     pub refreshes: bool,
+    /// What the neighbour keeps over a restart, if it knows of that (RFC 4724).
+    pub restart: Option<Restart>,
+}
+
+/// What a neighbour says of its restarts (RFC 4724, 3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restart {
+    /// How long one takes at most.
+    pub time: Span,
+    /// Families whose forwarding state it keeps over one, and whether it has over the one that it comes from.
+    pub families: Vec<(Family, bool)>,
 }
 
 impl Connection {
@@ -112,7 +125,9 @@ impl Connection {
             speak: Time::MAX,
             id: None,
             terms: Terms::default(),
+            families: Vec::new(),
             refreshes: false,
+            restart: None,
         }
     }
 

@@ -1,10 +1,11 @@
 //! What BGP knows, as tables.
 
 use super::Bgp;
+use crate::services::policy::Community;
 use base::Time;
-use base::plane::Prefix;
+use base::plane::IpPrefix;
 use base::table::{RowsOf, Shown, Table, View};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use wire::bgp::{Attributes, Origin, Segment};
 
 /// The tables of BGP.
@@ -47,6 +48,8 @@ base::table! {
         updates_sent: u64 = "messages",
         /// Attributes that were malformed (RFC 7606).
         malformed: u64 = "attributes",
+        /// Routes of it that the policy did not let pass, however often they were told.
+        refused: u64 = "routes",
         /// How the last session ended, or why there is none; empty while there is one.
         last_end: String,
     }
@@ -58,7 +61,7 @@ base::table! {
         /// The router.
         node: &'a str,
         /// Destinations.
-        prefix: Shown<Prefix>,
+        prefix: Shown<IpPrefix>,
         /// Address of the neighbour that told it; absent for the router's own.
         from: Option<Ipv4Addr>,
         /// Is it the one that is taken?
@@ -66,7 +69,7 @@ base::table! {
         /// Does a route lead to its next hop? The router's own have none.
         is_reached: bool,
         /// Where packets go; absent for the router's own.
-        next_hop: Option<Ipv4Addr>,
+        next_hop: Option<Shown<IpAddr>>,
         /// The ASes that it has passed, the nearest first; numbers in no order are in braces.
         as_path: String,
         /// `igp`, `egp` or `incomplete`: how it came into BGP.
@@ -75,6 +78,8 @@ base::table! {
         local_pref: Option<u32>,
         /// Which of several ways into an AS that AS prefers: the least.
         med: Option<u32>,
+        /// Its communities, as policies write them (RFC 1997, RFC 4360, RFC 8092).
+        communities: Vec<String>,
         /// The router of this AS that told it first, if reflectors have passed it on.
         originator: Option<Ipv4Addr>,
     }
@@ -94,17 +99,26 @@ impl RowsOf<Bgp> for BgpNeighborRow<'static> {
                 since_s: foremost.since,
                 router_id: peer.id,
                 hold_s: (foremost.hold.0 / base::Span::from_secs(1).0) as u64,
-                imports: peer.config.imports,
-                exports: peer.config.exports,
+                imports: peer.config.import.is_any(),
+                exports: peer.config.export.is_any(),
                 received: peer.received.len(),
                 sent: peer.sent.len(),
                 updates_received: peer.updates_received,
                 updates_sent: peer.updates_sent,
                 malformed: peer.malformed,
+                refused: peer.refused,
                 last_end: peer.last_end.clone(),
             });
         }
     }
+}
+
+/// Communities of all kinds as people write them.
+fn communities(attributes: &Attributes) -> Vec<String> {
+    let plain = attributes.communities.iter().map(|one| Community::Plain(*one));
+    let extended = attributes.extended_communities.iter().map(|one| Community::Extended(*one));
+    let large = attributes.large_communities.iter().map(|one| Community::Large(*one));
+    plain.chain(extended).chain(large).map(|one| one.to_string()).collect()
 }
 
 /// An AS path as people write it.
@@ -129,14 +143,14 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
         let mut all: Vec<_> = own.chain(told).collect();
         all.sort_by_key(|(prefix, place, _)| (*prefix, *place));
         for (prefix, place, set) in all {
-            let reached = set.next_hop.and_then(|next_hop| bgp.next_hops.get(&next_hop).copied().flatten());
+            let reached = set.gateway().and_then(|next_hop| bgp.next_hops.get(&next_hop).copied().flatten());
             to.push(BgpRouteRow {
                 node,
                 prefix: Shown(prefix),
                 from: place.map(|place| bgp.peers[place].config.address),
                 is_best: bgp.table.get(&prefix).is_some_and(|best| best.peer == place),
                 is_reached: place.is_none() || reached.is_some(),
-                next_hop: set.next_hop,
+                next_hop: set.gateway().map(Shown),
                 as_path: path(set),
                 origin: match set.origin.unwrap_or_default() {
                     Origin::Igp => "igp",
@@ -145,6 +159,7 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
                 },
                 local_pref: set.local_pref,
                 med: set.med,
+                communities: communities(set),
                 originator: set.originator,
             });
         }

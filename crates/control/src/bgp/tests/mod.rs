@@ -1,3 +1,5 @@
+mod peers;
+
 use super::decision::{Candidate, choose};
 use super::session::SessionState;
 use crate::machine::State;

@@ -1,0 +1,316 @@
+//! A speaker with neighbours that are bytes of a test: what it does with sessions, restarts and families.
+
+use super::super::Bgp;
+use super::super::section::BgpSpec;
+use crate::owner::Owner;
+use crate::protocol::{Context, Output, Protocol, Setup};
+use crate::services::sessions::{Closed, SessionEvent, SessionId, SessionOutput};
+use crate::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
+use base::describe::{Describe, Value};
+use base::plane::{IpPrefix, Prefix, Prefix6};
+use base::{Label, PortId, Span, Streams, Time};
+use core::any::Any;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use serde_json::json;
+use std::collections::BTreeMap;
+use wire::bgp::{
+    AsPath, Attributes, Capability, Family, Message, NextHop, Nlri, Notification, Open, Origin, Reach,
+    Refresh, Segment, Terms, Unreach, Update, notification,
+};
+
+const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const TERMS: Terms = Terms { four_octet: true, is_internal: false, add_path: [false; 4] };
+
+/// The neighbour at port `n` has the address 10.n.0.2 (2001:db8:n::2) and AS 65100 + n; this router has AS 65000.
+fn of(n: u8) -> (Ipv4Addr, u32) {
+    (Ipv4Addr::new(10, n, 0, 2), 65_100 + u32::from(n))
+}
+
+fn global(n: u8, host: u16) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 0xdb8, u16::from(n), 0, 0, 0, 0, host)
+}
+
+struct Beside {
+    bgp: Bgp,
+    services: Box<Services>,
+    now: Time,
+    sessions: BTreeMap<u8, SessionId>,
+    /// What neighbours have been told.
+    told: Vec<(SessionId, Message)>,
+    closed: Vec<SessionId>,
+}
+
+impl Beside {
+    fn new(said: serde_json::Value) -> Beside {
+        let value: Value = serde_json::from_value(said).expect("a value");
+        let spec = BgpSpec::read(&value).expect("settings");
+        let port = |n: u8| Interface {
+            kind: InterfaceKind::Port(PortId(u16::from(n))),
+            addresses: vec![
+                InterfaceAddress { address: IpAddr::V4(Ipv4Addr::new(10, n, 0, 1)), prefix_len: 24 },
+                InterfaceAddress { address: IpAddr::V6(global(n, 1)), prefix_len: 64 },
+            ],
+            link_local: None,
+            neighbor: Some(of(n).0),
+            neighbor_id: None,
+            mtu: 1500,
+            cost: 1,
+            reservable: None,
+            up: true,
+        };
+        let interfaces = Interfaces::new("r".into(), OWN, (0..3).map(port).collect());
+        let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
+        let protocol: Box<dyn Any> = spec.protocol(&services);
+        let bgp = *protocol.downcast::<Bgp>().expect("BGP");
+        let (sessions, services) = (BTreeMap::new(), Box::new(services));
+        Beside { bgp, services, now: Time::ZERO, sessions, told: Vec::new(), closed: Vec::new() }
+    }
+
+    fn with(&mut self, what: impl FnOnce(&mut Bgp, Time, &mut Context<'_>)) {
+        let mut context = Context { services: &mut self.services, owner: Owner(0) };
+        what(&mut self.bgp, self.now, &mut context);
+        while let Some(output) = self.bgp.poll_output() {
+            match output {
+                Output::Session(id, SessionOutput::Send(bytes)) => {
+                    self.told.push((id, Message::parse(&bytes, &TERMS).expect("a message")));
+                }
+                Output::Session(id, _) => self.closed.push(id),
+                _ => {}
+            }
+        }
+    }
+
+    fn event(&mut self, session: SessionId, event: SessionEvent<'_>) {
+        self.with(|bgp, now, context| bgp.handle_session(now, context, session, event));
+    }
+
+    fn say(&mut self, n: u8, message: &Message) {
+        let bytes = message.emit(&TERMS).expect("bytes");
+        self.event(self.sessions[&n], SessionEvent::Received(&bytes));
+    }
+
+    /// Goes on to a time, and does what is due until then.
+    fn wait(&mut self, span: Span) {
+        let until = self.now + span;
+        while let Some(due) = self.bgp.poll_timeout().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.with(|bgp, now, context| bgp.handle_timeout(now, context));
+        }
+        self.now = until;
+    }
+
+    /// The neighbour takes the connection that this router begins, and says this.
+    fn open(&mut self, n: u8, capabilities: Vec<Capability>) {
+        let peer = self.bgp.peers().iter().find(|peer| peer.config.address == of(n).0).expect("a neighbour");
+        let session = peer.begun.session.expect("it connects");
+        self.sessions.insert(n, session);
+        self.event(session, SessionEvent::Connected);
+        self.say(n, &Message::Open(Open::new(of(n).1, 90, of(n).0, capabilities)));
+        self.say(n, &Message::KeepAlive);
+    }
+
+    fn update(&mut self, n: u8, update: Update) {
+        self.say(n, &Message::Update(Box::new(update)));
+    }
+
+    fn tell(&mut self, n: u8, prefixes: &[&str]) {
+        self.update(n, Update { attributes: attributes(n), nlri: nlri(prefixes), ..Update::default() });
+    }
+
+    fn routes(&self) -> Vec<String> {
+        let own = |source: &crate::services::Source| source.word() == "bgp";
+        let all = self.services.rib.iter().filter(|(_, route, hops)| own(&route.source) && hops.is_some());
+        all.map(|(prefix, ..)| prefix.to_string()).collect()
+    }
+
+    /// The UPDATEs that a neighbour was told since the last call.
+    fn told(&mut self, n: u8) -> Vec<Update> {
+        let session = self.sessions[&n];
+        let (own, others) = core::mem::take(&mut self.told).into_iter().partition(|(of, _)| *of == session);
+        self.told = others;
+        let update = |(_, message): (SessionId, Message)| match message {
+            Message::Update(update) => Some(*update),
+            _ => None,
+        };
+        Vec::into_iter(own).filter_map(update).collect()
+    }
+}
+
+fn attributes(n: u8) -> Attributes {
+    let as_path = Some(AsPath(vec![Segment::Sequence(vec![of(n).1])]));
+    Attributes { origin: Some(Origin::Igp), as_path, next_hop: Some(of(n).0), ..Attributes::default() }
+}
+
+fn nlri(prefixes: &[&str]) -> Vec<Nlri> {
+    let read = |text: &&str| Nlri::new(text.parse().expect("a prefix"));
+    prefixes.iter().map(read).collect()
+}
+
+fn families(all: &[Family]) -> Vec<Capability> {
+    let of = |family: &Family| {
+        let (afi, safi) = family.numbers();
+        Capability::Multiprotocol { afi, safi }
+    };
+    all.iter().map(of).chain([Capability::RouteRefresh]).collect()
+}
+
+/// What a neighbour says that goes on forwarding over restarts; `flags` of its family say whether it has.
+fn restarting(flags: u8) -> Vec<Capability> {
+    let mut all = families(&[Family::Ipv4]);
+    all.push(Capability::GracefulRestart { flags: 8, time_s: 120, families: vec![(1, 1, flags)] });
+    all
+}
+
+fn two(families: &[&str]) -> Beside {
+    let neighbor = |n: u8| json!({"asn": of(n).1, "import": "all", "export": "all", "advertisement_interval": "0 s", "families": families});
+    let neighbors = json!({of(0).0.to_string(): neighbor(0), of(1).0.to_string(): neighbor(1)});
+    let mut beside = Beside::new(json!({"asn": 65000, "neighbors": neighbors, "connect_retry": "10 s"}));
+    beside.wait(Span::ZERO);
+    beside
+}
+
+const END: fn() -> Update = Update::default;
+
+#[test]
+fn routes_of_a_neighbour_that_restarts_are_kept_until_it_has_told_them_again() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, restarting(0x80));
+    net.open(1, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24", "198.51.100.0/24"]);
+    assert_eq!(net.routes(), ["198.51.100.0/24", "203.0.113.0/24"]);
+    net.told(1);
+    // RFC 4724, 4.2: the connection is lost, without a NOTIFICATION; nobody is told anything.
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    assert_eq!((net.routes().len(), net.told(1).len()), (2, 0));
+    net.wait(Span::from_secs(20));
+    net.open(0, restarting(0x80));
+    net.tell(0, &["203.0.113.0/24"]);
+    assert_eq!((net.routes().len(), net.told(1).len()), (2, 0), "the other may still come");
+    net.update(0, END());
+    assert_eq!(net.routes(), ["203.0.113.0/24"]);
+    assert_eq!(net.told(1), [Update { withdrawn: nlri(&["198.51.100.0/24"]), ..Update::default() }]);
+    // One that comes back and has not gone on forwarding has no routes.
+    net.event(net.sessions[&0], SessionEvent::PeerClosed);
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Done));
+    net.wait(Span::from_secs(20));
+    net.open(0, restarting(0));
+    assert_eq!(net.routes(), [""; 0]);
+    // One that does not come back has them as long as it has said.
+    net.tell(0, &["203.0.113.0/24"]);
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::TimedOut));
+    net.wait(Span::from_secs(119));
+    assert_eq!(net.routes(), ["203.0.113.0/24"]);
+    net.wait(Span::from_secs(2));
+    assert_eq!(net.routes(), [""; 0]);
+}
+
+#[test]
+fn routes_of_a_neighbour_that_says_why_it_goes_are_not_kept() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, restarting(0x80));
+    net.tell(0, &["203.0.113.0/24"]);
+    net.say(0, &Message::Notification(Notification::new(notification::Code::Cease)));
+    assert_eq!(net.routes(), [""; 0]);
+    // Nor those of one that does not know of restarts.
+    net.wait(Span::from_secs(20));
+    net.open(0, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24"]);
+    assert_eq!(net.routes().len(), 1);
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    assert_eq!(net.routes(), [""; 0]);
+}
+
+#[test]
+fn a_session_begins_with_all_routes_and_their_end() {
+    let mut net = two(&["ipv4", "ipv6"]);
+    net.open(0, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24"]);
+    net.open(1, families(&[Family::Ipv4, Family::Ipv6]));
+    let told = net.told(1);
+    assert_eq!(told[0].nlri, nlri(&["203.0.113.0/24"]));
+    let end6 =
+        Update { unreach: Some(Unreach { family: Family::Ipv6, nlri: Vec::new() }), ..Update::default() };
+    assert_eq!(told[1..], [END(), end6], "RFC 4724, 2");
+    // RFC 2918, 4: told again when asked, of the family that is asked for; of one that was not agreed on never.
+    for (afi, count) in [(1, 1), (2, 0), (3, 0)] {
+        net.say(1, &Message::RouteRefresh(Refresh { afi, safi: 1 }));
+        assert_eq!(net.told(1).len(), count);
+    }
+}
+
+#[test]
+fn ipv6_passes_where_both_ends_want_it() {
+    let mut net = two(&["ipv4", "ipv6"]);
+    net.open(0, families(&[Family::Ipv4, Family::Ipv6]));
+    net.open(1, families(&[Family::Ipv4, Family::Ipv6]));
+    (net.told(0), net.told(1));
+    let there = |n: u8, host, prefixes: &[&str]| {
+        let next_hop = NextHop::V6 { global: global(n, host), link_local: None };
+        let reach = Some(Reach { family: Family::Ipv6, next_hop, nlri: nlri(prefixes) });
+        Update { attributes: Attributes { next_hop: None, ..attributes(n) }, reach, ..Update::default() }
+    };
+    let prefix: Prefix6 = "2001:db8:ff::/48".parse().expect("a prefix");
+    net.update(0, there(0, 2, &["2001:db8:ff::/48"]));
+    assert_eq!(net.services.rib6.next_hops(prefix).len(), 1);
+    let told = net.told(1);
+    let reach = told[0].reach.clone().expect("IPv6");
+    assert_eq!(reach.next_hop, NextHop::V6 { global: global(1, 1), link_local: None }, "this router itself");
+    assert_eq!(told[0].attributes.as_path.as_ref().map(AsPath::steps), Some(2));
+    let gone = Unreach { family: Family::Ipv6, nlri: nlri(&["2001:db8:ff::/48"]) };
+    net.update(0, Update { unreach: Some(gone.clone()), ..Update::default() });
+    assert_eq!(net.services.rib6.next_hops(prefix), []);
+    assert_eq!(net.told(1), [Update { unreach: Some(gone), ..Update::default() }]);
+    // RFC 4760, 8: of a neighbour that has not said so IPv6 is not taken, nor is it told any.
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    net.wait(Span::from_secs(20));
+    net.open(0, families(&[Family::Ipv4]));
+    net.update(0, there(0, 2, &["2001:db8:ff::/48"]));
+    assert_eq!(net.services.rib6.next_hops(prefix), []);
+    net.update(1, there(1, 2, &["2001:db8:fe::/48"]));
+    assert!(net.told(0).iter().all(|update| update.reach.is_none()));
+    // RFC 2545, 2: an address of the link alone is no next hop for others.
+    let link = NextHop::V6 { global: "fe80::1".parse().expect("an address"), link_local: None };
+    let mut wrong = there(1, 2, &["2001:db8:fd::/48"]);
+    wrong.reach = wrong.reach.map(|reach| Reach { next_hop: link, ..reach });
+    net.update(1, wrong);
+    assert_eq!(net.services.rib6.iter().filter(|(_, route, _)| route.source.word() == "bgp").count(), 1);
+}
+
+#[test]
+fn packets_from_farther_away_than_allowed_are_not_taken() {
+    let neighbor = |hops: u8| json!({"asn": 65101, "ttl_security": hops});
+    let neighbors = json!({"10.0.0.2": neighbor(1), "10.1.0.2": neighbor(254), "10.2.0.2": {"asn": 65101}});
+    let net = Beside::new(json!({"asn": 65000, "neighbors": neighbors}));
+    let of = |n: u8| {
+        let remote = SocketAddr::new(IpAddr::V4(of(n).0), 179);
+        net.bgp.accepts(remote, remote).map(|options| (options.ttl, options.ttl_min))
+    };
+    // RFC 5082, 3: what is from right beside has the time to live that it was sent with.
+    assert_eq!([of(0), of(1), of(2), of(3)], [Some((255, 255)), Some((255, 2)), Some((64, 0)), None]);
+}
+
+#[test]
+fn timers_vary_by_a_quarter() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    let mut waits = Vec::new();
+    for _ in 0..40 {
+        let peer = net.bgp.peers().iter().find(|peer| peer.is_established()).expect("established");
+        let due = peer.established().map_or(Time::MAX, |one| one.speak);
+        waits.push((due - net.now).0);
+        net.wait(due - net.now);
+        net.say(0, &Message::KeepAlive);
+    }
+    // RFC 4271, 10: a third of the hold time, and not always the same.
+    let third = Span::from_secs(30).0;
+    assert!(waits.iter().all(|wait| (third / 4 * 3..=third).contains(wait)), "{waits:?}");
+    let (least, most) = (waits.iter().min(), waits.iter().max());
+    assert!(most.zip(least).is_some_and(|(most, least)| most - least > third / 8));
+}
+
+#[test]
+fn the_prefixes_of_both_families_are_told_apart() {
+    let default: [IpPrefix; 2] =
+        [Prefix::new(Ipv4Addr::UNSPECIFIED, 0).into(), Prefix6::new(Ipv6Addr::UNSPECIFIED, 0).into()];
+    assert_eq!(default.map(super::super::routes::family_of), [Family::Ipv4, Family::Ipv6]);
+}
