@@ -142,6 +142,8 @@ PROBES: tuple[Probe, ...] = (
     _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
+    _anchor("bird", "bgp"),
+    _example("bgp", "bgp", "twinplane-control", "bench_bgp"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
     *(_signalling(case) for case in SIGNALLING),

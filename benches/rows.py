@@ -174,6 +174,23 @@ ROWS: tuple[Row, ...] = (
     ),
     *_decisions(),
     *_sessions(),
+    Row(
+        "BGP, a million prefixes",
+        "s",
+        Figure("bgp", "seconds"),
+        Figure("bird", "seconds", "BIRD"),
+        1,
+        0.5,
+        True,
+    ),
+    Row(
+        "BGP memory",
+        "B/prefix",
+        Figure("bgp", "bytes_per_prefix"),
+        Figure("bird", "bytes_per_prefix", "BIRD"),
+        1,
+        at_most=True,
+    ),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(
         "RSVP-TE set-up, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000
