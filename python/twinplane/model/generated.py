@@ -956,7 +956,7 @@ class OspfRedistribution(Checked):
 
     CHECK: ClassVar[str] = "OspfRedistribution"
     KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
-    from_: Literal["static"] = "static"
+    from_: Literal["static", "connected", "bgp"] = "static"
     """Whose routes."""
     metric: int = 20
     """What it costs to go there from the boundary router on."""
@@ -964,6 +964,38 @@ class OspfRedistribution(Checked):
     """1: the metric is added to the cost of the way to the boundary router; 2: it is more than any cost inside."""
     tag: int = 0
     """A number for other boundary routers; OSPF itself does not use it."""
+    rules: Sequence[PolicyRule] = field(default_factory=list)
+    """Which of them, and what is changed; without a rule, all of them. Rules may ask for `prefixes` and for the `tag` that the source gave, and set `set_metric` and `set_tag`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyRule(Written):
+    """A rule: which routes it is for, what becomes of them, and what is changed of those that go on. All that it asks has to be true of a route; a rule that asks nothing is for all. A route that no rule accepts or rejects is rejected."""
+
+    prefixes: Sequence[str] = field(default_factory=list)
+    """Destinations: any of these ranges of prefixes; without one, all destinations."""
+    communities: Sequence[str] = field(default_factory=list)
+    """The route has one of these communities; without one, whatever it has."""
+    as_path: str | None = None
+    """What its AS path is [default: any path]."""
+    tag: int | None = None
+    """The number that it was given by a source of routes or by an earlier rule [default: any number]."""
+    action: Literal["accept", "reject", "next"] = "accept"
+    """What becomes of it."""
+    set_local_preference: int | None = None
+    """How much it is preferred within the AS (LOCAL_PREF) [default: it stays as it is]."""
+    set_metric: int | None = None
+    """MULTI_EXIT_DISC in BGP, the cost in OSPF [default: it stays as it is]."""
+    set_next_hop: str | None = None
+    """Where packets to IPv4 destinations go [default: it stays as it is]."""
+    set_tag: int | None = None
+    """A number for rules and protocols of this router; OSPF tells it others [default: it stays as it is]."""
+    prepend: int = 0
+    """How often an AS is put in front of the path: the router's own in what it tells, the neighbour's in what it takes."""
+    add_communities: Sequence[str] = field(default_factory=list)
+    """Communities that it has from now on."""
+    remove_communities: Sequence[str] = field(default_factory=list)
+    """Communities that it has no more."""
 
 
 @checked
@@ -1039,8 +1071,10 @@ class Bgp(Checked):
     neighbors: Mapping[str, BgpNeighbor] = field(default_factory=dict)
     """Its neighbours: nodes at the other ends of its links by name, others by IPv4 address."""
     networks: Sequence[str] = field(default_factory=list)
-    """Destinations that it tells as its own, whether it has routes to them or not."""
-    redistribute: Sequence[Literal["connected", "static", "ospf"]] = field(default_factory=list)
+    """Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not."""
+    policies: Mapping[str, Sequence[PolicyRule]] = field(default_factory=dict)
+    """Policies for neighbours, by name: rules in their order."""
+    redistribute: Sequence[BgpRedistribution] = field(default_factory=list)
     """Whose routes it tells as its own."""
     cluster_id: str | None = None
     """Number of its cluster as a route reflector (RFC 4456, 7) [default: its router id]."""
@@ -1048,6 +1082,8 @@ class Bgp(Checked):
     """A neighbour from which nothing comes for so long is given up, in whole seconds; the smaller of what both say. With 0 s it never is."""
     connect_retry: Quantity = "120 s"
     """From an attempt to connect to the next."""
+    graceful_restart: bool = True
+    """Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says that this takes (RFC 4724)."""
 
 
 @checked
@@ -1058,16 +1094,31 @@ class BgpNeighbor(Checked):
     KEYS: ClassVar[Mapping[str, str]] = {"import_": "import"}
     asn: int
     """Its AS: that of the router for internal BGP, any other for external BGP."""
-    import_: Literal["all", "none"] | None = None
-    """Which of its routes are taken [default: in another AS 'none' (RFC 8212), else 'all']."""
-    export: Literal["all", "none"] | None = None
-    """Which routes it is told [default: in another AS 'none' (RFC 8212), else 'all']."""
+    import_: Literal["all", "none"] | str | None = None
+    """Which of its routes are taken: all, none, or those that a policy of the router lets pass [default: in another AS 'none' (RFC 8212), else 'all']."""
+    export: Literal["all", "none"] | str | None = None
+    """Which routes it is told, in the same way [default: in another AS 'none' (RFC 8212), else 'all']."""
+    families: Sequence[Literal["ipv4", "ipv6"]] = field(default_factory=list)
+    """Families of which routes are exchanged, if the neighbour wants that, too."""
     client: bool = False
     """Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456)."""
     next_hop_self: bool = False
     """In the same AS: name the router itself as the next hop of what comes from other ASes."""
+    ttl_security: int | None = None
+    """Take packets of it only if they have come by so many hops at most, as their time to live says: 1 is right beside. It has to be set at both ends (RFC 5082) [default: no check]."""
     advertisement_interval: Quantity | None = None
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BgpRedistribution(Written):
+    """Routes of another source that a router tells as its own; `from` alone may be written as a word."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    from_: Literal["connected", "static", "ospf"] = "static"
+    """Whose routes."""
+    rules: Sequence[PolicyRule] = field(default_factory=list)
+    """Which of them, and what is said of them; without a rule, all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

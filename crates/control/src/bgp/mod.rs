@@ -1,15 +1,18 @@
 //! BGP-4 (RFC 4271): routes between and within autonomous systems, of IPv4 and of IPv6 (RFC 4760).
 //!
-//! - [`session`]: the state machine of connections (8.2); `peers`: neighbours, how connections begin and end
+//! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
+//!   begin and end
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
-//! - `routes`: what neighbours have told, what of it is taken, and what they are told (9); [`decision`]: which of
-//!   several routes that is (9.1.2.2)
+//! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
+//!   (9.1.2.2); `told`: what neighbours are told (9.2)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! Sets of attributes that are equal are one in memory, whoever told them. Routes stand in the routing table of the
 //! node with their next hops as addresses, and follow the routes to those without anybody's doing.
 
+mod by_family;
 pub mod decision;
+mod peer;
 mod peers;
 mod restart;
 mod routes;
@@ -18,6 +21,7 @@ pub mod session;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use crate::machine::Chart;
 use crate::machine::State as _;
@@ -29,8 +33,9 @@ use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+pub use by_family::ByFamily;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-pub use peers::Peer;
+pub use peer::Peer;
 use routes::Best;
 pub use section::Imported;
 use serde::Serialize;
@@ -173,9 +178,9 @@ pub struct Bgp {
     /// With so many sets they are looked through for those that nobody has.
     sweep: usize,
     /// Destinations of its own.
-    own: BTreeMap<IpPrefix, Arc<Set>>,
+    own: ByFamily<Arc<Set>>,
     /// The routes that are taken (Loc-RIB).
-    table: BTreeMap<IpPrefix, Best>,
+    table: ByFamily<Best>,
     /// What it costs to get to next hops; nothing where no route leads.
     next_hops: BTreeMap<IpAddr, Option<u32>>,
     is_started: bool,
@@ -207,8 +212,8 @@ impl Bgp {
             peers,
             sets: BTreeSet::new(),
             sweep: 0,
-            own: BTreeMap::new(),
-            table: BTreeMap::new(),
+            own: ByFamily::default(),
+            table: ByFamily::default(),
             next_hops: BTreeMap::new(),
             is_started: false,
             random,

@@ -3,15 +3,14 @@
 use super::restart::restart_of;
 use super::routes::family_of;
 use super::session::{Connection, SessionState, SessionStep};
-use super::{Bgp, Event, PeerConfig, Set};
+use super::{Bgp, ByFamily, Event, Peer};
 use crate::protocol::{Context, Output};
 use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
 use crate::services::{InterfaceKind, Services};
 use base::plane::{IpPrefix, Prefix};
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use wire::bgp::notification::Code;
 use wire::bgp::{Capability, Family, Message, Notification, Open, PORT, Terms};
 
@@ -20,118 +19,6 @@ const LARGE_HOLD: Span = Span::from_secs(240);
 
 /// Why there is no session where no route leads to the neighbour.
 const NO_ROUTE: &str = "no route to the neighbour";
-
-/// A neighbour.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    /// How it is set up.
-    pub config: PeerConfig,
-    /// The connection that this router begins.
-    pub begun: Connection,
-    /// The connection that the neighbour has begun.
-    pub taken: Option<Connection>,
-    /// When this router tries again.
-    pub retry: Time,
-    /// This router's address towards it.
-    pub local: Ipv4Addr,
-    /// The same of IPv6, if it has any.
-    pub local6: Option<Ipv6Addr>,
-    /// Its identifier, while routes are exchanged.
-    pub id: Option<Ipv4Addr>,
-    /// Its identifier in the last session.
-    pub known_id: Option<Ipv4Addr>,
-    /// What it has told.
-    pub received: BTreeMap<IpPrefix, Arc<Set>>,
-    /// What it was told.
-    pub sent: BTreeMap<IpPrefix, Arc<Set>>,
-    /// Destinations of which it may have to be told something.
-    pub pending: BTreeSet<IpPrefix>,
-    /// It is told nothing before.
-    pub next_update: Time,
-    /// How the last session ended, or why there was none.
-    pub last_end: String,
-    /// UPDATEs that have come.
-    pub updates_received: u64,
-    /// UPDATEs that were sent.
-    pub updates_sent: u64,
-    /// Attributes that were malformed (RFC 7606).
-    pub malformed: u64,
-    /// Routes that were told and that the policy did not let pass.
-    pub refused: u64,
-    /// Destinations that it told before it restarted, and has not told since (RFC 4724).
-    pub stale: BTreeSet<IpPrefix>,
-    /// Until when they are kept.
-    pub stale_until: Time,
-    /// Is it still to be told that it has been told everything (RFC 4724, 2)?
-    pub is_end_due: bool,
-}
-
-impl Peer {
-    pub(super) fn new(config: PeerConfig) -> Peer {
-        Peer {
-            config,
-            begun: Connection::new(),
-            taken: None,
-            retry: Time::ZERO,
-            local: Ipv4Addr::UNSPECIFIED,
-            local6: None,
-            id: None,
-            known_id: None,
-            received: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            pending: BTreeSet::new(),
-            next_update: Time::ZERO,
-            last_end: String::new(),
-            updates_received: 0,
-            updates_sent: 0,
-            malformed: 0,
-            refused: 0,
-            stale: BTreeSet::new(),
-            stale_until: Time::MAX,
-            is_end_due: false,
-        }
-    }
-
-    /// The connections that there are.
-    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
-        core::iter::once(&self.begun).chain(&self.taken)
-    }
-
-    fn connections_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
-        core::iter::once(&mut self.begun).chain(&mut self.taken)
-    }
-
-    fn connection(&mut self, id: SessionId) -> Option<&mut Connection> {
-        self.connections_mut().find(|one| one.session == Some(id))
-    }
-
-    /// The connection by which routes are exchanged.
-    pub fn established(&self) -> Option<&Connection> {
-        self.connections().find(|one| one.is_established())
-    }
-
-    /// Are routes exchanged?
-    pub fn is_established(&self) -> bool {
-        self.established().is_some()
-    }
-
-    /// The connection that has come the farthest.
-    pub fn foremost(&self) -> &Connection {
-        let taken = self.taken.as_ref().filter(|taken| taken.state as u8 > self.begun.state as u8);
-        taken.unwrap_or(&self.begun)
-    }
-
-    /// When something is due.
-    pub(super) fn due(&self) -> Option<Time> {
-        let waits = matches!(self.begun.state, SessionState::Idle | SessionState::Active);
-        let is_free = waits && !self.taken.as_ref().is_some_and(|one| one.state != SessionState::Active);
-        let of = self.connections().map(|one| one.expires.min(one.speak));
-        let is_any = !self.pending.is_empty() || self.is_end_due;
-        let told = (is_any && self.is_established()).then_some(self.next_update);
-        let stale = (!self.stale.is_empty()).then_some(self.stale_until);
-        Time::earliest([of.min(), is_free.then_some(self.retry), told, stale])
-    }
-}
 
 /// How a connection ended, in words.
 fn ended(why: Closed) -> &'static str {
@@ -371,8 +258,8 @@ impl Bgp {
         peer.known_id = peer.id;
         peer.last_end.clear();
         let families = peer.connection(id).map(|one| one.families.clone()).unwrap_or_default();
-        let is_told = |prefix: &&IpPrefix| families.contains(&family_of(**prefix));
-        peer.pending = self.table.keys().filter(is_told).copied().collect();
+        let is_told = |prefix: &IpPrefix| families.contains(&family_of(*prefix));
+        peer.pending = self.table.keys().filter(is_told).collect();
         (peer.next_update, peer.is_end_due) = (now, true);
         let (address, asn) = (peer.config.address, peer.config.asn);
         self.event(Event::BgpSessionUp { address, asn });
@@ -482,7 +369,7 @@ impl Bgp {
         }
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
-            (peer.sent, peer.pending, peer.is_end_due) = (BTreeMap::new(), BTreeSet::new(), false);
+            (peer.sent, peer.pending, peer.is_end_due) = (ByFamily::default(), BTreeSet::new(), false);
             match restart.filter(|_| keeps && is_failure) {
                 Some(restart) => self.keep(now, context, place, &restart),
                 None => self.forget(context, place),

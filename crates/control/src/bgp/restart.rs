@@ -8,7 +8,7 @@ use crate::protocol::Context;
 use crate::services::sessions::SessionId;
 use base::plane::IpPrefix;
 use base::{Span, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use wire::bgp::{Capability, Family, Open};
 
 /// How long a neighbour that is back may take to tell its routes again.
@@ -32,8 +32,7 @@ impl Bgp {
     pub(super) fn keep(&mut self, now: Time, context: &mut Context<'_>, place: usize, restart: &Restart) {
         let peer = &mut self.peers[place];
         let is_kept = |prefix: &IpPrefix| restart.families.iter().any(|(of, _)| *of == family_of(*prefix));
-        let (kept, lost): (BTreeSet<IpPrefix>, BTreeSet<IpPrefix>) =
-            peer.received.keys().copied().partition(is_kept);
+        let (kept, lost): (BTreeSet<IpPrefix>, BTreeSet<IpPrefix>) = peer.received.keys().partition(is_kept);
         (peer.stale, peer.stale_until) = (kept, now + restart.time);
         for prefix in lost {
             self.peers[place].received.remove(&prefix);
@@ -45,8 +44,8 @@ impl Bgp {
     pub(super) fn forget(&mut self, context: &mut Context<'_>, place: usize) {
         let peer = &mut self.peers[place];
         peer.stale = BTreeSet::new();
-        let lost: BTreeMap<_, _> = core::mem::take(&mut peer.received);
-        lost.into_keys().for_each(|prefix| self.decide(context, prefix));
+        let lost = core::mem::take(&mut peer.received);
+        lost.keys().for_each(|prefix| self.decide(context, prefix));
     }
 
     /// A neighbour is back: what it has not kept is gone, and for the rest it has a while (RFC 4724, 4.2).

@@ -5,9 +5,7 @@ use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::PolicyRule;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
-use base::describe::{
-    Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type,
-};
+use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::IpPrefix;
 use core::net::Ipv4Addr;
@@ -105,7 +103,7 @@ impl Describe for BgpPassing {
 }
 
 base::record! {
-    /// Routes of another source that a router tells as its own; `from` alone may be written as a word.
+    /// Routes of another source that a router tells as its own.
     #[derive(Clone, Debug, PartialEq)]
     pub struct BgpImportSpec called "BgpRedistribution" {
         /// Whose routes.
@@ -113,25 +111,41 @@ base::record! {
         /// Which of them, and what is said of them; without a rule, all of them.
         pub rules: Vec<PolicyRule> = Vec::new();
     }
-    read by hand;
 }
 
-impl Describe for BgpImportSpec {
-    fn read(value: &Value) -> Result<BgpImportSpec, Diagnostic> {
+/// Routes of another source: all of them by a word, or those that rules accept.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BgpImported {
+    /// All of them.
+    All(Imported),
+    /// As it says.
+    By(BgpImportSpec),
+}
+
+impl BgpImported {
+    fn parts(&self) -> (Imported, Arc<[PolicyRule]>) {
+        match self {
+            BgpImported::All(from) => (*from, Arc::new([])),
+            BgpImported::By(said) => (said.from, said.rules.clone().into()),
+        }
+    }
+}
+
+impl Describe for BgpImported {
+    fn read(value: &Value) -> Result<BgpImported, Diagnostic> {
         match value {
-            Value::Text(_) => Imported::read(value).map(|from| BgpImportSpec { from, rules: Vec::new() }),
-            Value::Map(_) => BgpImportSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "a source of routes, or a mapping")),
+            Value::Map(_) => BgpImportSpec::read(value).map(BgpImported::By),
+            _ => Imported::read(value).map(BgpImported::All),
         }
     }
     fn write(&self) -> Value {
-        if self.rules.is_empty() { self.from.write() } else { self.write_record() }
+        match self {
+            BgpImported::All(from) => from.write(),
+            BgpImported::By(said) => said.write(),
+        }
     }
     fn schema(known: &mut Schemas) -> Schema {
-        known.named("BgpRedistribution", |known| {
-            let word = Imported::schema(known);
-            Named::Record(RecordSchema { short: vec![word], ..BgpImportSpec::record_schema(known) })
-        })
+        Schema::OneOf(vec![Imported::schema(known), BgpImportSpec::schema(known)])
     }
 }
 
@@ -146,7 +160,7 @@ base::record! {
         /// Which routes it is told, in the same way.
         pub export: Option<BgpPassing>, absent "in another AS 'none' (RFC 8212), else 'all'";
         /// Families of which routes are exchanged, if the neighbour wants that, too.
-        pub families: Vec<BgpFamily> = vec![BgpFamily::Ipv4];
+        pub families: Option<Vec<BgpFamily>>, absent "ipv4 alone";
         /// Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456).
         pub client: bool = false;
         /// In the same AS: name the router itself as the next hop of what comes from other ASes.
@@ -172,7 +186,7 @@ base::record! {
         /// Policies for neighbours, by name: rules in their order.
         pub policies: Vec<(Name, Vec<PolicyRule>)> = Vec::new();
         /// Whose routes it tells as its own.
-        pub redistribute: Vec<BgpImportSpec> = Vec::new();
+        pub redistribute: Vec<BgpImported> = Vec::new();
         /// Number of its cluster as a route reflector (RFC 4456, 7).
         pub cluster_id: Option<Ipv4Addr>, absent "its router id";
         /// A neighbour from which nothing comes for so long is given up, in whole seconds; the smaller of what both
@@ -247,7 +261,10 @@ impl BgpSpec {
             export: passes(&said.export),
             interval: said.advertisement_interval.unwrap_or(usual),
             hops: said.ttl_security,
-            families: said.families.iter().map(|family| family.of_wire()).collect(),
+            families: match &said.families {
+                Some(families) => families.iter().map(|family| family.of_wire()).collect(),
+                None => vec![Family::Ipv4],
+            },
         }
     }
 }
@@ -268,7 +285,7 @@ impl Setup for BgpSpec {
             asn: self.asn,
             cluster_id: self.cluster_id.unwrap_or(known.router_id),
             networks: self.networks.iter().copied().collect(),
-            redistribute: self.redistribute.iter().map(|one| (one.from, one.rules.clone().into())).collect(),
+            redistribute: self.redistribute.iter().map(BgpImported::parts).collect(),
             peers: peers.collect(),
             hold_s: u16::try_from(self.hold_time.0 / Span::from_secs(1).0).unwrap_or(u16::MAX),
             connect_retry: self.connect_retry,

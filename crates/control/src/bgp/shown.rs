@@ -136,10 +136,10 @@ fn path(attributes: &Attributes) -> String {
 
 impl RowsOf<Bgp> for BgpRouteRow<'static> {
     fn rows(bgp: &Bgp, node: &str, to: &mut Table) {
-        let own = bgp.own.iter().map(|(prefix, set)| (*prefix, None, set));
+        let own = bgp.own.iter().map(|(prefix, set)| (prefix, None, set));
         let told = bgp.peers.iter().enumerate();
         let told =
-            told.flat_map(|(place, peer)| peer.received.iter().map(move |(p, set)| (*p, Some(place), set)));
+            told.flat_map(|(place, peer)| peer.received.iter().map(move |(p, set)| (p, Some(place), set)));
         let mut all: Vec<_> = own.chain(told).collect();
         all.sort_by_key(|(prefix, place, _)| (*prefix, *place));
         for (prefix, place, set) in all {
@@ -148,7 +148,7 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
                 node,
                 prefix: Shown(prefix),
                 from: place.map(|place| bgp.peers[place].config.address),
-                is_best: bgp.table.get(&prefix).is_some_and(|best| best.peer == place),
+                is_best: bgp.table.get(&prefix).is_some_and(|best| best.place() == place),
                 is_reached: place.is_none() || reached.is_some(),
                 next_hop: set.gateway().map(Shown),
                 as_path: path(set),
