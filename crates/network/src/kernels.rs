@@ -38,7 +38,7 @@ impl Network {
             };
             for ends in around {
                 for side in [0, 1].into_iter().filter(|&side| ends.ends()[side] != node) {
-                    for one in self.expected_by(ends, side, index) {
+                    for one in self.expected_at(ends, side, index) {
                         let known = found.iter().any(|it| it.link == index && it.protocol == one.protocol);
                         found.extend((!known).then_some(one));
                     }
@@ -49,7 +49,7 @@ impl Network {
     }
 
     /// What the router at an end of a link expects there.
-    fn expected_by(&self, link: &Link, side: usize, index: usize) -> Vec<Expectation> {
+    fn expected_at(&self, link: &Link, side: usize, index: usize) -> Vec<Expectation> {
         let (spec, attached) = (&self.description.nodes[link.ends()[side]], self.attached_at(link, side));
         let expected = |spoken: &Spoken| {
             let agreements = spoken.setup.agreements(&attached, link.spec.mtu)?;
