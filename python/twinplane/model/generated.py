@@ -1223,7 +1223,7 @@ class FrrSpec(Written):
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "frr")
     config: str | None = None
-    """Its configuration (`frr.conf`), a file beside this one. Which daemons are started follows from what is in it [default: made of what its neighbours say]."""
+    """Its configuration (`frr.conf`), a file beside this one. What is in it says which daemons are started [default: made of what its neighbours say]."""
     router_id: str | None = None
     """Its address on `lo`, and the number that others know it by [default: given by the network]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
