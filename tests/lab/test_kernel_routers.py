@@ -119,6 +119,10 @@ def test_a_configuration_is_made_of_what_neighbours_say(tmp_path: Path) -> None:
     bird = planned(tmp_path, BESIDE_BIRD).members["gw"].config
     assert 'password "secret" { id 1; algorithm hmac sha256; };' in bird
     assert "local as 65002;" in bird and "hold time 9;" in bird and "stubnet 192.0.2.9/32" in bird
+    guarded = BESIDE_BIRD.replace("asn: 65002, import", "asn: 65002, ttl_security: 1, import")
+    assert "  ttl security on;\n" in planned(tmp_path, guarded).members["gw"].config
+    guarded = guarded.replace("kind: bird", "kind: frr").replace("sha256", "md5")
+    assert " ttl-security hops 1\n" in planned(tmp_path, guarded).members["gw"].config
     # Where nobody finds routes, it has the ways that every router is given.
     static = planned(tmp_path, BESIDE_FRR.replace(f"{OSPF}, ldp", "labels").replace("1 s", "x"))
     assert "ip route 10.1.0.0/24 " in static.members["gw"].config, static.members["gw"].config

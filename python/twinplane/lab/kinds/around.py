@@ -62,6 +62,8 @@ class BgpPeer:
     hold_s: int
     far: bool = False
     """Is it met by the addresses on `lo`?"""
+    hops: int | None = None
+    """Packets have to have come by so many at most (RFC 5082); both ends have to say so."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,8 @@ def bgp_of(
                 continue
             numbers.setdefault(int(neighbor["asn"]), other)
             hold = round(seconds(bgp["hold_time"]))
-            peers.append(BgpPeer(other, ids[other] if is_far else links[0], int(bgp["asn"]), hold, is_far))
+            address, hops = ids[other] if is_far else links[0], neighbor.get("ttl_security")
+            peers.append(BgpPeer(other, address, int(bgp["asn"]), hold, is_far, hops))
     if len(numbers) > 1:
         (one, first), (two, second) = list(numbers.items())[:2]
         raise ConflictError(

@@ -81,7 +81,9 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
     source = f"  source address {around.router_id};" if peer.far else ""
     yield f"  local as {around.asn};{source}"
     yield f"  neighbor {peer.address} as {peer.asn};"
-    if peer.far:
+    if peer.hops is not None:
+        yield f"  {'' if peer.hops == 1 else f'multihop {peer.hops}; '}ttl security on;"
+    elif peer.far:
         yield "  multihop;"
     yield f"  connect retry time 2; hold time {peer.hold_s};"
     told = "RTS_DEVICE, RTS_STATIC, RTS_BGP"

@@ -86,8 +86,10 @@ def _bgp(around: Around) -> list[str]:
             lines += [f" neighbor {peer.address} timers {peer.hold_s // 3} {peer.hold_s}"]
         if peer.far:
             lines += [f" neighbor {peer.address} update-source lo"]
-            if peer.asn != around.asn:
+            if peer.asn != around.asn and peer.hops is None:
                 lines += [f" neighbor {peer.address} ebgp-multihop"]
+        if peer.hops is not None:
+            lines += [f" neighbor {peer.address} ttl-security hops {peer.hops}"]
     lines += [" address-family ipv4 unicast", "  redistribute connected"]
     lines += [f"  neighbor {peer.address} next-hop-self" for peer in around.peers if peer.asn == around.asn]
     return [*lines, " exit-address-family", "exit"]
