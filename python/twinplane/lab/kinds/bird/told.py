@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ... import daemons
+from ..neighbors import of_ospf, seen
 
 NEIGHBOR = re.compile(
     r"^(?P<id>[\d.]+)\s+\d+\s+(?P<state>[\w-]+)/\S+\s+\S+\s+(?P<interface>\S+)\s+[\d.]+\s*$"
@@ -25,21 +26,10 @@ def neighbors(birdc: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _row(protocol: str, neighbor: str, interface: str | None, state: str, adjacent: bool) -> dict[str, Any]:
-    return {
-        "protocol": protocol,
-        "neighbor": neighbor,
-        "interface": interface,
-        "state": state,
-        "adjacent": adjacent,
-    }
-
-
 def _ospf(said: str) -> Iterator[dict[str, Any]]:
     for line in said.splitlines():
         if found := NEIGHBOR.match(line):
-            state = found["state"]
-            yield _row("OSPF", found["id"], found["interface"], state.lower(), state in ("Full", "2-Way"))
+            yield of_ospf(found["id"], found["interface"], found["state"])
 
 
 def _bgp(said: str) -> Iterator[dict[str, Any]]:
@@ -47,11 +37,11 @@ def _bgp(said: str) -> Iterator[dict[str, Any]]:
         state = re.search(r"^\s+BGP state:\s+(\S+)", block, re.MULTILINE)
         peer = re.search(r"^\s+Neighbor address:\s+(\S+)", block, re.MULTILINE)
         if state is not None and peer is not None:
-            yield _row("BGP", peer[1], None, state[1].lower(), state[1] == "Established")
+            yield seen("BGP", peer[1], None, state[1].lower(), state[1] == "Established")
 
 
 def _bfd(said: str) -> Iterator[dict[str, Any]]:
     for line in said.splitlines():
         words = line.split()
         if len(words) >= 5 and re.fullmatch(r"[\d.:a-fA-F]+", words[0]):
-            yield _row("BFD", words[0], None, words[2].lower(), words[2] == "Up")
+            yield seen("BFD", words[0], None, words[2].lower(), words[2] == "Up")

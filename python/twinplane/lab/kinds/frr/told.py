@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ... import daemons
+from ..neighbors import of_ospf, seen
 
 
 def neighbors(alive: list[str], vtysh: list[str]) -> list[dict[str, Any]]:
@@ -22,23 +23,13 @@ def neighbors(alive: list[str], vtysh: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _row(protocol: str, neighbor: str, interface: str | None, state: str, adjacent: bool) -> dict[str, Any]:
-    return {
-        "protocol": protocol,
-        "neighbor": neighbor,
-        "interface": interface,
-        "state": state,
-        "adjacent": adjacent,
-    }
-
-
 def _ospf(said: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for neighbor, rows in said.get("neighbors", {}).items():
         for row in rows:
             # FRR 8 says "Full/DR" in one key, later ones in another.
             state = str(row.get("nbrState") or row.get("state") or "").partition("/")[0]
             interface = str(row.get("ifaceName", "")).partition(":")[0]
-            yield _row("OSPF", neighbor, interface, state.lower(), state in ("Full", "2-Way"))
+            yield of_ospf(neighbor, interface, state)
 
 
 def _ldp(discovered: dict[str, Any], sessions: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -48,19 +39,19 @@ def _ldp(discovered: dict[str, Any], sessions: dict[str, Any]) -> Iterator[dict[
     for row in discovered.get("adjacencies", []):
         state = states.get(str(row.get("neighborId")), "no session")
         interface = str(row.get("interface"))
-        yield _row("LDP", str(row.get("neighborId")), interface, state, state == "operational")
+        yield seen("LDP", str(row.get("neighborId")), interface, state, state == "operational")
 
 
 def _bgp(said: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for peer, row in said.get("ipv4Unicast", {}).get("peers", {}).items():
         state = str(row.get("state", ""))
-        yield _row("BGP", peer, None, state.lower(), state == "Established")
+        yield seen("BGP", peer, None, state.lower(), state == "Established")
 
 
 def _bfd(said: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for row in said:
         state = str(row.get("status", ""))
-        yield _row("BFD", str(row.get("peer")), None, state, state == "up")
+        yield seen("BFD", str(row.get("peer")), None, state, state == "up")
 
 
 QUESTIONS: dict[str, Any] = {
