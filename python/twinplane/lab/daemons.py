@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .plan import Member, Plan
     from .state import State
 
+ATTEMPTS = 10
+
 
 def require(plan: Plan, member: Member, programs: list[str], user: str, package: str) -> None:
     """Refuse a node for which a program or the user that it runs as is missing here."""
@@ -43,10 +45,19 @@ def make_folder(state: State, node: str, user: str) -> Path:
     """An empty folder for sockets and files of a node's daemons, which a user may write to."""
     folder = state.runtime(node)
     shutil.rmtree(folder, ignore_errors=True)
-    for place in (folder.parent.parent, folder.parent):
-        # The folder of labs is root's alone; whoever runs as another user needs a way to his own.
-        place.mkdir(mode=0o711, exist_ok=True)
-    folder.mkdir(mode=0o750)
+    # The folder of labs is root's alone; whoever runs as another user needs a way to his own. Whoever takes
+    # another lab down may remove what is empty in between.
+    for attempt in range(ATTEMPTS):
+        try:
+            for place in (folder.parent.parent, folder.parent):
+                place.mkdir(exist_ok=True)
+                place.chmod(0o711)
+            folder.mkdir()
+            break
+        except FileNotFoundError:
+            if attempt == ATTEMPTS - 1:
+                raise
+    folder.chmod(0o750)
     give(folder, user)
     return folder
 
