@@ -77,8 +77,8 @@ class Convergence(Experiment[ConvergenceParameters]):
         return figures.columns(points)
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
-        """Nothing of single figures: see `plots`."""
-        return figures.charts(points)
+        """All figures are drawn from tables: see `plots`."""
+        return []
 
     def plots(self, found: Results) -> list[Chart]:
         """Distributions over all destinations, the control plane over time, and where it is slow."""

@@ -59,32 +59,6 @@ def columns(points: Sequence[Point]) -> list[Column]:
     ]
 
 
-def charts(points: Sequence[Point]) -> list[Chart]:
-    """The greatest times of both planes, for each point."""
-    x = list(range(len(points)))
-    names = [_called(point.parameters) for point in points]
-    control = [point.metrics["control_max_s"] for point in points]
-    full = [point.metrics["full_max_s"] for point in points]
-    said = "; ".join(
-        f"{name}: last route after {format_time(a)}, last loss after {format_time(b)}"
-        for name, a, b in zip(names, control, full, strict=True)
-    )
-    return [
-        Chart(
-            "slowest",
-            "The slowest case of each point",
-            f"Time from the failure to the last new route, and to the last packet lost. {said}.",
-            "point",
-            ["time after the failure (s)"],
-            [
-                Curve("last route is new", x, control, 0, "both", 0),
-                Curve("last packet is lost", x, full, 0, "both", 1),
-            ],
-            zero=(0,),
-        )
-    ]
-
-
 def _called(parameters: Any) -> str:
     return f"{parameters['timers']} timers, seen by {parameters['detection']}"
 
