@@ -173,6 +173,10 @@ def test_lsps_and_runs_without_a_lab_are_refused(tmp_path: Path, kind: str) -> N
         TwinplaneError, match=rf"'gw' is a router of {kind.upper()}, which does not speak RSVP-TE"
     ):
         planned(tmp_path, text + lsp.replace("to: b, route: [gw, b]", "to: gw"))
+    with pytest.raises(
+        TwinplaneError, match=rf"'gw' is a router of {kind.upper()}: it can't be made to fail"
+    ):
+        planned(tmp_path, text + "events: [{at: 1 s, fail: gw}]\n")
     with pytest.raises(TwinplaneError, match=r"config: gone.conf: no such file"):
         planned(tmp_path, text.replace(f"{{kind: {kind}}}", f"{{kind: {kind}, config: gone.conf}}"))
     file = tmp_path / "net.yaml"

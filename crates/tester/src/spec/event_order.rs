@@ -57,6 +57,8 @@ impl EventSpec {
         let called = match &*written.kind {
             "external" => "external",
             "peer" => "a raw port",
+            "frr" => "a router of FRR",
+            "bird" => "a router of BIRD",
             _ => return Ok(()),
         };
         let (node, called) = (name.to_string(), called.to_string());

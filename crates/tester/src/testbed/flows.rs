@@ -214,7 +214,7 @@ impl Testbed {
         for (key, end) in [("from", spec.from), ("to", spec.to)] {
             let facts = self.facts(end);
             let why = if facts.foreign {
-                "external: nobody measures there".into()
+                format!("{}: nobody measures there", facts.called)
             } else if facts.tests == Tests::Nowhere {
                 format!("{}, not a router", facts.called)
             } else if facts.host.is_some() && self.is_real_host(end) {

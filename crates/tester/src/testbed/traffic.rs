@@ -1,8 +1,8 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
-use super::{FlowSpec, Testbed};
 use super::checked::{Astray, astray};
 use super::loops;
+use super::{FlowSpec, Testbed};
 use crate::batches::NoInterval;
 use crate::course::CourseBin;
 use crate::delay::DelayStats;
