@@ -1,10 +1,11 @@
 //! What an explicitly routed LSP takes at each node of its way, in bytes and in time.
 //!
-//! `--workload FILE`: a network and its LSPs, as `benches/signalling.py` writes them. All nodes are routers, and the head
-//! ends are told of a thousand LSPs every 20 ms. An LSP-hop is an LSP at a node, head end and tail end included. Bytes are
-//! those that the program asks for, so that neither the machine nor its allocator matters: `bytes_per_lsp_hop` are
-//! those of signalling, `added_bytes_per_lsp_hop` what the network keeps of what was asked for. Time is that of the
-//! signalling alone. Prints one line of JSON; exit code 1 if an LSP is not held by all of its nodes.
+//! `--workload FILE`: a network and its LSPs, as `benches/signalling.py` writes them. All nodes are routers, and the
+//! head ends are told of a thousand LSPs every 20 ms. An LSP-hop is an LSP at a node, head end and tail end included.
+//! Bytes are those that the program asks for, so that neither the machine nor its allocator matters:
+//! `bytes_per_lsp_hop` are those of signalling, `added_bytes_per_lsp_hop` what the network keeps of what was asked for.
+//! Time is that of the signalling alone. Prints one line of JSON; exit code 1 if an LSP is not held by all of its
+//! nodes.
 
 use base::Time;
 use serde_json::{Value, json};
