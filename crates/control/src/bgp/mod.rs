@@ -358,7 +358,10 @@ impl Protocol for Bgp {
                 self.route_changed(context, prefix);
                 self.reached(now, context, prefix);
             }
-            Change::Interface { .. } | Change::Bandwidth { .. } | Change::Avoided { .. } | Change::Restart => {}
+            Change::Interface { .. }
+            | Change::Bandwidth { .. }
+            | Change::Avoided { .. }
+            | Change::Restart => {}
         }
         self.settle(now);
     }

@@ -60,8 +60,8 @@ impl Bgp {
 
     fn send(&mut self, now: Time, place: usize, id: SessionId, message: &Message) {
         let Some(hold) = self.peers[place].connection(id).map(|one| one.hold) else { return };
-        // RFC 4271, 10: a third of the hold time.
-        let wait = self.jittered(Span(hold.0 / 3));
+        // RFC 4271, 10: a third of the hold time; 4.4: not more often than each second.
+        let wait = self.jittered(Span(hold.0 / 3)).max(Span::from_secs(1));
         let Some(connection) = self.peers[place].connection(id) else { return };
         if hold > Span::ZERO {
             connection.speak = now + wait;

@@ -1,7 +1,6 @@
 //! Routes: what neighbours have told (Adj-RIB-In), and which of it is taken (Loc-RIB) (RFC 4271, 9.1).
 
 use super::decision::{Candidate, choose};
-use super::told::end_of;
 use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE, Imported, Passing, Set};
 use crate::protocol::Context;
 use crate::services::policy::{self, Subject};
@@ -86,7 +85,7 @@ impl Bgp {
 
     /// Takes an UPDATE of a neighbour.
     pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
-        let end = end_of(&update);
+        let end = update.end_of_rib();
         let Update { withdrawn, mut attributes, reach, unreach, nlri, faults } = update;
         if end.is_some() {
             // RFC 4724, 2: an UPDATE that says nothing is behind all routes of its family.

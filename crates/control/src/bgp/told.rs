@@ -182,15 +182,6 @@ fn unreached(family: Family, nlri: Vec<Nlri>) -> Update {
     }
 }
 
-/// The family of which an UPDATE says that all routes have been told, if it does.
-pub(super) fn end_of(update: &Update) -> Option<Family> {
-    match &update.unreach {
-        Some(all) if all.nlri.is_empty() && *update == unreached(all.family, Vec::new()) => Some(all.family),
-        None if *update == Update::default() => Some(Family::Ipv4),
-        _ => None,
-    }
-}
-
 /// Destinations in as many lists as there are messages, each of which has so many bytes besides.
 fn packed(all: &[Nlri], family: Family, used: usize) -> Vec<Vec<Nlri>> {
     let room = MAX_LEN.saturating_sub(wire::bgp::HEADER_LEN + used + LONG);

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use wire::bgp::{
     AsPath, Attributes, Capability, Family, Message, NextHop, Nlri, Notification, Open, Origin, Reach,
-    Refresh, Segment, Terms, Unreach, Update, notification,
+    Refresh, Segment, Terms, Unknown, Unreach, Update, notification,
 };
 
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -313,4 +313,140 @@ fn the_prefixes_of_both_families_are_told_apart() {
     let default: [IpPrefix; 2] =
         [Prefix::new(Ipv4Addr::UNSPECIFIED, 0).into(), Prefix6::new(Ipv6Addr::UNSPECIFIED, 0).into()];
     assert_eq!(default.map(super::super::routes::family_of), [Family::Ipv4, Family::Ipv6]);
+}
+
+#[test]
+fn a_prefix_that_is_withdrawn_and_told_at_once_is_told() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    let nlri = nlri(&["203.0.113.0/24"]);
+    for _ in 0..2 {
+        let update =
+            Update { withdrawn: nlri.clone(), attributes: attributes(0), nlri: nlri.clone(), ..END() };
+        net.update(0, update);
+        // RFC 4271, 4.3.
+        assert_eq!(net.routes(), ["203.0.113.0/24"]);
+    }
+}
+
+#[test]
+fn routes_that_cannot_be_are_not_taken() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    let path = |numbers: &[u32]| Some(AsPath(vec![Segment::Sequence(numbers.to_vec())]));
+    let wrong = [
+        // RFC 4271, 5.1.3 and 6.3: a next hop that is the receiver, or none.
+        Attributes { next_hop: Some(Ipv4Addr::new(10, 0, 0, 1)), ..attributes(0) },
+        Attributes { next_hop: Some(OWN), ..attributes(0) },
+        Attributes { next_hop: Some(Ipv4Addr::UNSPECIFIED), ..attributes(0) },
+        Attributes { next_hop: Some(Ipv4Addr::new(224, 0, 0, 5)), ..attributes(0) },
+        // 9.1.2: its own number in the path; RFC 7606, 7.2: a path that begins with another than the neighbour.
+        Attributes { as_path: path(&[of(0).1, 65_000]), ..attributes(0) },
+        Attributes { as_path: path(&[65_009, of(0).1]), ..attributes(0) },
+    ];
+    for attributes in wrong {
+        net.tell(0, &["203.0.113.0/24"]);
+        assert_eq!(net.routes(), ["203.0.113.0/24"]);
+        // It takes the place of the one before, and is not taken.
+        net.update(0, Update { attributes, nlri: nlri(&["203.0.113.0/24"]), ..END() });
+        assert_eq!(net.routes(), [""; 0]);
+        assert!(net.bgp.peers().iter().any(|peer| peer.is_established()), "the session goes on");
+    }
+}
+
+#[test]
+fn what_nobody_knows_goes_on_if_it_is_transitive() {
+    use wire::bgp::attribute::{OPTIONAL, PARTIAL, TRANSITIVE};
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    net.open(1, families(&[Family::Ipv4]));
+    net.told(1);
+    let one = |flags, kind| Unknown { flags, kind, value: wire::Hex(vec![7, kind]) };
+    let long: Vec<u32> = core::iter::repeat_n(of(0).1, 255).collect();
+    let attributes = Attributes {
+        unknown: vec![one(OPTIONAL | TRANSITIVE, 99), one(OPTIONAL, 98)],
+        as_path: Some(AsPath(vec![Segment::Sequence(long.clone())])),
+        ..attributes(0)
+    };
+    net.update(0, Update { attributes, nlri: nlri(&["203.0.113.0/24"]), ..END() });
+    let told = net.told(1);
+    // RFC 4271, 5.
+    assert_eq!(told[0].attributes.unknown, [one(OPTIONAL | TRANSITIVE | PARTIAL, 99)]);
+    // 5.1.2: a segment has no more than 255 numbers.
+    let segments = vec![Segment::Sequence(vec![65_000]), Segment::Sequence(long)];
+    assert_eq!(told[0].attributes.as_path, Some(AsPath(segments)));
+}
+
+#[test]
+fn a_malformed_attribute_withdraws_its_routes_and_the_session_goes_on() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24", "198.51.100.0/24"]);
+    // The origin is a number that is not defined: it is the first attribute, behind two lengths.
+    let update = Update { attributes: attributes(0), nlri: nlri(&["203.0.113.0/24"]), ..END() };
+    let mut bytes = Message::Update(Box::new(update)).emit(&TERMS).expect("bytes");
+    assert_eq!(bytes[23..27], [0x40, 1, 1, 0]);
+    bytes[26] = 9;
+    net.event(net.sessions[&0], SessionEvent::Received(&bytes));
+    // RFC 7606, 2 and 7.1.
+    assert_eq!(net.routes(), ["198.51.100.0/24"]);
+    let peer = net.bgp.peers().iter().find(|peer| peer.is_established()).expect("the session goes on");
+    assert_eq!(peer.malformed, 1);
+}
+
+#[test]
+fn a_neighbour_that_connects_anew_has_restarted() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, restarting(0x80));
+    net.tell(0, &["203.0.113.0/24"]);
+    let old = net.sessions[&0];
+    // A connection of the other neighbour's stands for the one that comes: what counts is the address.
+    let other = net
+        .bgp
+        .peers()
+        .iter()
+        .find(|peer| peer.config.address == of(1).0)
+        .and_then(|peer| peer.begun.session);
+    let anew = other.expect("another session");
+    let remote = SocketAddr::new(IpAddr::V4(of(0).0), 40_000);
+    net.event(anew, SessionEvent::Accepted { local: remote, remote });
+    // RFC 4724, 4.2: the old one is closed, and the routes stay.
+    assert!(net.closed.contains(&old));
+    assert_eq!(net.routes(), ["203.0.113.0/24"]);
+}
+
+#[test]
+fn a_neighbour_that_is_silent_for_the_hold_time_is_given_up() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24"]);
+    net.wait(Span::from_secs(89));
+    assert_eq!(net.routes().len(), 1);
+    net.wait(Span::from_secs(2));
+    assert_eq!(net.routes(), [""; 0]);
+    // RFC 4271, 6.5.
+    let expired = Message::Notification(Notification::new(notification::Code::HoldTimerExpired));
+    assert!(net.told.contains(&(net.sessions[&0], expired)) && net.closed.contains(&net.sessions[&0]));
+}
+
+#[test]
+fn changes_are_told_in_rounds_and_the_last_one_counts() {
+    let neighbor = |n: u8, interval: &str| json!({"asn": of(n).1, "import": "all", "export": "all", "advertisement_interval": interval});
+    let neighbors =
+        json!({of(0).0.to_string(): neighbor(0, "0 s"), of(1).0.to_string(): neighbor(1, "20 s")});
+    let mut net = Beside::new(json!({"asn": 65000, "neighbors": neighbors}));
+    net.wait(Span::ZERO);
+    net.open(0, families(&[Family::Ipv4]));
+    net.open(1, families(&[Family::Ipv4]));
+    net.tell(0, &["203.0.113.0/24"]);
+    assert_eq!(net.told(1).iter().filter(|update| !update.nlri.is_empty()).count(), 1);
+    // RFC 4271, 9.2.1.1: what comes and goes meanwhile nobody hears of.
+    net.tell(0, &["198.51.100.0/24", "192.0.2.0/24"]);
+    net.update(0, Update { withdrawn: nlri(&["192.0.2.0/24"]), ..END() });
+    net.wait(Span::from_secs(14));
+    assert_eq!(net.told(1), []);
+    net.wait(Span::from_secs(7));
+    let told = net.told(1);
+    assert_eq!(told.len(), 1);
+    assert_eq!((&told[0].nlri, &told[0].withdrawn), (&nlri(&["198.51.100.0/24"]), &vec![]));
 }
