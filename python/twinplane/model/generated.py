@@ -1074,7 +1074,9 @@ class Bgp(Checked):
     """Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not."""
     policies: Mapping[str, Sequence[PolicyRule]] = field(default_factory=dict)
     """Policies for neighbours, by name: rules in their order."""
-    redistribute: Sequence[BgpRedistribution] = field(default_factory=list)
+    redistribute: Sequence[Literal["connected", "static", "ospf"] | BgpRedistribution] = field(
+        default_factory=list
+    )
     """Whose routes it tells as its own."""
     cluster_id: str | None = None
     """Number of its cluster as a route reflector (RFC 4456, 7) [default: its router id]."""
@@ -1098,8 +1100,8 @@ class BgpNeighbor(Checked):
     """Which of its routes are taken: all, none, or those that a policy of the router lets pass [default: in another AS 'none' (RFC 8212), else 'all']."""
     export: Literal["all", "none"] | str | None = None
     """Which routes it is told, in the same way [default: in another AS 'none' (RFC 8212), else 'all']."""
-    families: Sequence[Literal["ipv4", "ipv6"]] = field(default_factory=list)
-    """Families of which routes are exchanged, if the neighbour wants that, too."""
+    families: Sequence[Literal["ipv4", "ipv6"]] | None = None
+    """Families of which routes are exchanged, if the neighbour wants that, too [default: ipv4 alone]."""
     client: bool = False
     """Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456)."""
     next_hop_self: bool = False
@@ -1112,7 +1114,7 @@ class BgpNeighbor(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class BgpRedistribution(Written):
-    """Routes of another source that a router tells as its own; `from` alone may be written as a word."""
+    """Routes of another source that a router tells as its own."""
 
     KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
     from_: Literal["connected", "static", "ospf"] = "static"
