@@ -238,6 +238,12 @@ pub enum Change {
         /// The port whose link it is.
         port: PortId,
     },
+    /// Something else than before is known of links beyond their costs:
+    /// [`Engineering::path`](crate::services::Engineering::path) may find another path.
+    Engineering {
+        /// Has a link gone, or does it lead elsewhere?
+        is_lost: bool,
+    },
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -253,6 +259,9 @@ pub enum Topic {
     Bandwidth,
     /// Ask for [`Change::Avoided`] whenever a link is to be avoided, or is so no more.
     Avoided,
+    /// Ask for [`Change::Engineering`] whenever something else is known of links beyond their costs; what is told in
+    /// one moment is one change.
+    Engineering,
 }
 
 /// The services of the node, as a protocol may use them during a call.

@@ -361,6 +361,7 @@ impl Protocol for Bgp {
             Change::Interface { .. }
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
+            | Change::Engineering { .. }
             | Change::Restart => {}
         }
         self.settle(now);

@@ -338,7 +338,8 @@ impl Protocol for Greet {
             Change::Interface { .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
-            | Change::Avoided { .. } => {}
+            | Change::Avoided { .. }
+            | Change::Engineering { .. } => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
         }
     }

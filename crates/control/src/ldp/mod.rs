@@ -351,6 +351,7 @@ impl Protocol for Ldp {
             | Change::Route(IpPrefix::V6(_))
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
+            | Change::Engineering { .. }
             | Change::Restart => {}
         }
         self.settle(now, context);

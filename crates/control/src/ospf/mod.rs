@@ -430,7 +430,8 @@ impl Protocol for Ospf {
             Change::Interface { .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
-            | Change::Avoided { .. } => {}
+            | Change::Avoided { .. }
+            | Change::Engineering { .. } => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
     }

@@ -147,6 +147,9 @@ impl ControlPlane {
         if speakers.iter().any(|speaker| speaker.topics.contains(&Topic::Bandwidth)) {
             services.bandwidth.watch();
         }
+        if speakers.iter().any(|speaker| speaker.topics.contains(&Topic::Engineering)) {
+            services.engineering.watch();
+        }
         let processor = Processor::new(queue_messages, alert_queue_messages);
         let unheard = UnheardCounters::default();
         let routes = RouteWrites::default();
@@ -284,9 +287,10 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, .. } = &*self.services;
+        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, engineering, .. } = &*self.services;
         let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed();
-        if is_routed || interfaces.is_changed() || bandwidth.is_changed() || avoided.is_changed() {
+        let is_linked = interfaces.is_changed() || avoided.is_changed() || engineering.is_changed();
+        if is_routed || is_linked || bandwidth.is_changed() {
             self.tell_each(now);
         }
     }
@@ -306,6 +310,9 @@ impl ControlPlane {
             }
             while let Some(port) = self.services.avoided.poll_change() {
                 changes.push_back((Topic::Avoided, Change::Avoided { port }));
+            }
+            if let Some(is_lost) = self.services.engineering.poll_change() {
+                changes.push_back((Topic::Engineering, Change::Engineering { is_lost }));
             }
             if changes.is_empty() {
                 return;

@@ -237,7 +237,8 @@ impl Rsvp {
             Change::Interface { port: None, .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
-            | Change::Avoided { .. } => {}
+            | Change::Avoided { .. }
+            | Change::Engineering { .. } => {}
             Change::Restart => self.restart(),
         }
         self.settle();

@@ -5,6 +5,7 @@
 //!   forwarding plane follows them
 //! - [`Avoided`]: links by which packets are not to go yet
 //! - [`bandwidth`]: what is left to be reserved
+//! - [`te`]: what is known of links beyond their costs, and paths by it
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -21,6 +22,7 @@ pub mod labels;
 pub mod policy;
 pub mod rib;
 pub mod sessions;
+pub mod te;
 
 pub use avoided::Avoided;
 pub use bandwidth::{Bandwidth, Unreserved};
@@ -30,6 +32,7 @@ pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId,
 pub use labels::{LabelSpace, Labels};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
+pub use te::Engineering;
 
 use base::plane::{NextHop, Prefix, Prefix6};
 use base::{Label, PortId, Streams};
@@ -52,6 +55,8 @@ pub struct Services {
     pub bandwidth: Bandwidth,
     /// Links that are to be avoided.
     pub avoided: Avoided,
+    /// What is known of links beyond their costs, and paths by it.
+    pub engineering: Engineering,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -81,7 +86,8 @@ impl Services {
         }
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
         let (bindings, bandwidth, avoided) = (Bindings::default(), Bandwidth::default(), Avoided::default());
-        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, streams, sessions }
+        let engineering = Engineering::default();
+        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, engineering, streams, sessions }
     }
 
     /// Services of no node: without interfaces, routes and labels.
@@ -90,7 +96,8 @@ impl Services {
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
         let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
         let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
-        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, streams, sessions }
+        let engineering = Engineering::default();
+        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, engineering, streams, sessions }
     }
 
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
@@ -102,6 +109,7 @@ impl Services {
         self.bindings.restart();
         self.bandwidth.restart();
         self.avoided.restart();
+        self.engineering.restart();
         self.sessions.restart();
     }
 }
