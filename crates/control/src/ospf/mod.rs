@@ -8,7 +8,7 @@
 //! - [`areas`]: which areas the router is in, and what is flooded there (3); [`database`]: instances and their ages
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
 //!   router; [`outside`]: those of a boundary router;
-//!   [`te`]: traffic engineering (RFC 3630)
+//!   [`te`]: traffic engineering (RFC 3630), and what is kept of it for who computes paths
 //! - [`spf`]: shortest paths; `tree`: what they lead to in an area; [`routes`]: what follows for the routing table (16)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
@@ -379,6 +379,7 @@ impl Protocol for Ospf {
             self.receive(now, ip, bytes);
         }
         self.settle(now);
+        self.tell_engineering(now, context);
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
@@ -391,6 +392,7 @@ impl Protocol for Ospf {
         self.age(now);
         self.engineering_timeout(now, context);
         self.settle(now);
+        self.tell_engineering(now, context);
         if self.delay.is_due(now) {
             self.compute(now, context);
         }
@@ -434,6 +436,7 @@ impl Protocol for Ospf {
             | Change::Engineering { .. } => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
+        self.tell_engineering(now, context);
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -127,6 +127,7 @@ impl Ospf {
     /// An advertisement is another, or no more: what follows from it is to be computed (RFC 2328, 13.2).
     pub(super) fn note(&mut self, now: Time, scope: Scope, key: LsaKey, body: &LsaBody) {
         let is_own = key.router == self.router_id;
+        self.note_engineering((scope, key));
         match (key.kind, body) {
             (LsaKind::ROUTER | LsaKind::NETWORK, _) => self.changes.trees.extend(scope.area()),
             // RFC 2328, 16.2, step 2, and 16.4, step 2: nothing follows from what this router says of others.

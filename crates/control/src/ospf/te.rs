@@ -6,11 +6,12 @@ use super::neighbor::NeighborState;
 use super::{Config, Ospf};
 use crate::protocol::Context;
 use crate::services::Unreserved;
+use crate::services::te::{TeKey, Towards};
 use base::{PortId, Rate, Span, Time};
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::ospf::te::{OPAQUE_TYPE, Te, TeLink, link_type};
-use wire::ospf::{LsaBody, LsaKey, LsaKind};
+use wire::ospf::{LsaBody, LsaKey, LsaKind, MAX_AGE, Router, link};
 
 /// Percentages of the bandwidth of a link: when what is reserved comes to one of them, or falls below it, the link is
 /// announced again. They lie close together where little is left.
@@ -45,6 +46,34 @@ pub(super) struct Engineering {
     links: BTreeMap<PortId, Capacity>,
     /// When changes are announced that were too small for it at once.
     due: Option<Time>,
+    /// Advertisements that say something else than the database of the node has of them.
+    news: BTreeSet<Place>,
+}
+
+/// What a router says that its end of a link costs.
+fn igp_metric(router: &Router, local: Ipv4Addr) -> Option<u32> {
+    let is_it = |one: &&wire::ospf::RouterLink| one.kind != link::STUB && one.data == local;
+    router.links.iter().find(is_it).map(|one| one.metric.into())
+}
+
+/// A link as the node's database has it. What is not said of its bandwidth cannot be reserved.
+fn known(said: &TeLink, igp_metric: Option<u32>) -> crate::services::te::TeLink {
+    let rates = said.unreserved.unwrap_or_default();
+    crate::services::te::TeLink {
+        towards: match said.kind {
+            link_type::MULTI_ACCESS => Towards::Network(said.id),
+            _ => Towards::Router(said.id),
+        },
+        local: said.local.first().copied().unwrap_or(Ipv4Addr::UNSPECIFIED),
+        // RFC 3630, 2.5.4: a link with several neighbours names none, or says 0.0.0.0.
+        remote: said.remote.first().copied().filter(|remote| !remote.is_unspecified()),
+        te_metric: said.metric,
+        igp_metric,
+        reservable: Rate::from_bytes_per_s(said.reservable.unwrap_or(0.0)),
+        unreserved: rates.map(Rate::from_bytes_per_s),
+        groups: said.groups.unwrap_or(0),
+        srlgs: said.srlgs.clone(),
+    }
 }
 
 /// A rate in the unit of the advertisements.
@@ -125,6 +154,61 @@ impl Ospf {
             self.announce_links(now);
         } else {
             self.engineering.due.get_or_insert(now + PERIOD);
+        }
+    }
+
+    /// An advertisement says something else than before, or is one no more.
+    pub(super) fn note_engineering(&mut self, place: Place) {
+        let is_said = self.config.te && (Te::is_meant(&place.1) || place.1.kind == LsaKind::ROUTER);
+        if is_said {
+            self.engineering.news.insert(place);
+        }
+    }
+
+    /// Has the database of the node follow what advertisements say now.
+    pub(super) fn tell_engineering(&mut self, now: Time, context: &mut Context<'_>) {
+        let owner = context.owner;
+        let to = &mut context.services.engineering;
+        for (scope, key) in core::mem::take(&mut self.engineering.news) {
+            let Some(area) = scope.area() else { continue };
+            let valid = |key| self.databases.get(scope, key).filter(|one| one.age(now) < MAX_AGE);
+            let own = LsaKey { kind: LsaKind::ROUTER, id: key.router, router: key.router };
+            let router = valid(&own).and_then(|one| match &one.body {
+                LsaBody::Router(router) => Some(router),
+                _ => None,
+            });
+            let metric = |local| router.and_then(|router| igp_metric(router, local));
+            if key.kind == LsaKind::ROUTER {
+                let links = to.links_of(owner, area.to_bits(), key.router);
+                let changed = links.filter_map(|(key, link)| {
+                    let igp_metric = metric(link.local);
+                    let is_other = igp_metric != link.igp_metric;
+                    is_other.then(|| (key, crate::services::te::TeLink { igp_metric, ..link.clone() }))
+                });
+                changed.collect::<Vec<_>>().into_iter().for_each(|(key, link)| to.set_link(key, link));
+                continue;
+            }
+            let said = valid(&key).map_or(Vec::new(), |one| match &one.body {
+                LsaBody::Other { bytes } => Te::parse(&bytes.0).unwrap_or_default(),
+                _ => Vec::new(),
+            });
+            let name = TeKey { owner, area: area.to_bits(), router: key.router, number: key.id.to_bits() };
+            let (mut link, mut address) = (None, None);
+            for te in said {
+                match te {
+                    Te::Link(said) => link = link.or(Some(said)),
+                    Te::RouterAddress(said) => address = address.or(Some(said)),
+                }
+            }
+            // RFC 3630, 2.4.2: an advertisement describes one link.
+            match link {
+                Some(link) => {
+                    let local = link.local.first().copied().unwrap_or(Ipv4Addr::UNSPECIFIED);
+                    to.set_link(name, known(&link, metric(local)));
+                }
+                None => to.remove_link(&name),
+            }
+            to.set_address(name, address);
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::{Config, Event, IP_PROTOCOL, Ospf};
 use crate::owner::Owner;
 use crate::protocol::{Arrival, Change, Context, IpArrival, Output, Over, Protocol};
 use crate::services::{
-    Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
+    Engineering, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
 };
 use base::plane::{IpPrefix, NextHop, Prefix};
 use base::{Label, PortId, Rate, Span, Streams, Time};
@@ -253,6 +253,11 @@ impl Net {
         let Node { ospf, services, .. } = &mut self.nodes[node];
         ospf.config.te = true;
         services.bandwidth.watch();
+    }
+
+    /// What a router's node knows of traffic engineering.
+    pub(super) fn engineering(&mut self, node: usize) -> &mut Engineering {
+        &mut self.nodes[node].services.engineering
     }
 
     /// So much is left on a port of a router, and perhaps something was refused there.

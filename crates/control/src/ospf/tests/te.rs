@@ -3,7 +3,8 @@
 use super::super::areas::BACKBONE;
 use super::super::database::Scope;
 use super::net::{Link, Net, id, on};
-use base::{PortId, Rate};
+use crate::services::te::{Constraints, Metric};
+use base::{PortId, Rate, Time};
 use core::net::Ipv4Addr;
 use wire::ospf::te::{Te, TeLink, link_type};
 use wire::ospf::{Body, Header, Kind, LsaBody, LsaKey, LsaKind, options};
@@ -140,4 +141,31 @@ fn what_is_left_is_said_again_by_threshold_by_refusal_and_by_time() {
     net.set_up(1, false);
     net.run(10);
     assert!(heard(&net, 0).iter().all(|one| one.1 != Ipv4Addr::new(1, 0, 0, 2)));
+}
+
+#[test]
+fn the_database_of_the_node_follows() {
+    // Two ways to the last router: a short one for the routing protocol, and one that traffic engineering likes.
+    let mut dear = Link::between(0, 2, 3);
+    dear.members.iter_mut().for_each(|(_, config)| config.te.metric = Some(50));
+    let mut net = Net::new(3, vec![Link::between(0, 1, 10), Link::between(1, 2, 10), dear]);
+    (0..3).for_each(|node| net.engineer(node));
+    net.run(60);
+    let mut path = |net: &mut Net, metric, bandwidth| {
+        let asked = Constraints { metric, bandwidth: Rate(bandwidth), priority: 7, ..Constraints::default() };
+        let found = net.engineering(0).path(Time::ZERO, id(0), id(2), &asked).map_err(|why| why.to_string());
+        found.map(|path| (path.hops.iter().map(|hop| hop.far).collect::<Vec<_>>(), path.cost))
+    };
+    assert_eq!(path(&mut net, Metric::Te, 0), Ok((vec![on(0, 1), on(1, 1)], 20)));
+    assert_eq!(path(&mut net, Metric::Igp, 0), Ok((vec![on(2, 1)], 3)));
+    // What is reserved at the router in between is known here.
+    net.reserve(1, PortId(1), [Rate(1000); 8], false);
+    net.run(10);
+    assert_eq!(path(&mut net, Metric::Te, 1001), Ok((vec![on(2, 1)], 50)));
+    // A link that is gone is in no path, whatever is asked for.
+    net.set_up(2, false);
+    net.run(10);
+    assert_eq!(path(&mut net, Metric::Igp, 0), Ok((vec![on(0, 1), on(1, 1)], 20)));
+    let none = "no path with 1001 bit/s at priority 7: 1 link lacks bandwidth";
+    assert_eq!(path(&mut net, Metric::Te, 1001), Err(none.into()));
 }
