@@ -1,6 +1,7 @@
 //! What a user tells RSVP-TE: tunnels to be set up, changed and torn down.
 
 use super::Rsvp;
+use crate::services::te::{Affinities, Metric};
 use base::diffserv::LspDiffServ;
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6, TunnelModel};
@@ -31,6 +32,25 @@ base::words! {
     default SharedExplicit;
 }
 
+/// What the head end of a tunnel asks of the path that it computes, beside bandwidth and priority.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathRequest {
+    /// By which costs paths are compared.
+    pub metric: Metric,
+    /// Which administrative groups links must have; they are signalled (RFC 3209, 4.7.4).
+    pub affinities: Affinities,
+    /// No more links than this.
+    pub hop_limit: Option<u32>,
+    /// Links of these shared risk link groups are not used.
+    pub exclude_srlgs: Vec<u32>,
+    /// Addresses of routers that the path does not touch, and of links, at either end, that it does not take.
+    pub exclude: Vec<Ipv4Addr>,
+    /// A better path is looked for so often; only by command and after failures if absent.
+    pub reoptimise: Option<Span>,
+    /// A better path is looked for whenever something else is known of links.
+    pub follow: bool,
+}
+
 /// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunnelSpec {
@@ -40,8 +60,13 @@ pub struct TunnelSpec {
     pub tunnel_id: u16,
     /// The egress's address (its router id).
     pub to: Ipv4Addr,
-    /// Explicit routes in order of preference, each without this node itself; an empty one follows the routing table.
+    /// Explicit routes in order of preference, each without this node itself; without one the head end
+    /// computes a path, or the routing tables decide hop by hop.
     pub routes: Vec<Vec<RouteHop>>,
+    /// What is asked of a computed path. If absent, a path is computed all the same where there is no route and the
+    /// head end knows its end from traffic engineering.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Box<PathRequest>>,
     /// What every hop is asked to reserve: the rate in the SENDER_TSPEC (RFC 2210, 3.1); 0 reserves nothing.
     pub bandwidth: Rate,
     /// Setup priority, 0 the most urgent (RFC 3209, 4.7).

@@ -44,6 +44,13 @@ pub enum Event {
         /// Error value: what it means depends on the code (RFC 2205, appendix B).
         value: u16,
     },
+    /// There is no path for a tunnel whose head end computes it.
+    LspNoPath {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// What is in the way, in words for people.
+        reason: String,
+    },
     /// A tunnel's traffic moved to another LSP without being interrupted.
     LspRerouted {
         /// Identifies the tunnel among those that begin at the device.

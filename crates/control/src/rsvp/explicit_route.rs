@@ -13,12 +13,18 @@ pub(super) trait Topology {
     fn adjacent(&self, node: &EroSubobject) -> Option<Neighbor>;
     /// The next hop towards an address by the routing table, and whether the route is for that host alone.
     fn route(&self, to: Ipv4Addr) -> Option<(Neighbor, bool)>;
+    /// The way to the loose hop that comes next, or to the end of the tunnel where the route ends before it: addresses
+    /// of the routers on it. Absent if there is none but that of the routing table, empty if there must be another and
+    /// is none.
+    fn expanded(&self) -> Option<&[Ipv4Addr]> {
+        None
+    }
     /// May the neighbour be part of the abstract node, as far as is known?
     fn may_be(&self, hop: Neighbor, node: &EroSubobject) -> bool;
 }
 
 /// What to do with a Path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The tunnel ends here.
     Egress,
@@ -28,8 +34,8 @@ pub(super) enum Step {
         hop: Neighbor,
         /// Subobjects that do not go on.
         consumed: u8,
-        /// A strict hop to put before the rest.
-        inserted: Option<Ipv4Addr>,
+        /// Strict hops to put before the rest.
+        inserted: Vec<Ipv4Addr>,
     },
 }
 
@@ -58,9 +64,12 @@ pub(super) fn select(
         if topology.is_self(&end) {
             return Ok(Step::Egress);
         }
+        if let Some(way) = topology.expanded() {
+            return along(way, consumed, topology).ok_or(routing::NO_ROUTE);
+        }
         let by_table = topology.route(end_point).map(|(hop, _)| hop);
         let hop = by_table.or_else(|| topology.adjacent(&end)).ok_or(routing::NO_ROUTE)?;
-        return Ok(Step::Forward { hop, consumed: clamp(consumed), inserted: None });
+        return Ok(Step::Forward { hop, consumed: clamp(consumed), inserted: Vec::new() });
     };
     // The route leads on from the end of the tunnel, or comes back here.
     let returns = |hop: &EroHop| {
@@ -69,9 +78,13 @@ pub(super) fn select(
     if topology.is_self(&end) || hops.iter().skip(consumed).any(returns) {
         return Err(routing::BAD_EXPLICIT_ROUTE);
     }
+    // 6: the way to a loose node, where more is known than the next hop.
+    if let (true, Some(way)) = (hop.loose, topology.expanded()) {
+        return along(way, consumed, topology).ok_or(routing::BAD_LOOSE_NODE);
+    }
     // 4: a neighbour in the next abstract node.
     if let Some(next) = topology.adjacent(&hop.node) {
-        return Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: None });
+        return Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: Vec::new() });
     }
     let by_table = match hop.node {
         EroSubobject::Ipv4 { address, .. } => topology.route(address),
@@ -81,20 +94,26 @@ pub(super) fn select(
     if let (Some(current), Some((next, _))) = (consumed.checked_sub(1).and_then(|i| hops.get(i)), by_table)
         && current.node.contains(next.address)
     {
-        return Ok(Step::Forward { hop: next, consumed: clamp(consumed - 1), inserted: None });
+        return Ok(Step::Forward { hop: next, consumed: clamp(consumed - 1), inserted: Vec::new() });
     }
     match by_table {
         // 6: any neighbour on the way to a loose node; 7: name it, so that it finds itself in the first subobject.
         Some((next, _)) if hop.loose => {
-            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: Some(next.address) })
+            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: vec![next.address] })
         }
         // A host route is all that is known of where a strict node is. If it is not the neighbour, that will say so.
         Some((next, true)) if topology.may_be(next, &hop.node) => {
-            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: None })
+            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: Vec::new() })
         }
         _ if hop.loose => Err(routing::BAD_LOOSE_NODE),
         _ => Err(routing::BAD_STRICT_NODE),
     }
+}
+
+/// The first step of a way whose hops go on in front of the rest.
+fn along(way: &[Ipv4Addr], consumed: usize, topology: &impl Topology) -> Option<Step> {
+    let hop = topology.adjacent(&EroSubobject::Ipv4 { address: *way.first()?, prefix_length: 32 })?;
+    Some(Step::Forward { hop, consumed: clamp(consumed), inserted: way.to_vec() })
 }
 
 /// The route from the subobject on that this router comes to and does not know, if it comes to one (RFC 3209, 4.3.6).
@@ -150,7 +169,7 @@ mod tests {
         EroHop { loose, node: EroSubobject::Ipv4 { address, prefix_length } }
     }
     fn forward(port: usize, consumed: u8, inserted: Option<Ipv4Addr>) -> Result<Step, u16> {
-        Ok(Step::Forward { hop: NEIGHBOURS[port - 2], consumed, inserted })
+        Ok(Step::Forward { hop: NEIGHBOURS[port - 2], consumed, inserted: inserted.into_iter().collect() })
     }
 
     #[test]

@@ -65,12 +65,14 @@ impl Rsvp {
         };
         let (gone, end_point) = (lsp.next_hop, lsp.session.end_point);
         let hops = lsp.ero.hops().unwrap_or_default();
-        let bandwidth = lsp.requested_rate();
-        let setup_priority = lsp.setup_priority;
-        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority };
+        let (bandwidth, setup_priority) = (lsp.requested_rate(), lsp.setup_priority);
+        let affinities = lsp.rare.as_ref().and_then(|rare| rare.affinities);
+        let expanded = self.expand(&hops, end_point, (bandwidth, setup_priority), affinities);
+        let (links, rib) = (&self.links, &self.services.rib);
+        let view = View { links, rib, bandwidth, setup_priority, expanded };
         match explicit_route::select(&hops, false, end_point, &view) {
-            Ok(step @ Step::Forward { hop, .. }) if Some(hop) != gone => {
-                self.reroute(index, step);
+            Ok(Step::Forward { hop, consumed, inserted }) if Some(hop) != gone => {
+                self.reroute(index, Step::Forward { hop, consumed, inserted });
                 self.send_path(index, Sending::Trigger);
             }
             _ => {
@@ -97,7 +99,10 @@ impl Rsvp {
         let session = lsp.session;
         let hops = lsp.ero.hops().unwrap_or_default();
         let (bandwidth, setup_priority) = (lsp.requested_rate(), lsp.setup_priority);
-        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority };
+        let affinities = lsp.rare.as_ref().and_then(|rare| rare.affinities);
+        let expanded = self.expand(&hops, session.end_point, (bandwidth, setup_priority), affinities);
+        let (links, rib) = (&self.links, &self.services.rib);
+        let view = View { links, rib, bandwidth, setup_priority, expanded };
         let found = match explicit_route::select(&hops, false, session.end_point, &view) {
             Ok(Step::Forward { hop, .. })
                 if !self.is_admissible(&session, hop.port, bandwidth, setup_priority) =>

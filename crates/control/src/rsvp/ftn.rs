@@ -164,6 +164,7 @@ impl Rsvp {
         tunnel.give_up_at = base::Time::MAX;
         tunnel.failures = 0;
         tunnel.active_route = tunnel.route;
+        tunnel.take_path(self.now);
         let before = tunnel.active.replace(lsp);
         if let Some(before) = before {
             tunnel.retiring.push((linger, before));

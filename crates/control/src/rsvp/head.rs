@@ -6,6 +6,7 @@
 use super::command::{TunnelId, TunnelSpec};
 use super::event::Event;
 use super::faults::Fault;
+use super::ingress::Unstarted;
 use super::lsp::Role;
 use super::outbox::Sending;
 use super::states::{PathEvent, TunnelEvent};
@@ -143,7 +144,7 @@ impl Rsvp {
     }
 
     /// Tries the routes from the current one on, until one can be signalled; pauses when none is left.
-    fn signal(&mut self, index: u32) {
+    pub(super) fn signal(&mut self, index: u32) {
         while let Some(tunnel) = self.tunnels.get(index).filter(|tunnel| tunnel.tried < tunnel.routes()) {
             let id = tunnel.id();
             let (lsp_id, started) = self.start(index);
@@ -158,11 +159,17 @@ impl Rsvp {
                     self.arm_tunnel(index);
                     return;
                 }
-                Err((code, value)) => {
+                Err(Unstarted::Error(code, value)) => {
                     let node = self.config.router_id;
                     self.event(Event::LspError { tunnel: id, lsp_id, node, code, value });
                     if let Some(tunnel) = self.tunnels.get_mut(index) {
                         tunnel.next_route();
+                    }
+                }
+                Err(Unstarted::NoPath(why)) => {
+                    self.event(Event::LspNoPath { tunnel: id, reason: why.to_string() });
+                    if let Some(tunnel) = self.tunnels.get_mut(index) {
+                        tunnel.exhaust();
                     }
                 }
             }
@@ -241,6 +248,7 @@ impl Rsvp {
                 return;
             }
         }
+        let is_blamed = self.blame(index, lsp, why);
         let Some(tunnel) = self.tunnels.get_mut(index) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
@@ -251,6 +259,10 @@ impl Rsvp {
             self.abandon_candidate(index);
             if let Some(tunnel) = self.tunnels.get_mut(index) {
                 tunnel.next_route();
+                // Another search would find the same path again.
+                if tunnel.is_computed() && !is_blamed {
+                    tunnel.exhaust();
+                }
             }
             self.signal(index);
         } else if tunnel.active == Some(lsp) {
@@ -290,13 +302,23 @@ impl Rsvp {
         for lsp in gone {
             self.tear_down(lsp);
         }
+        let is_satisfied = self.is_satisfied(index);
         let due = self
             .tunnels
             .get_mut(index)
             .filter(|tunnel| tunnel.retry_at <= now && !tunnel.state.has_candidate());
         if let Some(tunnel) = due {
             tunnel.begin_round();
-            self.signal(index);
+            if is_satisfied {
+                tunnel.failures = 0;
+                self.reconsider(index);
+            } else {
+                self.signal(index);
+            }
+        }
+        let check = self.tunnels.get(index).and_then(|tunnel| tunnel.computed.as_ref()?.check_at);
+        if check.is_some_and(|at| at <= now) {
+            self.reconsider(index);
         }
         self.arm_tunnel(index);
     }

@@ -12,23 +12,54 @@ use super::path::View;
 use super::route::Ero;
 use super::states::PathState;
 use super::transport::Neighbor;
+use crate::services::te::NoPath;
 use base::PortId;
 use wire::rsvp::{
     Adspec, ControlledLoadFragment, General, SenderTspec, SessionAttribute, TokenBucket, error_code,
 };
 
+/// Why a new LSP was not signalled.
+#[derive(Clone, Debug)]
+pub(super) enum Unstarted {
+    /// An error code of RSVP, and its value.
+    Error(u8, u16),
+    /// There is no path that does what is asked of it.
+    NoPath(NoPath),
+}
+
+impl From<(u8, u16)> for Unstarted {
+    fn from((code, value): (u8, u16)) -> Unstarted {
+        Unstarted::Error(code, value)
+    }
+}
+
 impl Rsvp {
     /// Makes the state of a new LSP along the tunnel's current route, and sends its Path.
-    pub(super) fn start(&mut self, index: u32) -> (u16, Result<u32, (u8, u16)>) {
+    pub(super) fn start(&mut self, index: u32) -> (u16, Result<u32, Unstarted>) {
         let router_id = self.config.router_id;
         let Some(tunnel) = self.tunnels.get(index) else {
             self.counters.faults.note(Fault::NoTunnel);
-            return (0, Err((error_code::RSVP_SYSTEM, 0)));
+            return (0, Err((error_code::RSVP_SYSTEM, 0).into()));
         };
         let spec = tunnel.spec.clone();
         let session = SessionKey { end_point: spec.to, tunnel_id: spec.tunnel_id, extended: router_id };
         let route = spec.routes.get(tunnel.route).map(Vec::as_slice).unwrap_or_default();
         let mut ero = Ero::of_command(route);
+        let mut way = Vec::new();
+        if spec.routes.is_empty() {
+            match self.find_path(index) {
+                Ok(Some(path)) => {
+                    ero = Ero::of_path(&path.hops);
+                    way = path.hops;
+                }
+                Ok(None) => {}
+                Err(why) => return (0, Err(Unstarted::NoPath(why))),
+            }
+        }
+        let Some(tunnel) = self.tunnels.get(index) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return (0, Err((error_code::RSVP_SYSTEM, 0).into()));
+        };
         // Not zero, and not in use.
         let distinct = self.config.distinct_lsp_ids;
         let mut lsp_id = if distinct { self.lsp_ids } else { tunnel.next_lsp_id }.max(1);
@@ -44,30 +75,34 @@ impl Rsvp {
         if let Some(object) = spec.diffserv.as_ref().and_then(diffserv::object)
             && let Err(Problem::Error(code, value)) = diffserv::check(self.config.diffserv.as_ref(), &object)
         {
-            return (lsp_id, Err((code, value)));
+            return (lsp_id, Err((code, value).into()));
         }
         if self.store.len() >= self.config.limits.lsps {
-            return (lsp_id, Err((error_code::RSVP_SYSTEM, 0)));
+            return (lsp_id, Err((error_code::RSVP_SYSTEM, 0).into()));
         }
-        let view = View {
-            links: &self.links,
-            rib: &self.services.rib,
-            bandwidth: spec.bandwidth,
-            setup_priority: spec.setup_priority.min(7),
-        };
         let hops = ero.hops().unwrap_or_default();
+        let setup_priority = spec.setup_priority.min(7);
+        let expanded = self.expand(&hops, spec.to, (spec.bandwidth, setup_priority), affinities(&spec));
+        let (links, rib, bandwidth) = (&self.links, &self.services.rib, spec.bandwidth);
+        let view = View { links, rib, bandwidth, setup_priority, expanded };
         let step = explicit_route::select(&hops, true, spec.to, &view);
         let hop = match step {
             Ok(Step::Forward { hop, consumed, inserted }) => {
-                ero.advance(consumed, inserted);
+                ero.advance(consumed, &inserted);
                 hop
             }
-            Ok(Step::Egress) => return (lsp_id, Err((error_code::ROUTING, error_code::routing::NO_ROUTE))),
-            Err(value) => return (lsp_id, Err((error_code::ROUTING, value))),
+            Ok(Step::Egress) => {
+                return (lsp_id, Err((error_code::ROUTING, error_code::routing::NO_ROUTE).into()));
+            }
+            Err(value) => {
+                self.distrust_first(&way, &spec, error_code::ROUTING);
+                return (lsp_id, Err((error_code::ROUTING, value).into()));
+            }
         };
         if !self.is_admissible(&session, hop.port, spec.bandwidth, spec.setup_priority) {
             self.note_refusal(hop.port);
-            return (lsp_id, Err((error_code::ADMISSION, error_code::admission::BANDWIDTH)));
+            self.distrust_first(&way, &spec, error_code::ADMISSION);
+            return (lsp_id, Err((error_code::ADMISSION, error_code::admission::BANDWIDTH).into()));
         }
         let mut lsp = self.new_lsp(&spec, session, lsp_id, hop);
         lsp.ero = ero;
@@ -101,6 +136,9 @@ impl Rsvp {
         if spec.record_route || spec.record_labels {
             lsp.rare_mut().path_rro = Some(Vec::new());
         }
+        if let Some(affinities) = affinities(spec) {
+            lsp.rare_mut().affinities = Some(affinities);
+        }
         if let Some(object) = spec.diffserv.as_ref().and_then(diffserv::object) {
             lsp.rare_mut().diffserv = Some(object);
         }
@@ -121,4 +159,14 @@ impl Rsvp {
         }
         lsp
     }
+}
+
+/// Which groups links of a tunnel's LSPs must have, if it is asked at all (RFC 3209, 4.7.4).
+fn affinities(spec: &TunnelSpec) -> Option<wire::rsvp::Affinities> {
+    let asked = spec.path.as_ref()?.affinities;
+    (!asked.is_empty()).then_some(wire::rsvp::Affinities {
+        exclude_any: asked.exclude_any,
+        include_any: asked.include_any,
+        include_all: asked.include_all,
+    })
 }

@@ -7,7 +7,7 @@
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `ftn`; what is taken from the services, and the plane boundary:
+//! - tunnels at their head end: `head`, `ingress`, `computed`, `ftn`; what is taken from the services, and the plane boundary:
 //!   `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
@@ -18,6 +18,7 @@ mod admission;
 mod advert;
 mod audit;
 pub mod command;
+mod computed;
 mod config;
 mod counters;
 mod diffserv;
@@ -237,8 +238,8 @@ impl Rsvp {
             Change::Interface { port: None, .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Engineering { .. } => {}
+            | Change::Avoided { .. } => {}
+            Change::Engineering { is_lost } => self.engineering_changed(is_lost),
             Change::Restart => self.restart(),
         }
         self.settle();

@@ -27,6 +27,8 @@ pub(super) struct View<'a> {
     pub rib: &'a Rib,
     pub bandwidth: Rate,
     pub setup_priority: u8,
+    /// What is known of the way to the loose hop that comes next: see [`Rsvp::expand`].
+    pub expanded: Option<Vec<Ipv4Addr>>,
 }
 
 impl Topology for View<'_> {
@@ -46,6 +48,9 @@ impl Topology for View<'_> {
             }
             _ => None,
         }
+    }
+    fn expanded(&self) -> Option<&[Ipv4Addr]> {
+        self.expanded.as_deref()
     }
     fn may_be(&self, hop: Neighbor, node: &EroSubobject) -> bool {
         let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
@@ -157,16 +162,20 @@ impl Rsvp {
                 return Ok(None);
             }
         }
+        let reserved = known.is_some_and(Lsp::is_reserved);
+        let unlabelled = known.is_none_or(|lsp| lsp.in_label.is_none());
         let bandwidth = Rate::from_bytes_per_s(path.sender_tspec.0.rate);
         let setup = path.session_attribute.as_ref().map_or(7, |attribute| attribute.setup_priority.min(7));
-        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority: setup };
         let hops: &[EroHop] = path.ero.as_deref().unwrap_or_default();
+        let affinities = path.session_attribute.as_ref().and_then(|attribute| attribute.affinities);
+        let expanded = self.expand(hops, session.end_point, (bandwidth, setup), affinities);
+        let (links, rib) = (&self.links, &self.services.rib);
+        let view = View { links, rib, bandwidth, setup_priority: setup, expanded };
         let step = explicit_route::select(hops, false, session.end_point, &view).map_err(Problem::routing)?;
-        if let Step::Forward { hop, .. } = step {
+        if let Step::Forward { hop, .. } = &step {
             if arrival.ip.ttl <= 1 {
                 return Err(Problem::Silent(Discard::TtlExpired));
             }
-            let reserved = known.is_some_and(Lsp::is_reserved);
             if !reserved && !self.is_admissible(session, hop.port, bandwidth, setup) {
                 self.note_refusal(hop.port);
                 return Err(Problem::Error(error_code::ADMISSION, error_code::admission::BANDWIDTH));
@@ -174,7 +183,7 @@ impl Rsvp {
         }
         // The nulls that an egress may ask for are no labels of its own.
         let null = step == Step::Egress && self.config.egress_label != EgressLabel::Real;
-        if !null && known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels_are_exhausted() {
+        if !null && unlabelled && self.labels_are_exhausted() {
             return Err(Problem::routing(routing::LABEL_ALLOCATION));
         }
         Ok(Some(step))
@@ -204,7 +213,7 @@ impl Rsvp {
     /// Takes the way that was found; gives up what lay on another one. Has anything changed?
     pub(super) fn reroute(&mut self, index: u32, step: Step) -> bool {
         let (event, next_hop, consumed, inserted) = match step {
-            Step::Egress => (PathEvent::Terminated, None, 0, None),
+            Step::Egress => (PathEvent::Terminated, None, 0, Vec::new()),
             Step::Forward { hop, consumed, inserted } => {
                 (PathEvent::Forwarded, Some(hop), consumed, inserted)
             }
@@ -227,7 +236,7 @@ impl Rsvp {
         if let Some(lsp) = self.store.get_mut(index) {
             self.counters.faults.step(&mut lsp.path, event);
             lsp.next_hop = next_hop;
-            lsp.ero.advance(consumed, inserted);
+            lsp.ero.advance(consumed, &inserted);
         }
         moved
     }

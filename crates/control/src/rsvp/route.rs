@@ -2,6 +2,7 @@
 //! all are.
 
 use super::command::RouteHop;
+use crate::services::te::TeHop;
 use core::net::Ipv4Addr;
 use wire::rsvp::{EroHop, EroSubobject};
 
@@ -20,9 +21,19 @@ enum Hops {
     Hosts(Box<[Ipv4Addr]>),
     Ipv4(Box<[Ipv4Hop]>),
     Any(Box<[EroHop]>),
+    /// What came, and the strict hops towards a loose one that go on in front of the rest, but for the first of them.
+    Expanded(Box<(Hops, Vec<Ipv4Addr>)>),
 }
 
 impl Hops {
+    /// The route as it came, whatever goes on.
+    fn came(&self) -> &Hops {
+        match self {
+            Hops::Expanded(both) => both.0.came(),
+            hops => hops,
+        }
+    }
+
     /// Hops in as little memory as they take; `ipv4` gives those to prefixes of IPv4.
     fn of<H>(hops: &[H], ipv4: impl Fn(&H) -> Option<Ipv4Hop>) -> Option<Hops> {
         let host = |hop: &H| ipv4(hop).filter(|hop| hop.is_strict_host()).map(|hop| hop.address);
@@ -45,7 +56,8 @@ pub(super) struct Ero {
     hops: Hops,
     /// Hops that do not go on.
     consumed: u8,
-    /// A strict hop put in front of the rest: the next hop towards a loose one (RFC 3209, 4.3.4.2).
+    /// The first of the strict hops that are put in front of the rest: the next hop towards a loose one (RFC 3209,
+    /// 4.3.4.2).
     inserted: Option<Ipv4Addr>,
 }
 
@@ -69,9 +81,14 @@ impl Ero {
         Ero { hops: Hops::of(route, hop).unwrap_or_default(), consumed: 0, inserted: None }
     }
 
+    /// The route along a computed path.
+    pub(super) fn of_path(path: &[TeHop]) -> Ero {
+        Ero { hops: Hops::Hosts(path.iter().map(|hop| hop.far).collect()), consumed: 0, inserted: None }
+    }
+
     /// Is it the route that a Path brings?
     pub(super) fn is_same(&self, hops: Option<&[EroHop]>) -> bool {
-        match (&self.hops, hops) {
+        match (self.hops.came(), hops) {
             (Hops::Absent, None) => true,
             (Hops::Hosts(mine), Some(hops)) => {
                 let same = |(a, b): (&Ipv4Addr, &EroHop)| Ipv4Hop::of(b) == Some(Ipv4Hop::strict(*a));
@@ -87,8 +104,8 @@ impl Ero {
 
     /// The route as it came.
     pub(super) fn hops(&self) -> Option<Vec<EroHop>> {
-        match &self.hops {
-            Hops::Absent => None,
+        match self.hops.came() {
+            Hops::Absent | Hops::Expanded(_) => None,
             Hops::Hosts(hops) => Some(hops.iter().copied().map(EroHop::strict).collect()),
             Hops::Ipv4(hops) => Some(hops.iter().map(|hop| hop.to_wire()).collect()),
             Hops::Any(hops) => Some(hops.to_vec()),
@@ -96,27 +113,45 @@ impl Ero {
     }
 
     /// Remembers how the route goes on.
-    pub(super) fn advance(&mut self, consumed: u8, inserted: Option<Ipv4Addr>) {
+    pub(super) fn advance(&mut self, consumed: u8, inserted: &[Ipv4Addr]) {
         self.consumed = consumed;
-        self.inserted = inserted;
+        self.inserted = inserted.first().copied();
+        let came = match core::mem::take(&mut self.hops) {
+            Hops::Expanded(both) => both.0,
+            hops => hops,
+        };
+        self.hops = match inserted.get(1..) {
+            None | Some([]) => came,
+            Some(more) => Hops::Expanded(Box::new((came, more.to_vec()))),
+        };
     }
 
     /// Goes on where another route did.
     pub(super) fn continue_as(&mut self, other: &Ero) {
-        self.advance(other.consumed, other.inserted);
+        let more = match &other.hops {
+            Hops::Expanded(both) => &both.1[..],
+            _ => &[],
+        };
+        let inserted: Vec<Ipv4Addr> = other.inserted.into_iter().chain(more.iter().copied()).collect();
+        self.advance(other.consumed, &inserted);
     }
 
     /// The route that goes on to the next hop; an empty one is left out (RFC 3209, 4.3.4.1).
     pub(super) fn outgoing(&self) -> Option<Vec<EroHop>> {
         let from = usize::from(self.consumed);
-        let len = self.len().saturating_sub(from) + usize::from(self.inserted.is_some());
+        let expanded: &[Ipv4Addr] = match &self.hops {
+            Hops::Expanded(both) => &both.1,
+            _ => &[],
+        };
+        let len = self.len().saturating_sub(from) + expanded.len() + usize::from(self.inserted.is_some());
         if len == 0 {
             return None;
         }
         let mut out = Vec::with_capacity(len);
         out.extend(self.inserted.map(EroHop::strict));
-        match &self.hops {
-            Hops::Absent => {}
+        out.extend(expanded.iter().copied().map(EroHop::strict));
+        match self.hops.came() {
+            Hops::Absent | Hops::Expanded(_) => {}
             Hops::Hosts(hops) => out.extend(hops.iter().skip(from).copied().map(EroHop::strict)),
             Hops::Ipv4(hops) => out.extend(hops.iter().skip(from).map(|hop| hop.to_wire())),
             Hops::Any(hops) => out.extend(hops.iter().skip(from).cloned()),
@@ -126,8 +161,8 @@ impl Ero {
 
     /// Hops as they came.
     fn len(&self) -> usize {
-        match &self.hops {
-            Hops::Absent => 0,
+        match self.hops.came() {
+            Hops::Absent | Hops::Expanded(_) => 0,
             Hops::Hosts(hops) => hops.len(),
             Hops::Ipv4(hops) => hops.len(),
             Hops::Any(hops) => hops.len(),
@@ -176,9 +211,20 @@ mod tests {
         }
         assert!(Ero::new(None).is_same(None));
         let mut ero = Ero::new(Some(&[a.clone(), b.clone()]));
-        ero.advance(1, Some(Ipv4Addr::new(10, 0, 0, 9)));
-        assert_eq!(ero.outgoing(), Some(vec![EroHop::strict(Ipv4Addr::new(10, 0, 0, 9)), b]));
-        ero.advance(2, None);
+        ero.advance(1, &[Ipv4Addr::new(10, 0, 0, 9)]);
+        assert_eq!(ero.outgoing(), Some(vec![EroHop::strict(Ipv4Addr::new(10, 0, 0, 9)), b.clone()]));
+        // A way of several hops to a loose one.
+        ero.advance(1, &[8, 9].map(|d| Ipv4Addr::new(10, 0, 0, d)));
+        let way = [8, 9].map(|d| EroHop::strict(Ipv4Addr::new(10, 0, 0, d)));
+        assert_eq!(ero.outgoing(), Some([&way[..], &[b.clone()]].concat()));
+        assert_eq!(
+            (ero.is_same(Some(&[a.clone(), b.clone()])), ero.hops()),
+            (true, Some(vec![a.clone(), b]))
+        );
+        let mut other = Ero::new(Some(&[a]));
+        other.continue_as(&ero);
+        assert_eq!(other.outgoing(), Some(way.to_vec()));
+        ero.advance(2, &[]);
         assert_eq!(ero.outgoing(), None);
     }
 }

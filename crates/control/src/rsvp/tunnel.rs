@@ -2,6 +2,7 @@
 
 use super::command::TunnelId;
 use super::command::TunnelSpec;
+use super::computed::{ATTEMPTS, Computed};
 use super::slab::Slab;
 use super::states::TunnelState;
 use base::{Map, Time, TimerId};
@@ -35,6 +36,8 @@ pub(super) struct Tunnel {
     pub carried: Option<Arc<TunnelSpec>>,
     /// What the batch under way maps to the candidate.
     pub offered: Option<Arc<TunnelSpec>>,
+    /// What is kept of its path, if it was ever computed.
+    pub computed: Option<Box<Computed>>,
     /// How many tunnels were declared before it.
     pub sequence: u64,
     pub timer: Option<TimerId>,
@@ -59,6 +62,7 @@ impl Tunnel {
             next_lsp_id: first_lsp_id,
             carried: None,
             offered: None,
+            computed: None,
             sequence: 0,
             timer: None,
             timer_at: Time::MAX,
@@ -70,9 +74,9 @@ impl Tunnel {
         TunnelId { to: self.spec.to, id: self.spec.tunnel_id }
     }
 
-    /// How many routes there are to try: the routing table's is one.
+    /// How many routes there are to try: the routing table's is one, and of computed paths there are a few.
     pub(super) fn routes(&self) -> usize {
-        self.spec.routes.len().max(1)
+        if self.is_computed() { ATTEMPTS } else { self.spec.routes.len().max(1) }
     }
 
     /// Goes on to the next route.
@@ -89,7 +93,8 @@ impl Tunnel {
     /// When something is to be done.
     pub(super) fn deadline(&self) -> Time {
         let retiring = self.retiring.iter().map(|entry| entry.0).min().unwrap_or(Time::MAX);
-        retiring.min(self.retry_at).min(self.give_up_at)
+        let check = self.computed.as_ref().and_then(|computed| computed.check_at).unwrap_or(Time::MAX);
+        retiring.min(self.retry_at).min(self.give_up_at).min(check)
     }
 }
 
@@ -130,6 +135,9 @@ impl Tunnels {
     }
     pub(super) fn len(&self) -> usize {
         self.slab.len()
+    }
+    pub(super) fn indices(&self) -> Vec<u32> {
+        self.slab.indices()
     }
     /// Tunnels in the order of their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Tunnel)> {

@@ -268,6 +268,7 @@ impl Run {
             retry_limit: None,
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),
+            path: None,
         }
     }
 

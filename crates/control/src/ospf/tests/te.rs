@@ -151,7 +151,7 @@ fn the_database_of_the_node_follows() {
     let mut net = Net::new(3, vec![Link::between(0, 1, 10), Link::between(1, 2, 10), dear]);
     (0..3).for_each(|node| net.engineer(node));
     net.run(60);
-    let mut path = |net: &mut Net, metric, bandwidth| {
+    let path = |net: &mut Net, metric, bandwidth| {
         let asked = Constraints { metric, bandwidth: Rate(bandwidth), priority: 7, ..Constraints::default() };
         let found = net.engineering(0).path(Time::ZERO, id(0), id(2), &asked).map_err(|why| why.to_string());
         found.map(|path| (path.hops.iter().map(|hop| hop.far).collect::<Vec<_>>(), path.cost))

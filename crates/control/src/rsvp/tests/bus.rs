@@ -31,6 +31,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         tunnel_id,
         to: id(to),
         routes: routes.iter().map(|route| hops(route)).collect(),
+        path: None,
         bandwidth: Rate::from_mbps(mbps),
         setup_priority: 7,
         holding_priority: 7,

@@ -3,6 +3,7 @@
 mod admission;
 mod adspec;
 mod bus;
+mod computed;
 mod diffserv;
 mod diffserv_bytes;
 mod diffserv_life;

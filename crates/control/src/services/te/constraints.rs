@@ -3,6 +3,7 @@
 use super::link::{Distrust, Known};
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
 
 base::words! {
     /// Which cost of links paths are compared by.
@@ -17,7 +18,7 @@ base::words! {
 }
 
 /// Which administrative groups links must have, one a bit (RFC 3209, 4.7.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Affinities {
     /// Links of any of these are not used.
     pub exclude_any: u32,

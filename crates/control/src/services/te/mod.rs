@@ -169,7 +169,10 @@ impl Engineering {
             return;
         }
         // A border router says the same in several areas.
-        self.routers = self.addresses.iter().map(|(key, address)| (*address, key.router)).collect();
+        if let Some(before) = before.filter(|before| self.addresses.values().all(|other| other != before)) {
+            self.routers.remove(&before);
+        }
+        self.routers.extend(address.map(|address| (address, key.router)));
         self.change(false);
     }
 
@@ -255,7 +258,28 @@ impl Engineering {
         router.or_else(|| self.graph().place(address).map(|_| address))
     }
 
-    /// What a path, by the near addresses of its links, costs and has left now; nothing if it does not do any more.
+    /// Is every link of a path still announced, whatever is asked of it?
+    pub fn is_whole(&mut self, from: Ipv4Addr, hops: &[TeHop]) -> bool {
+        self.edges_of(from, hops).is_some()
+    }
+
+    /// The links of a path; nothing if one of them is announced no more.
+    fn edges_of(&mut self, from: Ipv4Addr, hops: &[TeHop]) -> Option<Vec<graph::Edge>> {
+        let mut at = self.router_of(from).and_then(|id| self.graph().place(id))?;
+        let graph = self.graph.as_ref()?;
+        let edge = |hop: &TeHop| {
+            let is_it = |edge: &&graph::Edge| {
+                let known = self.known.get(edge.link as usize).and_then(Option::as_ref);
+                edge.far == hop.far && known.is_some_and(|known| known.link.local == hop.near)
+            };
+            let edge = graph.edges_from(at).iter().find(is_it)?;
+            at = edge.to;
+            Some(*edge)
+        };
+        hops.iter().map(edge).collect()
+    }
+
+    /// What a path costs and has left now; nothing if it does not do any more.
     pub fn cost_of(
         &mut self,
         now: Time,
@@ -263,18 +287,11 @@ impl Engineering {
         hops: &[TeHop],
         constraints: &Constraints,
     ) -> Option<(u64, Rate)> {
-        let mut at = self.router_of(from).and_then(|id| self.graph().place(id))?;
-        self.graph();
-        let graph = self.graph.as_ref()?;
         let (mut cost, mut least) = (0, u64::MAX);
-        for hop in hops {
-            let edge = graph.edges_from(at).iter().find(|edge| {
-                let known = self.known.get(edge.link as usize).and_then(Option::as_ref);
-                edge.far == hop.far && known.is_some_and(|known| known.link.local == hop.near)
-            })?;
+        for edge in self.edges_of(from, hops)? {
             let known = self.known.get(edge.link as usize)?.as_ref()?;
             let (more, left) = constraints.weigh(known, edge.far, now).ok()?;
-            (cost, least, at) = (cost + more, least.min(left), edge.to);
+            (cost, least) = (cost + more, least.min(left));
         }
         Some((cost, Rate(least)))
     }

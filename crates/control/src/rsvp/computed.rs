@@ -1,0 +1,280 @@
+//! Paths that a router computes (RFC 3209, 2.2 and 4.3.4.1): those of tunnels without an explicit route, and what lies
+//! between it and a loose hop.
+//!
+//! A head end whose node knows of traffic engineering asks it for a path, and signals that as strict hops. What a link
+//! on it has refused or failed is avoided for a while, so that the next attempt takes another way. A path is looked for
+//! again when one of its links is announced no more, by time, when the database changes, and by command; a better one
+//! is taken over by make before break.
+
+use super::Rsvp;
+use super::command::{PathRequest, ReservationStyle, TunnelSpec};
+use super::faults::Fault;
+use super::head::Loss;
+use super::states::TunnelState;
+use super::tunnel::Tunnel;
+use crate::services::te::{Affinities, Constraints, Distrust, Held, NoPath, TeHop, TePath};
+use base::{Rate, Span, Time};
+use core::net::Ipv4Addr;
+use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::{EroHop, EroSubobject};
+
+/// Attempts of a round: each avoids the link at which the last one failed.
+pub(super) const ATTEMPTS: usize = 8;
+/// From a change of the database to the search for better paths: what belongs to one event has come by then.
+const SETTLE: Span = Span::from_secs(1);
+/// The same of tunnels that have no LSP.
+const SOON: Span = Span::from_ms(100);
+
+/// What a head end keeps of a tunnel whose path it computes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Computed {
+    /// The path of the LSP that carries traffic.
+    pub active: Vec<TeHop>,
+    /// The path of the LSP that is being set up.
+    pub candidate: Vec<TeHop>,
+    /// There was no path when it was looked for last.
+    pub is_without: bool,
+    /// When a better one is looked for.
+    pub check_at: Option<Time>,
+}
+
+impl Tunnel {
+    /// Does the head end compute its path?
+    pub(super) fn is_computed(&self) -> bool {
+        self.computed.is_some() && self.spec.routes.is_empty()
+    }
+
+    /// Ends the round: there is nothing else to try now.
+    pub(super) fn exhaust(&mut self) {
+        self.tried = self.routes();
+    }
+
+    /// The candidate carries traffic now.
+    pub(super) fn take_path(&mut self, now: Time) {
+        let again = self.spec.path.as_ref().and_then(|path| path.reoptimise);
+        if let Some(computed) = &mut self.computed {
+            computed.active = core::mem::take(&mut computed.candidate);
+            computed.check_at = again.map(|again| now + again);
+        }
+    }
+
+    /// What a new LSP of the tunnel asks of its path; `held` is what it shares with the one that carries traffic.
+    fn constraints(&self, held: Rate) -> Constraints {
+        let spec = &self.spec;
+        let path: PathRequest = spec.path.as_deref().cloned().unwrap_or_default();
+        // Without an LSP that shares, nothing is held.
+        let sharing = self.computed.iter().filter(|_| self.active.is_some() && shares(spec));
+        let links = sharing.flat_map(|computed| &computed.active).map(|hop| hop.near);
+        Constraints {
+            bandwidth: signalled(spec.bandwidth),
+            priority: spec.setup_priority.min(7),
+            metric: path.metric,
+            affinities: path.affinities,
+            hop_limit: path.hop_limit,
+            exclude_srlgs: path.exclude_srlgs,
+            exclude: path.exclude,
+            held: Held { rate: held, priority: spec.holding_priority.min(7), links: links.collect() },
+        }
+    }
+}
+
+/// A rate as messages and advertisements say it.
+fn signalled(rate: Rate) -> Rate {
+    Rate::from_bytes_per_s(rate.as_bytes_per_s())
+}
+
+/// Only LSPs in shared-explicit style share what they reserve (RFC 3209, 2.5).
+fn shares(spec: &TunnelSpec) -> bool {
+    spec.style == ReservationStyle::SharedExplicit
+}
+
+impl Rsvp {
+    /// A path for the next LSP of a tunnel. Nothing if its hops are to find the way: traffic engineering knows nothing
+    /// of its end, and nobody asked for a computed path.
+    pub(super) fn find_path(&mut self, index: u32) -> Result<Option<TePath>, NoPath> {
+        let (router_id, now) = (self.config.router_id, self.now);
+        let held = self.held_by(index);
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return Ok(None);
+        };
+        let (to, is_wanted) = (tunnel.spec.to, tunnel.spec.path.is_some());
+        if let Some(computed) = &mut tunnel.computed {
+            (computed.is_without, computed.candidate) = (false, Vec::new());
+        }
+        let engineering = &mut self.services.engineering;
+        if !is_wanted && (engineering.is_empty() || engineering.router_of(to).is_none()) {
+            return Ok(None);
+        }
+        let found = engineering.path(now, router_id, to, &tunnel.constraints(held));
+        let computed = tunnel.computed.get_or_insert_default();
+        computed.is_without = found.is_err();
+        computed.candidate = found.as_ref().map_or_else(|_| Vec::new(), |path| path.hops.clone());
+        found.map(Some)
+    }
+
+    /// What a new LSP of a tunnel shares with the one that carries traffic.
+    fn held_by(&self, index: u32) -> Rate {
+        let tunnel = self.tunnels.get(index).filter(|tunnel| shares(&tunnel.spec));
+        let active = tunnel.and_then(|tunnel| self.store.get(tunnel.active?));
+        active.map_or(Rate(0), super::lsp::Lsp::requested_rate)
+    }
+
+    /// The first link of a path that was just found does not take the LSP.
+    pub(super) fn distrust_first(&mut self, way: &[TeHop], spec: &TunnelSpec, code: u8) {
+        if let Some(first) = way.first() {
+            self.services.engineering.distrust(self.now, first.near, distrust(code, spec));
+        }
+    }
+
+    /// An LSP failed: the link where it did is avoided from now on. Was it found?
+    pub(super) fn blame(&mut self, index: u32, lsp: u32, why: Loss) -> bool {
+        let (router_id, now) = (self.config.router_id, self.now);
+        let Some(tunnel) = self.tunnels.get(index) else { return false };
+        let Some(computed) = tunnel.computed.as_deref() else { return false };
+        let way = match Some(lsp) {
+            lsp if lsp == tunnel.candidate => &computed.candidate,
+            lsp if lsp == tunnel.active => &computed.active,
+            // It carried traffic before: nobody minds.
+            _ => return false,
+        };
+        let engineering = &mut self.services.engineering;
+        let (place, code) = match why {
+            Loss::PortDown => (Some(0), error_code::ROUTING),
+            Loss::Error { node, code, value } => {
+                let router = engineering.router_of(node);
+                let at = way.iter().position(|hop| Some(hop.router) == router);
+                let is_head =
+                    node == router_id || (router.is_some() && router == engineering.router_of(router_id));
+                // Who finds itself in no hop, or is the last, blames the link by which the Path came.
+                let is_before = (code, value) == (error_code::ROUTING, routing::BAD_INITIAL_SUBOBJECT)
+                    || at.is_some_and(|at| at + 1 == way.len());
+                let place = match at {
+                    Some(at) if is_before => Some(at),
+                    Some(at) => Some(at + 1),
+                    None => is_head.then_some(0),
+                };
+                (place, code)
+            }
+            Loss::Torn | Loss::TimedOut | Loss::NotSetUp | Loss::TablesFull => (None, 0),
+        };
+        let Some(hop) = place.and_then(|place| way.get(place)) else { return false };
+        engineering.distrust(now, hop.near, distrust(code, &tunnel.spec));
+        true
+    }
+
+    /// Something else is known of links: tunnels without an LSP try again, those whose path is broken at once take
+    /// another way, and those that want the best path look for it soon.
+    pub(super) fn engineering_changed(&mut self, is_lost: bool) {
+        let (router_id, now) = (self.config.router_id, self.now);
+        for index in self.tunnels.indices() {
+            let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else {
+                continue;
+            };
+            let follows = tunnel.spec.path.as_ref().is_some_and(|path| path.follow);
+            let Some(computed) = tunnel.computed.as_deref_mut() else { continue };
+            match tunnel.state {
+                TunnelState::Down if computed.is_without && tunnel.retry_at < Time::MAX => {
+                    // What changes while a network comes up is no failure of the tunnel.
+                    tunnel.failures = tunnel.failures.saturating_sub(1);
+                    tunnel.retry_at = tunnel.retry_at.min(now + SOON);
+                }
+                TunnelState::Up
+                    if is_lost && !self.services.engineering.is_whole(router_id, &computed.active) =>
+                {
+                    tunnel.begin_round();
+                    tunnel.failures = 0;
+                    self.signal(index);
+                }
+                _ if follows && tunnel.state.has_active() => {
+                    let at = now + SETTLE;
+                    computed.check_at = Some(computed.check_at.map_or(at, |known| known.min(at)));
+                }
+                _ => continue,
+            }
+            self.arm_tunnel(index);
+        }
+    }
+
+    /// Looks for a better path, and has the traffic move there.
+    pub(super) fn reconsider(&mut self, index: u32) {
+        let (router_id, now) = (self.config.router_id, self.now);
+        let held = self.held_by(index);
+        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else { return };
+        let asked = tunnel.spec.path.as_ref();
+        let (again, follows) = asked.map_or((None, false), |path| (path.reoptimise, path.follow));
+        let constraints = tunnel.constraints(held);
+        let Some(computed) = tunnel.computed.as_deref_mut() else { return };
+        computed.check_at = again.map(|again| now + again);
+        if tunnel.state != TunnelState::Up {
+            if follows && tunnel.state.has_active() {
+                computed.check_at = Some(now + SETTLE);
+            }
+            return;
+        }
+        let engineering = &mut self.services.engineering;
+        let Ok(path) = engineering.path(now, router_id, tunnel.spec.to, &constraints) else { return };
+        let active = &computed.active;
+        let cost = engineering.cost_of(now, router_id, active, &constraints).filter(|_| !active.is_empty());
+        let is_better =
+            cost.is_none_or(|(cost, _)| (path.cost, path.hops.len()) < (cost, computed.active.len()));
+        if is_better {
+            tunnel.begin_round();
+            tunnel.failures = 0;
+            self.signal(index);
+        }
+    }
+
+    /// Is the LSP that carries a tunnel's traffic what the tunnel asks for, but perhaps not on the best path?
+    pub(super) fn is_satisfied(&self, index: u32) -> bool {
+        let tunnel = self.tunnels.get(index).filter(|tunnel| tunnel.is_computed());
+        let active = tunnel.and_then(|tunnel| Some((tunnel, self.store.get(tunnel.active?)?)));
+        active.is_some_and(|(tunnel, lsp)| {
+            let spec = &tunnel.spec;
+            let asked = (signalled(spec.bandwidth), spec.setup_priority.min(7), spec.holding_priority.min(7));
+            (lsp.requested_rate(), lsp.setup_priority, lsp.holding_priority) == asked
+        })
+    }
+
+    /// Strict hops to the loose one that a route comes to next, or to the end of the tunnel where the route ends before
+    /// it (RFC 3209, 4.3.4.1); absent if traffic engineering has nothing to say of it, empty if there is no path.
+    pub(super) fn expand(
+        &mut self,
+        hops: &[EroHop],
+        end_point: Ipv4Addr,
+        (bandwidth, priority): (Rate, u8),
+        affinities: Option<wire::rsvp::Affinities>,
+    ) -> Option<Vec<Ipv4Addr>> {
+        if self.services.engineering.is_empty() {
+            return None;
+        }
+        let consumed = hops.iter().take_while(|hop| self.links.is_self(&hop.node)).count();
+        let to = match hops.get(consumed) {
+            Some(&EroHop { loose: true, node: EroSubobject::Ipv4 { address, prefix_length: 32 } }) => address,
+            None if consumed > 0 && !self.links.is_own(end_point) => end_point,
+            _ => return None,
+        };
+        let affinities = affinities.map_or_else(Affinities::default, |all| Affinities {
+            exclude_any: all.exclude_any,
+            include_any: all.include_any,
+            include_all: all.include_all,
+        });
+        let constraints = Constraints { bandwidth, priority, affinities, ..Constraints::default() };
+        let path = self.services.engineering.path(self.now, self.config.router_id, to, &constraints);
+        match path {
+            Ok(path) => Some(path.hops.iter().map(|hop| hop.far).collect()),
+            Err(NoPath::Unknown(_)) => None,
+            Err(_) => Some(Vec::new()),
+        }
+    }
+}
+
+/// What an error says of the link where it was found.
+fn distrust(code: u8, spec: &TunnelSpec) -> Distrust {
+    match code {
+        error_code::ADMISSION | error_code::POLICY => {
+            Distrust::Refused { priority: spec.setup_priority.min(7), rate: signalled(spec.bandwidth) }
+        }
+        _ => Distrust::Failed,
+    }
+}
