@@ -17,6 +17,7 @@ use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::ReservationStyle;
+use control::services::te::{Affinities, Metric};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::Medium;
 use engine::discipline::TreeSpec;
@@ -201,6 +202,25 @@ pub enum HopSpec {
     },
 }
 
+/// What is asked of computed paths, beside bandwidth and priority.
+#[derive(Clone, Debug)]
+pub struct PathSpec {
+    /// The cost that paths are compared by.
+    pub metric: Metric,
+    /// Which administrative groups links must have.
+    pub affinities: Affinities,
+    /// Most links on the path.
+    pub hop_limit: Option<u32>,
+    /// Links of these shared risk link groups are not used.
+    pub exclude_srlgs: Vec<u32>,
+    /// Routers that it does not touch, and links that it does not take.
+    pub exclude: Vec<HopSpec>,
+    /// How often a better path is looked for; by command and after failures only if absent.
+    pub reoptimise: Option<Span>,
+    /// Look for a better path whenever something else is known of links, too.
+    pub follow: bool,
+}
+
 /// A group of LSPs that differ only by number.
 #[derive(Clone, Debug)]
 pub struct LspSpec {
@@ -218,6 +238,8 @@ pub struct LspSpec {
     pub loose: bool,
     /// Use the shortest path as explicit route.
     pub shortest: bool,
+    /// What is asked of a path that the head end computes.
+    pub path: Option<PathSpec>,
     /// Bandwidth to reserve for each.
     pub bandwidth: Rate,
     /// Setup priority, 0 (most important) to 7 (RFC 3209, 4.7).

@@ -3,7 +3,7 @@
 use super::actions::{Action, Target};
 use super::addressing;
 use super::check::{check_carried, check_diffserv};
-use super::description::{HopSpec, LspSpec};
+use super::description::{HopSpec, LspSpec, PathSpec};
 use super::error::NetworkError;
 use super::kind::Tunnel;
 use super::place::Place;
@@ -14,7 +14,7 @@ use base::diagnostic::{At, Diagnostic};
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Command, NodeId, Time};
 use control::rsvp;
-use control::rsvp::command::{RouteHop, TunnelId, TunnelSpec};
+use control::rsvp::command::{PathRequest, RouteHop, TunnelId, TunnelSpec};
 use std::sync::Arc;
 
 impl Network {
@@ -219,10 +219,29 @@ impl Network {
         routes: &[Vec<RouteHop>],
     ) -> TunnelSpec {
         let mut tunnel = tunnel_spec(spec, id, index, first, routes);
+        tunnel.path = spec.path.as_ref().map(|path| Box::new(self.path_request(path)));
         if self.has_ipv6(spec.from) && self.has_ipv6(spec.to) {
             tunnel.carries6.insert(0, Prefix6::host(addressing::test_address6(first + index)));
         }
         tunnel
+    }
+
+    /// What a head end is asked to keep to, with addresses for names.
+    fn path_request(&self, path: &PathSpec) -> PathRequest {
+        let address = |hop: &HopSpec| match *hop {
+            HopSpec::Node(node) => self.loopback(node),
+            // Either end means both directions.
+            HopSpec::Link { link } => self.links[link].addresses[0],
+        };
+        PathRequest {
+            metric: path.metric,
+            affinities: path.affinities,
+            hop_limit: path.hop_limit,
+            exclude_srlgs: path.exclude_srlgs.clone(),
+            exclude: path.exclude.iter().map(address).collect(),
+            reoptimise: path.reoptimise,
+            follow: path.follow,
+        }
     }
 
     fn no_path(&self, spec: &LspSpec) -> Diagnostic {
@@ -400,6 +419,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         tunnel_id: id.id,
         to: id.to,
         routes: routes.to_vec(),
+        path: None,
         bandwidth: spec.bandwidth,
         setup_priority: spec.setup_priority,
         holding_priority: spec.holding_priority,

@@ -35,7 +35,9 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         rsvp::Event::LspUp { tunnel, .. } => (tunnel, TunnelChange::Up),
         rsvp::Event::LspDown { tunnel, .. } => (tunnel, TunnelChange::Down),
         rsvp::Event::LspRerouted { tunnel, .. } => (tunnel, TunnelChange::Moved),
-        rsvp::Event::LspError { tunnel, .. } => (tunnel, TunnelChange::Refused),
+        rsvp::Event::LspError { tunnel, .. } | rsvp::Event::LspNoPath { tunnel, .. } => {
+            (tunnel, TunnelChange::Refused)
+        }
         rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
     };
     Some((TunnelKey(*tunnel), change))

@@ -3,6 +3,7 @@
 mod accounts;
 mod churn;
 mod common;
+mod cspf;
 mod delay;
 mod diffserv;
 mod diffserv_lsps;

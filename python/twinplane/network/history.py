@@ -104,7 +104,13 @@ def up_over_time(tables: Tables) -> Columns | None:
     return {"time_s": times, "up": up}
 
 
-WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
+WORDS = {
+    "lsp-up": "up",
+    "lsp-down": "down",
+    "lsp-error": "error",
+    "lsp-no-path": "no path",
+    "lsp-rerouted": "re-routed",
+}
 
 
 def history(tables: Tables, lsp: Lsp) -> pl.DataFrame:

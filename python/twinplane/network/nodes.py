@@ -46,12 +46,19 @@ class HeadEnd(Node):
         filters: Sequence[Mapping[str, Any]] = (),
         diffserv: Any = None,
         classes: Sequence[str | int] | str | int = (),
+        path: Mapping[str, Any] | None = None,
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
         `route` is the explicit route after this node, as nodes, names, or links where there are
-        parallel ones; without it the packets' own way is taken. `fallback` is tried when `route` fails. With
+        parallel ones; without it the head end computes a path where it knows of traffic engineering (OSPF
+        with `te`), and elsewhere the packets' own way is taken. `fallback` is tried when `route` fails. With
         `shortest` the shortest path is an explicit route behind these.
+
+        `path` says what is asked of a computed path beside bandwidth and priority: `metric` (``"te"`` or
+        ``"igp"``), `hop_limit`, `exclude_any`, `include_any` and `include_all` (groups of links, a bit for
+        each), `exclude_srlgs`, `exclude` (routers, ``"NODE:INTERFACE"`` for links), `reoptimise` (how often a
+        better one is looked for) and `follow` (look whenever something changes).
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file
@@ -84,6 +91,7 @@ class HeadEnd(Node):
             filters=filters,
             diffserv=diffserv,
             classes=classes,
+            path=path,
         )
 
 

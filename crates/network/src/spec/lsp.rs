@@ -1,5 +1,6 @@
 //! LSPs as users write them.
 
+use super::path::PathSpec;
 use super::problem::NetworkProblem;
 use super::reference::{HopSpec, NodeRef};
 use crate::description;
@@ -23,13 +24,15 @@ base::record! {
         /// How many alike.
         pub count: u32 = 1, in 1..=1_000_000;
         /// Routers after the first, each the next one on the way; NODE:INTERFACE if links are parallel.
-        pub route: Vec<HopSpec> = Vec::new(), absent "routers decide hop by hop";
+        pub route: Vec<HopSpec> = Vec::new(), absent "the head end computes a path if it knows of traffic engineering, else routers decide hop by hop";
         /// Route that is tried when the other fails.
         pub fallback: Vec<HopSpec> = Vec::new(), absent "none";
         /// Other routers may be between those of the routes.
         pub loose: bool = false;
         /// Take the shortest path as explicit route, after those that are said.
         pub shortest: bool = false;
+        /// What is asked of a computed path (OSPF with `te`).
+        pub path: Option<PathSpec>, absent "one is computed all the same where it can be";
         /// Bandwidth to reserve for each.
         pub bandwidth: Rate = Rate(0);
         /// Destinations whose packets take it, one prefix or several.
@@ -111,6 +114,7 @@ impl LspSpec {
             routes: self.routes().map(lowered_route).collect(),
             loose: self.loose,
             shortest: self.shortest,
+            path: self.path.as_ref().map(PathSpec::lowered),
             bandwidth: self.bandwidth,
             setup_priority: self.setup_priority,
             holding_priority: self.holding_priority(),

@@ -17,6 +17,7 @@ pub mod labels;
 pub mod link;
 pub mod lsp;
 pub mod medium;
+pub mod path;
 pub mod placed;
 pub mod problem;
 pub mod profile;
@@ -325,6 +326,9 @@ pub fn resolve_lsp(lsp: &mut LspSpec, names: &Names, ends: &[[Endpoint; 2]]) -> 
         for (hop, spec) in route.iter_mut().enumerate() {
             resolve_hop(spec, names, ends).at(hop).at(key)?;
         }
+    }
+    for (place, spec) in lsp.path.iter_mut().flat_map(|path| path.exclude.iter_mut().enumerate()) {
+        resolve_hop(spec, names, ends).at(place).at("exclude").at("path")?;
     }
     Ok(())
 }
