@@ -244,6 +244,9 @@ pub enum Change {
         /// Has a link gone, or does it lead elsewhere?
         is_lost: bool,
     },
+    /// Other tunnels than before can be taken by routes, or something else lies behind them:
+    /// [`Shortcuts`](crate::services::Shortcuts) says what.
+    Shortcuts,
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -262,6 +265,9 @@ pub enum Topic {
     /// Ask for [`Change::Engineering`] whenever something else is known of links beyond their costs; what is told in
     /// one moment is one change.
     Engineering,
+    /// Ask for [`Change::Shortcuts`] whenever tunnels can be taken by routes, or can't, and when something else lies
+    /// behind them.
+    Shortcuts,
 }
 
 /// The services of the node, as a protocol may use them during a call.

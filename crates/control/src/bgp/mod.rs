@@ -362,6 +362,7 @@ impl Protocol for Bgp {
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
             | Change::Engineering { .. }
+            | Change::Shortcuts
             | Change::Restart => {}
         }
         self.settle(now);

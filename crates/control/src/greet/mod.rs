@@ -339,7 +339,8 @@ impl Protocol for Greet {
             | Change::Route(_)
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
-            | Change::Engineering { .. } => {}
+            | Change::Engineering { .. }
+            | Change::Shortcuts => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
         }
     }

@@ -352,6 +352,7 @@ impl Protocol for Ldp {
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
             | Change::Engineering { .. }
+            | Change::Shortcuts
             | Change::Restart => {}
         }
         self.settle(now, context);

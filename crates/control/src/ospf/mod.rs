@@ -352,7 +352,9 @@ impl Protocol for Ospf {
     fn subscribes(&self) -> Vec<Topic> {
         let routes = self.is_boundary().then_some(Topic::Routes);
         let bandwidth = self.config.te.then_some(Topic::Bandwidth);
-        [Topic::Interfaces, Topic::Avoided].into_iter().chain(routes).chain(bandwidth).collect()
+        let shortcuts = self.config.te.then_some(Topic::Shortcuts);
+        let asked = [routes, bandwidth, shortcuts].into_iter().flatten();
+        [Topic::Interfaces, Topic::Avoided].into_iter().chain(asked).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -429,11 +431,13 @@ impl Protocol for Ospf {
                 }
                 self.settle(now);
             }
+            Change::Shortcuts if self.is_started => self.look_for_tails(now, context),
             Change::Interface { .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
-            | Change::Engineering { .. } => {}
+            | Change::Engineering { .. }
+            | Change::Shortcuts => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
         self.tell_engineering(now, context);

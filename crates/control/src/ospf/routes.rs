@@ -151,6 +151,9 @@ impl Ospf {
 
     /// Computes what has changed, has the routing table follow, and announces it to other areas.
     pub(super) fn compute(&mut self, now: Time, context: &mut Context<'_>) {
+        if self.config.te {
+            self.find_tails(context);
+        }
         let changes = core::mem::take(&mut self.changes);
         let is_whole = changes.all || !changes.trees.is_empty();
         self.computations += 1;
@@ -185,6 +188,9 @@ impl Ospf {
             if let Some(route) = after {
                 rib.set(prefix, route);
             }
+        }
+        if self.config.te {
+            self.tell_behind(context);
         }
         self.announce(now);
     }

@@ -46,6 +46,8 @@ pub struct Graph {
 
 /// No distance: there is no path.
 const FAR: u32 = u32::MAX;
+/// No end of a tunnel.
+const NONE: u32 = u32::MAX;
 /// The set of no next hops.
 const NOWHERE: u32 = 0;
 
@@ -55,6 +57,11 @@ pub struct Paths {
     distances: Vec<u32>,
     /// Which set of next hops each vertex has.
     sets: Vec<u32>,
+    /// The nearest end of a tunnel that all shortest paths to each vertex lead by before they get there; empty if
+    /// nobody has asked.
+    above: Vec<u32>,
+    /// Which vertices are ends of tunnels.
+    tails: Vec<bool>,
     hops: Sets,
 }
 
@@ -103,6 +110,21 @@ impl Sets {
         self.unions.insert(key, number);
         number
     }
+}
+
+/// The nearest end of a tunnel that lies on both of two ways, which lead by `one` and `other` last.
+fn meet(above: &[u32], mut one: u32, other: u32) -> u32 {
+    while one != NONE {
+        let mut at = other;
+        while at != NONE && at != one {
+            at = above[at as usize];
+        }
+        if at == one {
+            return one;
+        }
+        one = above[one as usize];
+    }
+    NONE
 }
 
 impl Graph {
@@ -184,8 +206,30 @@ impl Graph {
     /// The shortest paths from a router. `leave` says where packets leave it by a link of its own: it is given the
     /// router's address on the link, and the neighbour's router id on a link between two.
     pub fn paths(&self, root: Ipv4Addr, leave: impl Fn(Ipv4Addr, Option<Ipv4Addr>) -> Option<Hop>) -> Paths {
+        self.paths_by(root, leave, &[])
+    }
+
+    /// The same, and which of some routers, at which tunnels from there end, the paths lead by.
+    pub fn paths_by(
+        &self,
+        root: Ipv4Addr,
+        leave: impl Fn(Ipv4Addr, Option<Ipv4Addr>) -> Option<Hop>,
+        tails: &[Ipv4Addr],
+    ) -> Paths {
         let count = self.vertices.len();
-        let mut paths = Paths { distances: vec![FAR; count], sets: vec![NOWHERE; count], hops: Sets::new() };
+        let mut paths = Paths {
+            distances: vec![FAR; count],
+            sets: vec![NOWHERE; count],
+            above: Vec::new(),
+            tails: Vec::new(),
+            hops: Sets::new(),
+        };
+        if !tails.is_empty() {
+            (paths.above, paths.tails) = (vec![NONE; count], vec![false; count]);
+            for tail in tails.iter().filter_map(|&tail| self.index.get(&Vertex::Router(tail))) {
+                paths.tails[*tail as usize] = true;
+            }
+        }
         let Some(&root) = self.index.get(&Vertex::Router(root)) else { return paths };
         let mut done = vec![false; count];
         // RFC 2328, 16.1, step 3: networks come before routers of the same distance, which may be reached through them.
@@ -231,6 +275,12 @@ impl Graph {
                 } else {
                     set
                 };
+                if !paths.above.is_empty() {
+                    let by = if paths.tails[from as usize] { from } else { paths.above[from as usize] };
+                    let is_shorter = distance < paths.distances[to];
+                    let known = paths.above[to];
+                    paths.above[to] = if is_shorter { by } else { meet(&paths.above, known, by) };
+                }
                 if distance < paths.distances[to] {
                     paths.distances[to] = distance;
                     paths.sets[to] = hops;
@@ -241,6 +291,17 @@ impl Graph {
             }
         }
         paths
+    }
+
+    /// The end of a tunnel by which all shortest paths to a router or a network lead: the nearest to it, perhaps itself.
+    pub fn tail(&self, paths: &Paths, vertex: Vertex) -> Option<Ipv4Addr> {
+        let place = *self.index.get(&vertex)?;
+        let is_tail = *paths.tails.get(place as usize)?;
+        let tail = if is_tail { place } else { paths.above[place as usize] };
+        match self.vertices.get(tail as usize)? {
+            Vertex::Router(id) => Some(*id),
+            Vertex::Network(_) => None,
+        }
     }
 
     /// Distance and next hops of a router or a network, if there is a path.

@@ -3,6 +3,7 @@
 use super::database::{Place, Scope};
 use super::interface::{Interface, InterfaceState};
 use super::neighbor::NeighborState;
+use super::routes::PathKind;
 use super::{Config, Ospf};
 use crate::protocol::Context;
 use crate::services::Unreserved;
@@ -46,6 +47,8 @@ pub(super) struct Engineering {
     links: BTreeMap<PortId, Capacity>,
     /// When changes are announced that were too small for it at once.
     due: Option<Time>,
+    /// Ends of tunnels that routes may take: their addresses, by router id.
+    pub tails: BTreeMap<Ipv4Addr, Ipv4Addr>,
     /// Advertisements that say something else than the database of the node has of them.
     news: BTreeSet<Place>,
 }
@@ -155,6 +158,40 @@ impl Ospf {
         } else {
             self.engineering.due.get_or_insert(now + PERIOD);
         }
+    }
+
+    /// Tunnels that routes may take end elsewhere now, perhaps: then what lies behind them is computed.
+    pub(super) fn look_for_tails(&mut self, now: Time, context: &mut Context<'_>) {
+        if self.find_tails(context) {
+            self.delay.change(now);
+        }
+    }
+
+    /// Finds the routers at which tunnels end that routes may take. Are they others than before?
+    pub(super) fn find_tails(&mut self, context: &mut Context<'_>) -> bool {
+        let services = &mut **context.services;
+        let mut tails = BTreeMap::new();
+        for address in services.shortcuts.tails() {
+            tails.extend(services.engineering.router_of(address).map(|router| (router, address)));
+        }
+        tails.remove(&self.router_id);
+        let is_other = self.engineering.tails != tails;
+        self.engineering.tails = tails;
+        self.changes.all |= is_other;
+        is_other
+    }
+
+    /// Says what lies behind the ends of tunnels: networks of the areas, by all of their shortest paths.
+    pub(super) fn tell_behind(&self, context: &mut Context<'_>) {
+        let mut behind = BTreeMap::new();
+        for (prefix, path) in &self.table {
+            let area = path.area.filter(|_| path.kind == PathKind::IntraArea && !path.hops.is_empty());
+            let tree = area.and_then(|area| self.trees.get(&area));
+            let router = tree.and_then(|tree| tree.behind.get(prefix)?.1);
+            let tail = router.and_then(|router| self.engineering.tails.get(&router));
+            behind.extend(tail.map(|tail| (*prefix, *tail)));
+        }
+        context.services.shortcuts.set_behind(behind);
     }
 
     /// An advertisement says something else than before, or is one no more.

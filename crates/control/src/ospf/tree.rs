@@ -20,6 +20,8 @@ pub(super) type Way = (u32, Vec<Hop>);
 pub(super) struct Tree {
     /// Those of this router among them.
     pub networks: BTreeMap<Prefix, Way>,
+    /// The least cost of each network, and the end of a tunnel that all paths of that cost lead by.
+    pub behind: BTreeMap<Prefix, (u32, Option<Ipv4Addr>)>,
     /// Routers that lead to other areas.
     pub borders: BTreeMap<Ipv4Addr, Way>,
     /// Routers that lead out of the AS.
@@ -54,6 +56,16 @@ pub(super) fn enter<K: Ord>(ways: &mut BTreeMap<K, Way>, key: K, cost: u32, hops
                 join(&mut way.1, hops);
             }
         }
+    }
+}
+
+/// Enters the end of a tunnel by which a network is reached: only that counts which all paths of the least cost share.
+fn enter_behind(tree: &mut Tree, network: Prefix, cost: u32, tail: Option<Ipv4Addr>) {
+    let known = tree.behind.entry(network).or_insert((cost, tail));
+    if cost < known.0 {
+        *known = (cost, tail);
+    } else if cost == known.0 && tail != known.1 {
+        known.1 = None;
     }
 }
 
@@ -94,12 +106,15 @@ impl Ospf {
             })
             .collect();
         let graph = Graph::new(routers, networks.iter().map(|(id, (_, network))| (*id, *network)));
-        let paths = graph.paths(self.router_id, |address, neighbor| self.leave(area, address, neighbor));
+        let tails: Vec<Ipv4Addr> = self.engineering.tails.keys().copied().collect();
+        let leave = |address, neighbor| self.leave(area, address, neighbor);
+        let paths = graph.paths_by(self.router_id, leave, &tails);
         let mut tree = Tree::default();
         for (address, (_, network)) in &networks {
             let path = graph.path(&paths, Vertex::Network(*address));
             if let Some(((cost, hops), prefix)) = path.zip(prefix_of(*address, network.mask)) {
                 enter(&mut tree.networks, prefix, cost, hops);
+                enter_behind(&mut tree, prefix, cost, graph.tail(&paths, Vertex::Network(*address)));
             }
         }
         for (key, body) in bodies() {
@@ -116,7 +131,9 @@ impl Ospf {
             }
             for stub in router.links.iter().filter(|one| one.kind == link::STUB) {
                 if let Some(prefix) = prefix_of(stub.id, stub.data) {
-                    enter(&mut tree.networks, prefix, cost.saturating_add(stub.metric.into()), hops);
+                    let cost = cost.saturating_add(stub.metric.into());
+                    enter(&mut tree.networks, prefix, cost, hops);
+                    enter_behind(&mut tree, prefix, cost, graph.tail(&paths, Vertex::Router(key.router)));
                 }
             }
         }
@@ -125,9 +142,11 @@ impl Ospf {
             let hop = Hop { port: interface.port, gateway: Ipv4Addr::UNSPECIFIED };
             let network = Prefix::new(interface.network(), interface.prefix_len);
             enter(&mut tree.networks, network, interface.config.cost.into(), &[hop]);
+            enter_behind(&mut tree, network, interface.config.cost.into(), None);
         }
         for (host, cost) in self.hosts(area) {
             enter(&mut tree.networks, Prefix::host(host), cost.into(), &[]);
+            enter_behind(&mut tree, Prefix::host(host), cost.into(), None);
         }
         tree
     }

@@ -287,8 +287,9 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, engineering, .. } = &*self.services;
-        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed();
+        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, engineering, shortcuts, .. } =
+            &*self.services;
+        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed() || shortcuts.is_changed();
         let is_linked = interfaces.is_changed() || avoided.is_changed() || engineering.is_changed();
         if is_routed || is_linked || bandwidth.is_changed() {
             self.tell_each(now);
@@ -313,6 +314,9 @@ impl ControlPlane {
             }
             if let Some(is_lost) = self.services.engineering.poll_change() {
                 changes.push_back((Topic::Engineering, Change::Engineering { is_lost }));
+            }
+            if self.services.shortcuts.poll_change() {
+                changes.push_back((Topic::Shortcuts, Change::Shortcuts));
             }
             if changes.is_empty() {
                 return;

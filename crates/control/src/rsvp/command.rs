@@ -81,6 +81,9 @@ pub struct TunnelSpec {
     pub record_labels: bool,
     /// Destinations whose packets take the tunnel.
     pub carries: Vec<Prefix>,
+    /// Routes to what lies behind the end of the tunnel lead through it, as far as a routing protocol knows (RFC 3906).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub autoroute: bool,
     /// IPv6 destinations whose packets take the tunnel, below the label IPv6 explicit null (RFC 4798, 3).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carries6: Vec<Prefix6>,

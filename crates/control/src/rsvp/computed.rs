@@ -259,8 +259,17 @@ impl Rsvp {
             include_any: all.include_any,
             include_all: all.include_all,
         });
-        let constraints = Constraints { bandwidth, priority, affinities, ..Constraints::default() };
-        let path = self.services.engineering.path(self.now, self.config.router_id, to, &constraints);
+        // What the route comes to later is not on the way: it would come back there.
+        let later = hops.iter().skip(consumed + 1).filter_map(|hop| match hop.node {
+            EroSubobject::Ipv4 { address, prefix_length: 32 } => Some(address),
+            _ => None,
+        });
+        let (router_id, engineering) = (self.config.router_id, &mut self.services.engineering);
+        let ends = [router_id, to].map(|address| engineering.router_of(address));
+        let later = later.chain([end_point]).filter_map(|address| engineering.router_of(address));
+        let exclude = later.filter(|router| !ends.contains(&Some(*router))).collect();
+        let constraints = Constraints { bandwidth, priority, affinities, exclude, ..Constraints::default() };
+        let path = engineering.path(self.now, router_id, to, &constraints);
         match path {
             Ok(path) => Some(path.hops.iter().map(|hop| hop.far).collect()),
             Err(NoPath::Unknown(_)) => None,

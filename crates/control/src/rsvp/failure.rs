@@ -142,6 +142,7 @@ impl Rsvp {
         self.store = Store::default();
         self.tunnels = Tunnels::default();
         self.held = Held::default();
+        self.autorouted.clear();
         self.wheel = Wheel::new();
         self.tables.forget();
         self.lost.clear();

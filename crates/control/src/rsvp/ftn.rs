@@ -117,13 +117,14 @@ impl Rsvp {
             return Vec::new();
         };
         let nhlfe = self.nhlfe_of(state);
+        let lead = if spec.autoroute { self.lead(sequence, state) } else { None };
         let own = |fec: &Fec| match *fec {
             Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, nhlfe),
             Fec::Prefix6(prefix) => self.bind(IpPrefix::V6(prefix), sequence, carried(fec, nhlfe)),
             Fec::ClassPrefix { .. } | Fec::Flow { .. } => true,
         };
         let set = |fec| TableOp::FtnSet { fec, nhlfe: carried(&fec, nhlfe) };
-        fecs(spec, sequence).filter(own).map(set).collect()
+        lead.into_iter().chain(fecs(spec, sequence).filter(own).map(set)).collect()
     }
 
     /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the
@@ -178,6 +179,7 @@ impl Rsvp {
         }
         // It may have been changed while the batch was on its way.
         self.carry(index);
+        self.autoroute();
         let Some(state) = self.store.get_mut(lsp) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
@@ -261,6 +263,7 @@ impl Rsvp {
             let ops = self.unmap(sequence, &carried, offered.as_deref());
             self.write_ftn(ops);
         }
+        self.autoroute();
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
         self.event(Event::LspDown { tunnel: id, lsp_id, reason: reason.into() });
         self.tear_down(lsp);

@@ -10,6 +10,7 @@ use super::ingress::Unstarted;
 use super::lsp::Role;
 use super::outbox::Sending;
 use super::states::{PathEvent, TunnelEvent};
+use super::tables::Purpose;
 use super::tunnel::Tunnel;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
@@ -81,6 +82,9 @@ impl Rsvp {
         let Some(index) = self.tunnels.find(id) else {
             let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
             let index = self.tunnels.insert(Tunnel::new(Arc::clone(spec), first));
+            if spec.autoroute {
+                self.services.shortcuts.add(spec.to);
+            }
             self.signal(index);
             return;
         };
@@ -88,6 +92,11 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         let before = std::mem::replace(&mut tunnel.spec, Arc::clone(spec));
+        match (before.autoroute, spec.autoroute) {
+            (false, true) => self.services.shortcuts.add(spec.to),
+            (true, false) => self.services.shortcuts.remove(spec.to),
+            _ => {}
+        }
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
             carries6: spec.carries6.clone(),
@@ -122,7 +131,12 @@ impl Rsvp {
         self.abandon_candidate(index);
         self.drop_active(index, "removed");
         self.drop_retiring(index);
-        if let Some(timer) = self.tunnels.remove(index).and_then(|tunnel| tunnel.timer) {
+        let removed = self.tunnels.remove(index);
+        if let Some(tunnel) = removed.as_ref().filter(|tunnel| tunnel.spec.autoroute) {
+            self.services.shortcuts.remove(id.to);
+            self.write(vec![Rsvp::unlead(tunnel.sequence)], true, Purpose::Nothing);
+        }
+        if let Some(timer) = removed.and_then(|tunnel| tunnel.timer) {
             self.wheel.cancel(timer);
         }
         self.tunnel_model(self.config.router_id, id, None);

@@ -7,7 +7,7 @@
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `computed`, `ftn`; what is taken from the services, and the plane boundary:
+//! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and the plane boundary:
 //!   `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
@@ -17,6 +17,7 @@
 mod admission;
 mod advert;
 mod audit;
+mod autoroute;
 pub mod command;
 mod computed;
 mod config;
@@ -69,7 +70,7 @@ pub use views::{LinkView, LspView, TunnelView};
 
 use crate::protocol::{Change, IpArrival, Output};
 use crate::services::Services;
-use base::plane::{Ack, TunnelModel};
+use base::plane::{Ack, Prefix, TunnelModel};
 use base::random::Stream;
 use base::{Time, Wheel};
 use link::Links;
@@ -113,6 +114,8 @@ pub struct Rsvp {
     /// What the transport has for the LSPs; empty between calls.
     incoming: Vec<Incoming>,
     random: Stream,
+    /// Destinations whose routes lead through a tunnel: the one that was declared as this number.
+    autorouted: BTreeMap<Prefix, u64>,
     /// LSPs whose head end has to react, with their generation: done last, when all state is consistent.
     lost: VecDeque<head::Lost>,
     outputs: VecDeque<Output>,
@@ -137,6 +140,7 @@ impl Rsvp {
             tunnels: Tunnels::default(),
             held: Held::default(),
             models: BTreeMap::new(),
+            autorouted: BTreeMap::new(),
             wheel: Wheel::new(),
             transport: outbox::transport(&config),
             incoming: Vec::new(),
@@ -240,6 +244,7 @@ impl Rsvp {
             | Change::Bandwidth { .. }
             | Change::Avoided { .. } => {}
             Change::Engineering { is_lost } => self.engineering_changed(is_lost),
+            Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),
         }
         self.settle();

@@ -216,7 +216,7 @@ mod tests {
         // A way of several hops to a loose one.
         ero.advance(1, &[8, 9].map(|d| Ipv4Addr::new(10, 0, 0, d)));
         let way = [8, 9].map(|d| EroHop::strict(Ipv4Addr::new(10, 0, 0, d)));
-        assert_eq!(ero.outgoing(), Some([&way[..], &[b.clone()]].concat()));
+        assert_eq!(ero.outgoing(), Some([&way[..], std::slice::from_ref(&b)].concat()));
         assert_eq!(
             (ero.is_same(Some(&[a.clone(), b.clone()])), ero.hops()),
             (true, Some(vec![a.clone(), b]))

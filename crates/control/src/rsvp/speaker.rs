@@ -83,7 +83,7 @@ impl Protocol for Rsvp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Engineering]
+        vec![Topic::Interfaces, Topic::Engineering, Topic::Shortcuts]
     }
 
     fn speaks_on(&self, port: PortId) -> bool {

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The number of the first group of routes: those below are for users to choose.
 const FIRST: u32 = 1 << 31;
+/// The number of the first group of tunnels, which have a quarter of those that protocols choose.
+pub const FIRST_OF_TUNNELS: u32 = 7 << 29;
 
 /// The groups that routes use, and the writes of routes and groups that nobody has taken yet.
 #[derive(Clone, Debug, Default)]

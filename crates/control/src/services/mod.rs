@@ -6,6 +6,7 @@
 //! - [`Avoided`]: links by which packets are not to go yet
 //! - [`bandwidth`]: what is left to be reserved
 //! - [`te`]: what is known of links beyond their costs, and paths by it
+//! - [`Shortcuts`]: ways that routes can take through tunnels
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -22,16 +23,18 @@ pub mod labels;
 pub mod policy;
 pub mod rib;
 pub mod sessions;
+mod shortcuts;
 pub mod te;
 
 pub use avoided::Avoided;
 pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
-pub use groups::RouteWrites;
+pub use groups::{FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labels::{LabelSpace, Labels};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
+pub use shortcuts::Shortcuts;
 pub use te::Engineering;
 
 use base::plane::{NextHop, Prefix, Prefix6};
@@ -57,6 +60,8 @@ pub struct Services {
     pub avoided: Avoided,
     /// What is known of links beyond their costs, and paths by it.
     pub engineering: Engineering,
+    /// Ways that routes can take through tunnels.
+    pub shortcuts: Shortcuts,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -86,8 +91,20 @@ impl Services {
         }
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
         let (bindings, bandwidth, avoided) = (Bindings::default(), Bandwidth::default(), Avoided::default());
-        let engineering = Engineering::default();
-        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, engineering, streams, sessions }
+        let (engineering, shortcuts) = (Engineering::default(), Shortcuts::default());
+        Services {
+            interfaces,
+            rib,
+            rib6,
+            labels,
+            bindings,
+            bandwidth,
+            avoided,
+            engineering,
+            shortcuts,
+            streams,
+            sessions,
+        }
     }
 
     /// Services of no node: without interfaces, routes and labels.
@@ -96,8 +113,20 @@ impl Services {
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
         let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
         let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
-        let engineering = Engineering::default();
-        Services { interfaces, rib, rib6, labels, bindings, bandwidth, avoided, engineering, streams, sessions }
+        let (bindings, engineering, shortcuts) = (Bindings::default(), Engineering::default(), Shortcuts::default());
+        Services {
+            interfaces,
+            rib,
+            rib6,
+            labels,
+            bindings,
+            bandwidth,
+            avoided,
+            engineering,
+            shortcuts,
+            streams,
+            sessions,
+        }
     }
 
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
@@ -110,6 +139,7 @@ impl Services {
         self.bandwidth.restart();
         self.avoided.restart();
         self.engineering.restart();
+        self.shortcuts = Shortcuts::default();
         self.sessions.restart();
     }
 }

@@ -269,6 +269,7 @@ impl Run {
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),
             path: None,
+            autoroute: false,
         }
     }
 

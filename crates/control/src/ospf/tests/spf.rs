@@ -103,10 +103,17 @@ impl Area {
     }
 
     fn distances(&self, from: usize) -> Vec<Option<u32>> {
+        self.distances_without(from, usize::MAX)
+    }
+
+    /// The same if nothing goes through a router.
+    fn distances_without(&self, from: usize, closed: usize) -> Vec<Option<u32>> {
         let mut distances = vec![None; self.nodes];
         distances[from] = Some(0);
         for _ in 0..self.nodes {
-            for (a, b, cost, _) in self.steps() {
+            for (a, b, cost, _) in
+                self.steps().into_iter().filter(|step| step.0 != closed && step.1 != closed)
+            {
                 if let Some(far) = distances[a].map(|near: u32| near + cost) {
                     distances[b] = Some(distances[b].map_or(far, |known| known.min(far)));
                 }
@@ -130,6 +137,25 @@ impl Area {
 
 proptest! {
     #![proptest_config(testing::cases(512))]
+    #[test]
+    fn ends_of_tunnels_are_those_that_no_shortest_path_can_do_without(area in areas(), tails in 0u32..256) {
+        let (routers, networks) = area.advertised();
+        let routers = routers.iter().enumerate().map(|(node, router)| (id(node), router));
+        let networks = networks.iter().enumerate().map(|(place, network)| (area.designated(place), network));
+        let graph = Graph::new(routers, networks);
+        let root = 0;
+        let tails: Vec<usize> = (1..area.nodes).filter(|node| tails & 1 << node != 0).collect();
+        let ids: Vec<Ipv4Addr> = tails.iter().map(|&node| id(node)).collect();
+        let paths = graph.paths_by(id(root), |address, neighbor| area.leave(address, neighbor), &ids);
+        let distances = area.distances(root);
+        for to in (1..area.nodes).filter(|&to| distances[to].is_some()) {
+            let is_needed = |tail: &&usize| **tail == to || area.distances_without(root, **tail)[to] != distances[to];
+            // Of several, all of which are on each path, the one that is farthest from here is nearest to the end.
+            let nearest = tails.iter().filter(is_needed).max_by_key(|tail| distances[**tail]);
+            prop_assert_eq!(graph.tail(&paths, Vertex::Router(id(to))), nearest.map(|&tail| id(tail)), "to {}", to);
+        }
+    }
+
     #[test]
     fn paths_are_those_of_an_independent_search(area in areas()) {
         let (routers, networks) = area.advertised();

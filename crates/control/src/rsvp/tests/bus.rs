@@ -39,6 +39,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         record_route: false,
         record_labels: false,
         carries: vec![Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24)],
+        autoroute: false,
         carries6: Vec::new(),
         classed: Vec::new(),
         diffserv: None,

@@ -29,6 +29,9 @@ struct Mark {
     next: u32,
 }
 
+/// A way to the end, in the order in which ways are compared: cost, links, and the bandwidth that is left.
+type Way = (u64, u32, Reverse<u64>);
+
 /// What a search leaves for the next one: its memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -38,8 +41,8 @@ pub(super) struct Scratch {
     /// Least links among the marks of each router.
     links: Vec<u32>,
     /// The best that is known of each router before it is certain.
-    waiting: Vec<(u64, u32, Reverse<u64>)>,
-    heap: BinaryHeap<Reverse<(u64, u32, Reverse<u64>, u32)>>,
+    waiting: Vec<Way>,
+    heap: BinaryHeap<Reverse<(Way, u32)>>,
 }
 
 /// A question.
@@ -112,8 +115,8 @@ impl Query<'_> {
         }
         waiting.clear();
         waiting.resize(count, (u64::MAX, NONE, Reverse(0)));
-        heap.push(Reverse((0, 0, Reverse(u64::MAX), to)));
-        while let Some(Reverse((cost, length, Reverse(width), router))) = heap.pop() {
+        heap.push(Reverse(((0, 0, Reverse(u64::MAX)), to)));
+        while let Some(Reverse(((cost, length, Reverse(width)), router))) = heap.pop() {
             let place = router as usize;
             // Without a limit the first way is the one; with it, another is of use that has fewer links.
             if length >= links[place] || (limit == NONE && last[place] != NONE) {
@@ -141,7 +144,7 @@ impl Query<'_> {
                     }
                     waiting[before] = way;
                 }
-                heap.push(Reverse((way.0, way.1, way.2, edge.from)));
+                heap.push(Reverse((way, edge.from)));
             }
         }
         false
