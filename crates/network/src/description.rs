@@ -265,6 +265,8 @@ pub struct LspSpec {
     pub carries: Vec<Prefix>,
     /// The same of IPv6: below the label IPv6 explicit null.
     pub carries6: Vec<Prefix6>,
+    /// Routes to what lies behind its end lead through it.
+    pub autoroute: bool,
     /// Of the packets to the destinations in `carries` only those of these behaviours take the LSP; all if absent.
     pub classes: Option<PhbSet>,
     /// What is signalled of behaviours (RFC 3270).

@@ -427,6 +427,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         record_route: spec.record_route,
         record_labels: spec.record_labels,
         carries: tests.chain(plain.iter().copied()).collect(),
+        autoroute: spec.autoroute,
         carries6: spec.carries6.clone(),
         classed,
         diffserv: spec.diffserv,

@@ -47,6 +47,7 @@ class HeadEnd(Node):
         diffserv: Any = None,
         classes: Sequence[str | int] | str | int = (),
         path: Mapping[str, Any] | None = None,
+        autoroute: bool = False,
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
@@ -59,6 +60,9 @@ class HeadEnd(Node):
         ``"igp"``), `hop_limit`, `exclude_any`, `include_any` and `include_all` (groups of links, a bit for
         each), `exclude_srlgs`, `exclude` (routers, ``"NODE:INTERFACE"`` for links), `reoptimise` (how often a
         better one is looked for) and `follow` (look whenever something changes).
+
+        With `autoroute` routes to what lies behind its end, by all shortest paths of OSPF (with `te`), lead
+        through it.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file
@@ -92,6 +96,7 @@ class HeadEnd(Node):
             diffserv=diffserv,
             classes=classes,
             path=path,
+            autoroute=autoroute,
         )
 
 

@@ -37,6 +37,8 @@ base::record! {
         pub bandwidth: Rate = Rate(0);
         /// Destinations whose packets take it, one prefix or several.
         pub carries: Option<Several<IpPrefix>>, absent "its test packets only";
+        /// Routes to what lies behind its end, by all shortest paths of OSPF (with `te`), lead through it.
+        pub autoroute: bool = false;
         /// Packets that take it wherever they go.
         pub filters: Vec<FilterSpec> = Vec::new();
         /// Per-hop behaviours whose packets take it on their way to `carries`.
@@ -127,6 +129,7 @@ impl LspSpec {
             auto: self.signal,
             carries,
             carries6,
+            autoroute: self.autoroute,
             classes: self.classes,
             diffserv: self.diffserv,
             filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
