@@ -12,7 +12,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
 
 /// How many groups of next hops there are.
-const GROUPS: u32 = 1 << 29;
+const GROUPS: u32 = 1 << 28;
 
 /// What others are told of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

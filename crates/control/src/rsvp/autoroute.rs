@@ -16,7 +16,7 @@ const PREFERENCE: u8 = 7;
 
 /// The group of the tunnel that was declared as number `sequence`.
 const fn group(sequence: u64) -> GroupId {
-    GroupId(FIRST_OF_TUNNELS + (sequence % (1 << 29)) as u32)
+    GroupId(FIRST_OF_TUNNELS + (sequence % (1 << 28)) as u32)
 }
 
 impl Rsvp {
