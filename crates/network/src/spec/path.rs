@@ -9,7 +9,7 @@ use control::services::te::{Affinities, Metric};
 base::record! {
     /// What is asked of the path of an LSP that its head end computes, beside bandwidth and priority.
     #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct PathSpec called "Path" {
+    pub struct PathSpec {
         /// The cost that paths are compared by: `te` (RFC 3630, 2.5.5) or `igp`.
         pub metric: Metric = Metric::Te;
         /// Most links on the path.
