@@ -36,16 +36,18 @@ impl Rsvp {
     /// Has routes follow the tunnels that have LSPs, and what lies behind them. Of several tunnels to one router the one
     /// that was declared first is taken.
     pub(super) fn autoroute(&mut self) {
+        // Mostly no tunnel is meant: then none is looked at.
+        if self.autorouted.is_empty() && self.services.shortcuts.tails().next().is_none() {
+            return;
+        }
         let mut first: BTreeMap<Ipv4Addr, u64> = BTreeMap::new();
-        for (_, tunnel) in self.tunnels.iter() {
+        for index in self.tunnels.indices() {
+            let Some(tunnel) = self.tunnels.get(index) else { continue };
             let is_led = tunnel.carried.as_ref().is_some_and(|carried| carried.autoroute);
             if is_led && tunnel.active.is_some() {
                 let known = first.entry(tunnel.spec.to).or_insert(tunnel.sequence);
                 *known = tunnel.sequence.min(*known);
             }
-        }
-        if first.is_empty() && self.autorouted.is_empty() {
-            return;
         }
         let behind = self.services.shortcuts.behind();
         let wanted: BTreeMap<Prefix, u64> =
