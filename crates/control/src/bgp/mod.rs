@@ -244,7 +244,7 @@ impl Bgp {
     /// A time as it varies: three quarters of it at least (RFC 4271, 10).
     fn jittered(&mut self, span: Span) -> Span {
         let quarter = i128::from(span.0 / 4);
-        let more = quarter * i128::from(self.random.next_u32()) >> 32;
+        let more = (quarter * i128::from(self.random.next_u32())) >> 32;
         Span(span.0 - quarter as i64 + more as i64)
     }
 

@@ -243,7 +243,8 @@ fn ipv6_passes_where_both_ends_want_it() {
     let mut net = two(&["ipv4", "ipv6"]);
     net.open(0, families(&[Family::Ipv4, Family::Ipv6]));
     net.open(1, families(&[Family::Ipv4, Family::Ipv6]));
-    (net.told(0), net.told(1));
+    net.told(0);
+    net.told(1);
     let there = |n: u8, host, prefixes: &[&str]| {
         let next_hop = NextHop::V6 { global: global(n, host), link_local: None };
         let reach = Some(Reach { family: Family::Ipv6, next_hop, nlri: nlri(prefixes) });

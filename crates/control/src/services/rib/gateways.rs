@@ -105,7 +105,8 @@ impl<P: RoutePrefix> Rib<P> {
             }
         }
         let Some(known) = self.gateways.get_mut(&gateway) else { return (false, false) };
-        (search.asked.sort(), search.asked.dedup());
+        search.asked.sort();
+        search.asked.dedup();
         known.asked = search.asked;
         let (new, before) = (Hops::from(hops), known.hops.as_slice());
         if new.as_slice() == before {

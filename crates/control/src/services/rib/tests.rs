@@ -86,7 +86,8 @@ fn routes_are_resolved_through_others_and_follow_them() {
     rib.set(at("10.0.0.0/8"), through(SECOND, &["10.9.0.1"]));
     let both = [via(1, "192.0.2.7"), via(2, "198.51.100.7")];
     assert_eq!(rib.lookup(ip("10.1.1.1")), Some((at("10.0.0.0/8"), &both[..])), "several next hops");
-    (changes(&mut rib), moved(&mut rib));
+    changes(&mut rib);
+    moved(&mut rib);
     rib.remove(at("198.51.100.0/24"), Source::Connected);
     assert_eq!(rib.next_hops(at("10.0.0.0/8")), [via(1, "192.0.2.7")]);
     assert_eq!(changes(&mut rib), ["198.51.100.0/24", "10.9.0.1/32"], "10.0.0.0/8 follows its gateway");
