@@ -15,10 +15,10 @@ import twinplane as tp
 from twinplane.errors import TwinplaneError
 from twinplane.failing import Failures, Trial, cases_of, fail_everything
 from twinplane.failing.cases import Case, already_down
-from twinplane.failing.forks import forked
 from twinplane.failing.graph import Graph
 from twinplane.failing.traffic import Probes
 from twinplane.failing.watching import SIGMAS, Look, _Harm, calm, excess, watch
+from twinplane.network.forks import forked
 
 CHORDS = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4), (5, 6)]
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError, warn
 from ..network.drawing import topology
+from ..network.forks import forked
 from ..units import Quantity, format_time, limit_bps
 from . import own_events
 from .cases import Case, NothingToTryError, already_down, cases_of
 from .failures import Failures, Hurt, OfClass, Outcome, counted, counted_of
-from .forks import forked
 from .graph import Graph
 from .reasons import Reasons, too_small
 from .store import Store, identity

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ... import core
 from ...errors import TwinplaneError
-from ...model.arrivals import FCS, Imix
 from ...model.places import about, of_flow
 from ...network import Network
-from ...units import format_time, rate_bps, size_bytes, span_ps
+from ...network.offered import LINE_BPS, offered
+from ...units import format_time, span_ps
 from .parameters import NetworkParameters
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-ETHERNET = 14
-"""Bytes of the header of a frame."""
 GAP = 20
 """Bytes of a link's time that go with every frame: preamble and gap (IEEE 802.3)."""
-LINE_BPS = 1e9
-"""Rate of the link on which the tester's own ports are measured."""
 
 
 def build(p: NetworkParameters, seed: int) -> Network:
@@ -74,33 +65,3 @@ def load(network: Network) -> tuple[int, float, float]:
         packets += rate / 8 / size
     size = round(bits / 8 / packets) if packets else 64
     return size, bits, int(LINE_BPS * size / (size + GAP) / 1e5) * 1e5
-
-
-def offered(flow: Mapping[str, Any]) -> tuple[float, float]:
-    """Bits of frames per second while a flow sends, and bytes of a mean frame."""
-    arrivals = flow["arrivals"]
-    size = _mean(flow["size"])
-    if isinstance(arrivals, dict) and arrivals["kind"] == "trace":
-        sizes = [size_bytes(one) for one in arrivals["sizes"]]
-        span_s = sum(span_ps(gap) for gap in arrivals["gaps"]) / 1e12
-        size = sum(sizes) / len(sizes) if sizes else size
-        return (len(arrivals["gaps"]) * size * 8 / span_s if span_s else LINE_BPS), size
-    rate = float(rate_bps(flow["rate"]))
-    if flow["rate_counts"] == "ip":
-        rate *= size / max(size - ETHERNET - FCS, 1)
-    return rate, size
-
-
-def _mean(size: Any) -> float:
-    if size == "imix":
-        return _mean(Imix().described())
-    if not isinstance(size, dict):
-        return float(size_bytes(size))
-    if size["kind"] == "uniform":
-        return float(size_bytes(size["min"]) + size_bytes(size["max"])) / 2
-    if size["kind"] == "exponential":
-        mean, least, most = (size_bytes(size[key]) for key in ("mean", "min", "max"))
-        return float(min(max(mean, least), most))
-    sizes = [size_bytes(one) for one in size["sizes"]]
-    weights = size["weights"] or [1.0] * len(sizes)
-    return float(sum(a * b for a, b in zip(sizes, weights, strict=True)) / sum(weights))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from ..errors import FailedError, one_line
-from ..network import processors
+from . import processors
 
 T = TypeVar("T")
 
