@@ -28,10 +28,12 @@ impl World {
 
     /// The same, to be changed. The device is drained when the network runs next.
     pub fn device_mut<T: Device>(&mut self, node: NodeId) -> Option<&mut T> {
-        if !self.touched.contains(&node) {
+        let found = self.nodes.get_mut(node.index())?;
+        if !found.touched {
+            found.touched = true;
             self.touched.push_back(node);
         }
-        let device: &mut dyn Any = &mut *self.nodes.get_mut(node.index())?.device;
+        let device: &mut dyn Any = &mut *found.device;
         device.downcast_mut()
     }
 

@@ -26,6 +26,7 @@ impl World {
             stray_frames: 0,
             deferred: VecDeque::new(),
             restarts: 0,
+            touched: true,
         });
         self.touched.push_back(id);
         self.unfound = true;

@@ -110,6 +110,8 @@ struct Node {
     deferred: VecDeque<Command>,
     /// How often it went down.
     restarts: u32,
+    /// It is among those that the user had a hand in.
+    touched: bool,
 }
 
 /// What belongs to a port and its lane, and is seldom needed.

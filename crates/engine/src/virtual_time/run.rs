@@ -47,6 +47,7 @@ impl World {
         }
         while let Some(node) = self.touched.pop_front() {
             self.running = node;
+            self.nodes[node.index()].touched = false;
             self.note_input(node, || Input::Poll);
             self.drain(node);
         }

@@ -103,6 +103,11 @@ impl Shared {
     pub fn count(&self) -> usize {
         if let Shared::Several { threads, .. } = self { *threads } else { 1 }
     }
+
+    /// Were more asked for than one, and is it known why there was only one?
+    pub fn is_refused(&self) -> bool {
+        !matches!(self, Shared::NotAsked | Shared::Unknown | Shared::Several { .. })
+    }
 }
 
 impl fmt::Display for Shared {

@@ -39,6 +39,7 @@ impl Node {
             stray_frames: 0,
             deferred: VecDeque::new(),
             restarts: 0,
+            touched: false,
         }
     }
 }
