@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,51 @@ def test_the_least_of_machine_and_group_is_free(tmp_path: Path) -> None:
 def test_this_machine_says_what_is_free() -> None:
     """The tests run on Linux."""
     assert (memory.free_bytes() or 0) > 0
+
+
+def test_a_description_that_grows_too_large_is_refused_while_it_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Millions of calls do not fill the memory before anybody looks."""
+    monkeypatch.setattr(memory, "OFTEN", 10)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 25 * memory.NODE)
+    net = tp.Network()
+    with pytest.raises(tp.TwinplaneError, match="does not fit into memory: 30 nodes take") as refused:
+        for place in range(1_000):
+            net.router(f"r{place}")
+    assert str(refused.value).endswith("; 25 nodes would fit")
+
+
+def test_demands_count_as_the_flows_that_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each pair of routers and class, without making them."""
+    net = tp.Network()
+    hub = net.router("hub")
+    for place in range(49):
+        net.link(hub, net.router(f"r{place}"))
+    net.link(hub, net.host("h", "10.9.0.2/24"))
+    monkeypatch.setattr(memory, "free_bytes", lambda: 10_000_000)
+    classes = {"gold": {"share": 0.1}, "best": {}}
+    with pytest.raises(tp.TwinplaneError, match="51 nodes, 50 links and 4,900 flows take"):
+        net.demands(gravity="1 Gbit/s", classes=classes)
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    other = ring(4)
+    other.demands([("r0", "r1", "1 Mbit/s"), ("r0", "r2", "1 Mbit/s", "gold")], classes=classes)
+    assert memory.need(other.draft).flows == 4 + 2 + 1
+
+
+def test_the_command_line_refuses_what_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence, exit code 2, and no folder is left behind."""
+    (tmp_path / "own.yaml").write_text(
+        "name: own\nnodes: {a: {kind: router}, b: {kind: router}}\n"
+        "links: [[a, b]]\nflows: [{from: a, to: b}]\n"
+    )
+    code = (
+        "import sys\nfrom twinplane.network import memory\nmemory.free_bytes = lambda: 1000\n"
+        "from twinplane.cli import main\nsys.argv[1:] = ['run', 'own.yaml']\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "does not fit into memory" in done.stderr, done.stderr
+    assert not (tmp_path / "runs").exists()

@@ -142,7 +142,12 @@ impl PyDraft {
         })
     }
 
-    /// How many flows the demands are, and of which classes: nothing if there are none.
+    /// How many flows the demands are in a network of so many routers.
+    fn demand_flows(&mut self, routers: usize) -> u64 {
+        self.inner().demands.as_ref().map_or(0, |demands| demands.flow_count(routers))
+    }
+
+    /// Of which classes the demands are: nothing if there are none.
     fn demands(&mut self) -> Option<Vec<String>> {
         let demands = self.inner().demands.as_ref()?;
         Some(

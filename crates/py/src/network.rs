@@ -82,10 +82,10 @@ impl PyNetwork {
         self.inner().world_mut().set_threads(ThreadsFor { most, least_events });
     }
 
-    /// How many threads worked on it at last, and a sentence of why.
-    fn threads(&mut self) -> (usize, String) {
+    /// How many threads worked on it at last, whether more were asked for in vain, and a sentence of why.
+    fn threads(&mut self) -> (usize, bool, String) {
         let shared = self.inner().world().threads();
-        (shared.count(), shared.to_string())
+        (shared.count(), shared.is_refused(), shared.to_string())
     }
 
     fn now_ps(&mut self) -> u64 {

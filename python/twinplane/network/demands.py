@@ -11,6 +11,7 @@ from .. import core, units
 from ..errors import TwinplaneError, suggest
 from ..model import demands as files
 from ..units import Quantity
+from . import memory
 from .handles import Node
 from .shown import Shown
 
@@ -103,6 +104,7 @@ def set_demands(
         raise (found and found.explained(error)) or error from None
     draft.demands = Demands(owner, draft.core.demands() or [])
     draft.matrix = found
+    memory.check(draft, memory.free_bytes())
     return draft.demands
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import core
 from ..errors import TwinplaneError, suggest
+from . import memory
 from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Draft:
         with core.translated():
             self.core.add_node(node.name, {"kind": node.kind, **said})
         self.note(node)
+        memory.check_growing(self)
 
     def note(self, node: Node) -> None:
         """Keep the handle of a node that the core knows."""
@@ -113,6 +115,7 @@ class Draft:
         """Keep the handle of a flow that the core knows."""
         self.flows.append(flow)
         self.labels.setdefault(flow.name, 2)
+        memory.check_growing(self)
 
     def unused_label(self, ends: str) -> str:
         """The name of a flow by its ends: with the lowest number that is not taken, if there are several."""

@@ -12,6 +12,8 @@ from ..errors import OutOfRangeError
 if TYPE_CHECKING:
     from .draft import Draft
 
+OFTEN = 20_000
+"""Parts of a network that is being described, between two looks at whether it would fit."""
 NODE, LINK, FLOW, LSP, HOP = 40_000, 6_000, 3_000, 1_500, 1_000
 """Bytes that one of each takes at least, as measured in rings with chords, with flows, and with long LSPs."""
 
@@ -86,12 +88,21 @@ def need(draft: Draft, hops: bool = True) -> Need:
     lsps = sum(lsp.count for lsp in draft.lsps)
     longest = max(len(draft.nodes) - 1, 1)
     total = sum(lsp.count * _hops(draft, lsp.index) for lsp in draft.lsps) if hops else lsps * longest
-    return Need(len(draft.nodes), len(draft.links), lsps, total, len(draft.flows))
+    flows = len(draft.flows)
+    if draft.demands is not None:
+        flows += draft.core.demand_flows(sum(node.kind == "router" for node in draft.nodes))
+    return Need(len(draft.nodes), len(draft.links), lsps, total, flows)
 
 
 def _hops(draft: Draft, lsp: int) -> int:
     """Links of the route of a group's LSPs, as far as it is said; the least that it can be if it is not."""
     return max(len(draft.element("lsps", lsp).get("route") or ()), 1)
+
+
+def check_growing(draft: Draft) -> None:
+    """Refuse a description that is too large already, while there is memory to say so."""
+    if (len(draft.nodes) + len(draft.flows)) % OFTEN == 0:
+        check(draft, free_bytes())
 
 
 def check(draft: Draft, free: int | None) -> None:

@@ -184,6 +184,17 @@ impl DemandsSpec {
         self.classes.iter().map(|(name, class)| (Some(name.clone()), class.clone())).collect()
     }
 
+    /// How many flows the demands are in a network of so many routers, without making them.
+    pub fn flow_count(&self, routers: usize) -> u64 {
+        let (listed, classes) = (self.matrix.len() as u64, self.classes().len() as u64);
+        let of_one_class = self.matrix.iter().filter(|demand| demand.class.is_some()).count() as u64;
+        let weighed = self.gravity.as_ref().map_or(0, |gravity| {
+            let some = gravity.weights.iter().filter(|(_, weight)| *weight > 0.0).count();
+            if gravity.weights.is_empty() { routers as u64 } else { some as u64 }
+        });
+        of_one_class + (listed - of_one_class + weighed * weighed.saturating_sub(1)) * classes
+    }
+
     /// Are some of the demands called so: [`ALL`], a class, or a pair of nodes such as `a-b`?
     pub fn has(&self, name: &str, nodes: &Names) -> bool {
         name == ALL
