@@ -2,12 +2,14 @@
 """Networks with many flows, the same for Twinplane, htsim and ns-3.
 
     python3 benches/networks.py CASE --by twinplane|htsim|ns-3 [--htsim FOLDER] [--topologies FOLDER]
+    python3 benches/networks.py CASE --threads 2
     python3 benches/networks.py CASE --write FILE
 
 Cases: a chain of ten routers with one flow; rings of 100 and 1,000 routers (links of 10 Gbit/s and 100 us)
 with flows of 1 Mbit/s and 128 bytes, 1 to 30 links long; and UsCarrier and Kdl of the Internet Topology Zoo
-with 10,000 Poisson flows. All three read one file (`anchors/workload.h` says what is in it), send packets for
-as long, and run until the last one has arrived; only that is timed.
+with 10,000 Poisson flows. Threads are measured on rings with links of 1 ms. All three programs read one file
+(`anchors/workload.h` says what is in it), send packets for as long, and run until the last one has arrived;
+only that is timed.
 """
 
 from __future__ import annotations
@@ -152,6 +154,9 @@ def tree(neighbors: list[list[int]], root: int) -> list[int]:
 
 ZOO = {"uscarrier": "UsCarrier.graphml", "kdl": "Kdl.graphml"}
 CASES = ("chain", "ring-100-200", "ring-100-2000", "ring-1000-2000", "ring-1000-20000", *ZOO)
+"""Those that all programs run."""
+LONG = ("ring-100-2000-1ms", "ring-1000-2000-1ms")
+"""Rings with links of so many milliseconds, which pay for several threads."""
 PROGRAMS = ("twinplane", "htsim", "ns-3")
 HOPS = 1_000_000
 """Packet-hops of a run, about: the same for all programs, of which the slowest takes some 20 s."""
@@ -163,15 +168,15 @@ def workload(case: str, hops: int = HOPS, topologies: Path = TOPOLOGIES) -> Work
         return chain(hops // 9)
     if case in ZOO:
         return zoo(topologies / ZOO[case], hops)
-    _, nodes, flows = case.split("-")
-    return ring(int(nodes), int(flows), hops)
+    _, nodes, flows, *delay = case.split("-")
+    return ring(int(nodes), int(flows), hops, int(delay[0].removesuffix("ms")) * MS if delay else 100 * US)
 
 
 def command(by: str, file: Path, options: argparse.Namespace) -> list[str]:
     """What runs a workload."""
     if by == "twinplane":
         cargo = ["cargo", "run", "--release", "-q", "-p", "twinplane-tester", "--example", "bench_networks"]
-        return [*cargo, "--", "--workload", str(file)]
+        return [*cargo, "--", "--workload", str(file), "--threads", str(options.threads)]
     script = [sys.executable, str(ANCHORS / f"{by.replace('-', '')}_networks.py"), "--workload", str(file)]
     if by == "ns-3" and options.case in ZOO:
         script += ["--nix"]  # the faster of the two there; static routes are in a ring
@@ -183,9 +188,10 @@ def command(by: str, file: Path, options: argparse.Namespace) -> list[str]:
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description="Run a network with many flows.")
-    parser.add_argument("case", choices=CASES)
+    parser.add_argument("case", choices=(*CASES, *LONG))
     parser.add_argument("--by", choices=PROGRAMS, default="twinplane")
     parser.add_argument("--hops", type=int, default=HOPS, help=f"packet-hops, about ({HOPS})")
+    parser.add_argument("--threads", type=int, default=1, help="of Twinplane, at most (1)")
     parser.add_argument("--write", type=Path, help="write the workload into this file, and run nothing")
     parser.add_argument("--htsim", type=Path, help="folder with the source of htsim, or its archive")
     parser.add_argument("--topologies", type=Path, default=TOPOLOGIES, help="folder of GraphML files")

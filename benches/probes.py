@@ -23,6 +23,7 @@ from enum import Enum
 from pathlib import Path
 
 from networks import CASES as NETWORKS
+from networks import LONG
 from signalling import CASES as SIGNALLING
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -122,6 +123,22 @@ def _signalling(case: str) -> Probe:
     return Probe(f"signalling_{case}", "rsvp", (sys.executable, script, case), limit_s=600.0, build=build)
 
 
+def _threads(case: str) -> list[Probe]:
+    """One network by one thread and by two, long enough that threads have begun."""
+    script = (
+        sys.executable,
+        str(Path(__file__).resolve().parent / "networks.py"),
+        case,
+        "--hops",
+        "10000000",
+    )
+    build = _build(TESTER, "bench_networks")
+    return [
+        Probe(f"{case}_threads_{count}", "networks", (*script, "--threads", str(count)), 300.0, build=build)
+        for count in (1, 2)
+    ]
+
+
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
@@ -131,6 +148,15 @@ PROBES: tuple[Probe, ...] = (
     _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
     _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
     *(probe for case in NETWORKS for probe in _networks(case)),
+    *(probe for case in (*LONG, "chain", "ring-100-200") for probe in _threads(case)),
+    Probe(
+        "large",
+        "networks",
+        (sys.executable, str(Path(__file__).resolve().parent / "growth.py"), "--point", "routers", "100000"),
+        limit_s=900.0,
+        once=True,
+        long=True,
+    ),
     _anchor("ns3_tc", "queues", "--runs", "1", "--packets", "50000"),
     _example("classes", "queues", TESTER, "bench_classes", "--packets", "2000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),

@@ -89,6 +89,25 @@ def _networks() -> list[Row]:
     return [*rows, Row("1,000 routers, 2,000 flows", "packet-hops/s", large, chain, 1 / 4, 1 / 2)]
 
 
+def _threads() -> list[Row]:
+    """Two threads beside one: where links are long, and where two gain nothing. And what is largest here."""
+    rows = []
+    for case, name, bounds in (
+        ("ring-100-2000-1ms", "two threads, 100 routers, links of 1 ms", (1.7, 1.9)),
+        ("ring-1000-2000-1ms", "two threads, 1,000 routers, links of 1 ms", (1.7, 1.9)),
+        ("chain", "two threads, chain, links of 1 us", (0.97, None)),
+        ("ring-100-200", "two threads, 100 routers, 200 flows", (0.97, None)),
+    ):
+        one, two = (
+            Figure(f"{case}_threads_{count}", "packet_hops_per_s", "own, one thread") for count in (1, 2)
+        )
+        rows.append(Row(name, "packet-hops/s", two, one, *bounds))
+    large = "100,000 routers, 100,000 flows"
+    rows.append(Row(large, "s", Figure("large", "wall_s"), goal=60, at_most=True))
+    rows.append(Row(f"{large}, memory", "B", Figure("large", "memory")))
+    return rows
+
+
 def _next_hops() -> list[Row]:
     """What groups of next hops cost, beside a single one."""
     rows = []
@@ -156,6 +175,7 @@ def _shaping(discipline: str) -> list[Row]:
 ROWS: tuple[Row, ...] = (
     Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
     *_networks(),
+    *_threads(),
     Row(
         "CBQ and RED, three routers", "packet-hops/s", Figure("classes", "packet_hops_per_s"), NS3_TC, 30, 60
     ),

@@ -9,7 +9,7 @@ PROBER = f"{NODE} ping traceroute"
 SHOWN = {
     "network": "actions at attach bridge capture captures checks clock close conditioners convention"
     " demands digest"
-    " edge events events_done every external fail fault flow flows from_file from_graphml heal"
+    " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"
     " queue_series queues random record recording remove repair replay restart route router run"
     " seed table threads warnings",

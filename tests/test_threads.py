@@ -1,6 +1,9 @@
 """Threads of a network: results are the same, and the network says how many there were."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import twinplane as tp
@@ -85,15 +88,45 @@ def test_drawn_networks_do_not_tell_how_many_threads_there_were() -> None:
 
 def test_links_that_are_too_short_are_named(four_processors: None) -> None:
     net = ring(delay="1 us")
-    net.run(until="200 ms", threads=2)
+    with pytest.warns(tp.TwinplaneWarning, match="threads=2: one thread: links between parts") as said:
+        for until in ("200 ms", "300 ms"):
+            net.run(until=until, threads=2)
     assert "one thread: links between parts of the network take" in net.threads, net.threads
+    assert len(said) == 1
 
 
 def test_a_capture_needs_one_thread(four_processors: None) -> None:
     net = ring()
     net.capture(net.links[0])
-    net.run(until="50 ms", threads=2)
+    with pytest.warns(tp.TwinplaneWarning, match="threads=2: one thread: frames are captured"):
+        net.run(until="50 ms", threads=2)
     assert net.threads.startswith("one thread: frames are captured"), net.threads
+
+
+def test_the_command_line_says_what_came_of_threads(tmp_path: Path) -> None:
+    """In words, beside results that are the same without."""
+    (tmp_path / "own.yaml").write_text(
+        "name: own\nnodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}}\n"
+        "links: [[a, b], [b, c]]\nflows: [{from: a, to: c, rate: 10 Mbit/s}]\n"
+    )
+    if processors.count() < 2:
+        pytest.skip("one processor")
+    said = {}
+    for threads in ("1", "2"):
+        words = ["run", "own.yaml", "--duration", "1 s", "--threads", threads, "--out", threads]
+        done = subprocess.run(
+            [sys.executable, "-m", "twinplane", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said[threads] = done.stdout
+    assert "threads  one thread: links between parts of the network take" in said["2"]
+    assert "threads  " not in said["1"]
+    for name in ("summary.json", "tables/streams.parquet"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,10 @@ def run(
         typer.Option(help="Threads of a run that is the only one at a time, at most (default: one)."),
     ] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Say before what the run will take: time, memory, size of results."),
+    ] = False,
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Print what can be set, run nothing.")
     ] = False,
@@ -187,7 +191,7 @@ def run(
         file,
         events,
     )
-    raise typer.Exit(run_experiment(request, as_json))
+    raise typer.Exit(run_experiment(request, as_json, estimate))
 
 
 @app.command()

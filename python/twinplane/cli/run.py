@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -11,11 +12,14 @@ import typer
 
 from ..errors import TwinplaneError
 from ..experiments import load
+from ..experiments.estimating import estimate
 from ..experiments.parameters import limits
 from ..experiments.plan import Plan, planned
 from ..experiments.request import Request
 from ..experiments.session import Session
 from ..experiments.tasks import Done, Task
+from ..measure.estimate import Estimate, seconds
+from ..network import processors
 from ..reports import of_results
 from ..results.folder import Results
 from ..results.repeats import seeds, told
@@ -25,14 +29,17 @@ from .queue_tables import print_trees
 from .tables import print_table
 
 
-def run_experiment(request: Request, as_json: bool) -> int:
-    """Run it; 1 when the verdict is bad."""
+def run_experiment(request: Request, as_json: bool, estimated: bool = False) -> int:
+    """Run it; 1 when the verdict is bad. With `estimated` it is said before what that will take."""
     plan = planned(request)
+    expected = estimate(plan, of_results) if estimated else None
     session = Session(plan)
     if not as_json:
         typer.echo(_headline(plan))
+        if expected is not None:
+            typer.echo(f"estimate {expected}")
     try:
-        with Progress(_label(plan), plan.runs, quiet=as_json) as progress:
+        with Progress(_label(plan), plan.runs, quiet=as_json, expected=expected) as progress:
             one = plan.runs == 1 or plan.real is not None
             found = session.execute(progress.report, progress.tick if one else None)
     except KeyboardInterrupt:
@@ -45,15 +52,31 @@ def run_experiment(request: Request, as_json: bool) -> int:
         session.give_up()
         raise
     page = of_results(found)
+    threads = _threads(plan, progress.threads)
     faults = [text for point in found.points for text in plan.experiment.faults(point, plan.real)]
     if as_json:
-        typer.echo(json.dumps({"folder": str(session.folder), **found.summary}))
+        said: dict[str, Any] = {"threads": threads} if threads else {}
+        said |= {} if expected is None else {"estimate": expected.as_dict()}
+        typer.echo(json.dumps({"folder": str(session.folder), **said, **found.summary}))
     else:
         print_points(found)
+        for text in threads:
+            typer.echo(f"threads  {text}")
         typer.echo(f"report   {page}\nrepeat   {found.manifest['command']}")
     for text in faults[:5]:
         typer.echo(f"twinplane: {plan.experiment.name}: {text}", err=True)
     return 1 if faults else 0
+
+
+def _threads(plan: Plan, told: Sequence[str]) -> list[str]:
+    """What came of the threads that were asked for: a sentence for each kind of answer."""
+    if processors.limited() == 1:
+        return []
+    if plan.real is not None:
+        return ["one thread: in real time a network goes by the clock"]
+    if plan.jobs > 1 and plan.runs > 1:
+        return ["one thread for each run: several at a time fill the processors (--jobs 1: one at a time)"]
+    return list(dict.fromkeys(told))
 
 
 def _interrupted(text: str) -> int:
@@ -122,12 +145,15 @@ def print_parameters(name: str, as_json: bool) -> None:
 class Progress:
     """One bar on the standard error; it appears after two seconds."""
 
-    def __init__(self, label: str, total: int, *, quiet: bool) -> None:
+    def __init__(self, label: str, total: int, *, quiet: bool, expected: Estimate | None = None) -> None:
+        if expected is not None:
+            label = f"{label} (about {seconds(expected.time_s.value)})"
         self.label, self.total, self.quiet = label, total, quiet
         self.begin = time.monotonic()
         self.whole = 0
         self.finished = 0.0
         self.hops = 0.0
+        self.threads: list[str] = []
         self.bar: Any = None
         self.line: Any = None
 
@@ -139,6 +165,7 @@ class Progress:
         """A run is finished."""
         self.whole += 1
         self.finished = self.whole
+        self.threads += done.threads
         if not old:
             self.hops += done.metrics.get("packet_hops") or 0
         self._show()

@@ -112,6 +112,10 @@ class Experiment(ABC, Generic[P]):
     def run(self, network: Network, parameters: P, tick: Tick | None = None) -> None:
         """Run it to the end."""
 
+    def end_s(self, parameters: P) -> float | None:
+        """To which time `run` runs, in seconds; None if that is not known before."""
+        return None
+
     @abstractmethod
     def summarise(self, network: Network, parameters: P) -> Outcome:
         """Figures and tables of a run."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneWarning
+from ..network import processors
 from ..network.placing import is_here
 from . import load
 from .base import Experiment, Tick, of_part
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
     from ..network import Network
     from ..network.handles import Capture
     from ..results.real import Real
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What is odd about networks is not said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwinplaneWarning)
+        yield
 
 
 def run_task(task: Task, tick: Tick | None = None) -> Done:
@@ -39,18 +49,38 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
     parameters = experiment.parameters.model_validate(task.parameters)
     if task.real is not None:
         return _run_real(experiment, parameters, task, task.real, tick)
-    outcomes = {}
+    outcomes, threads = {}, []
     parts = experiment.parts(parameters)
     for place, (name, part) in enumerate(parts.items()):
-        network = experiment.build(part, task.seed)
-        add(network, task.events, end_of(part))
-        if task.signals:
-            network.log_signals()
-        taps = _captures(network, task)
-        experiment.run(network, part, of_part(tick, place, len(parts)))
+        network, taps = prepared(experiment, part, task)
+        told = of_part(tick, place, len(parts))
+        experiment.run(network, part, told and by_work(network, experiment, part, told))
         outcomes[name] = with_actions(experiment.summarise(network, part), network)
+        threads.append(network.threads)
         _save_captures(taps, task, name)
-    return Done.of(experiment.joined(parameters, outcomes), task.tables)
+    done = Done.of(experiment.joined(parameters, outcomes), task.tables)
+    if processors.limited() > 1:
+        done.threads = list(dict.fromkeys(threads))
+    return done
+
+
+def prepared(experiment: Experiment[Any], part: Parameters, task: Task) -> tuple[Network, list[Capture]]:
+    """The network of a part of a point, with the events and captures of a task: it has not run."""
+    network = experiment.build(part, task.seed)
+    add(network, task.events, end_of(part))
+    if task.signals:
+        network.log_signals()
+    return network, _captures(network, task)
+
+
+def by_work(network: Network, experiment: Experiment[Any], part: Parameters, tick: Tick) -> Tick:
+    """Tells how much of the work of a run is done, and not of its time: traffic is more work than silence."""
+    from ..network.trying import Work
+
+    if (end_s := experiment.end_s(part)) is None:
+        return tick
+    work = Work(network, end_s)
+    return lambda _: tick(work.share())
 
 
 def _run_real(

@@ -54,6 +54,8 @@ class Done:
     """Of a run in real time: parameters (its rate may have been found), bounds, calibration, twin."""
     warnings: list[str] = field(default_factory=list)
     """What is surprising about the networks that ran."""
+    threads: list[str] = field(default_factory=list)
+    """How many threads worked on its networks, and why not more, if more were asked for; it is not kept."""
 
     @classmethod
     def of(cls, outcome: Outcome, tables: bool) -> Done:

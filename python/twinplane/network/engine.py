@@ -36,7 +36,7 @@ class Engine:
         self.started = False
         self.captures: list[Capture] = []
         self.recorded: list[Node] = []
-        self._closed = False
+        self._closed = self._told_of_threads = False
         self._core: _core.Network | None = None
         self._warnings: list[str] | None = None
         self._open_captures: dict[int, int] = {}
@@ -100,7 +100,14 @@ class Engine:
     @property
     def threads(self) -> str:
         """See `twinplane.Network.threads`."""
-        return "one thread" if not self.started else str(self.running().threads()[1])
+        return "one thread" if not self.started else str(self.running().threads()[2])
+
+    def _warn_of_threads(self, asked: int) -> None:
+        """Warn, once, that the threads that were asked for do not pay."""
+        _, refused, why = self.running().threads()
+        if refused and not self._told_of_threads:
+            self._told_of_threads = True
+            warn(f"threads={asked}: {why}")
 
     @property
     def now(self) -> float:
@@ -133,6 +140,8 @@ class Engine:
             else:
                 while not running.run_some(target, EVENTS_PER_LOOK):
                     progress(running.now_ps() / 1e12)
+        if threads is not None:
+            self._warn_of_threads(threads)
         self.warn_of_bursts()
 
     def open(self, capture: Capture) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .. import _core
     from ..frames import Columns
     from ..lab import Lab
+    from ..measure.estimate import Estimate
     from ..model.arrivals import Arrivals, Sizes
     from .demands import Demands
     from .handles import Hop
@@ -532,9 +533,22 @@ class Network(Acting, Asking, Shown):
 
         `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
         threads work on the network, where they pay; results are the same, to the byte. Left out, one does.
-        `Network.threads` says what came of it.
+        `Network.threads` says what came of it; a `TwinplaneWarning` says why they do not pay.
         """
         self.engine.run(until, for_, progress, threads)
+
+    def estimate(self, until: Quantity) -> Estimate:
+        """How long a run to a time will take, how much memory, and how large its tables will be.
+
+        A process of its own builds the network and runs it for a second of the processor; what it saw is
+        carried on to the end, by what the flows will send. Nothing of this network is changed, so that a run
+        afterwards gives the same. Print it, or take its figures: each has `low`, `value` and `high`. It is
+        made before the network first runs, in virtual time, for one thread
+        (docs/models/estimate.md says how far it can be trusted).
+        """
+        from .estimating import estimate
+
+        return estimate(self, until)
 
     @property
     def threads(self) -> str:

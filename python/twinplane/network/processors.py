@@ -29,6 +29,11 @@ def limit(most: int | None) -> None:
     _most = 1 if most is None else checked(most, "--threads")
 
 
+def limited() -> int:
+    """How many threads networks of this process that say nothing else have at most."""
+    return _most
+
+
 def threads(asked: int | None) -> int:
     """How many threads may work on a network: as asked for, or as the command line says, or one."""
     return _most if asked is None else checked(asked, "threads")

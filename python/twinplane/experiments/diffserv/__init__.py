@@ -74,12 +74,16 @@ class Diffserv(Experiment[DiffservParameters]):
         """See `build.build`."""
         return build(parameters, seed)
 
+    def end_s(self, parameters: DiffservParameters) -> float:
+        """When queues have drained."""
+        return parameters.end_s + parameters.drain_s
+
     def run(self, network: Network, parameters: DiffservParameters, tick: Tick | None = None) -> None:
         """Signalling, traffic, and the time that the queues take to drain."""
         p = parameters
         network.run(until=p.begin_s)
         real.check_up(network, p)
-        steps(network, p.end_s + p.drain_s, tick)
+        steps(network, self.end_s(p), tick)
 
     def summarise(self, network: Network, parameters: DiffservParameters) -> Outcome:
         """See `summary.summarise`."""

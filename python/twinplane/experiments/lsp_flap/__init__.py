@@ -58,9 +58,13 @@ class LspFlap(Experiment[FlapParameters]):
         """See `build.build`."""
         return build(parameters, seed)
 
+    def end_s(self, parameters: FlapParameters) -> float:
+        """The end of the grace time."""
+        return parameters.begin_s + parameters.end_s + parameters.grace_s
+
     def run(self, network: Network, parameters: FlapParameters, tick: Tick | None = None) -> None:
         """Set up, traffic, two flapping events, and the grace time."""
-        length_s = parameters.begin_s + parameters.end_s + parameters.grace_s
+        length_s = self.end_s(parameters)
         if network.clock == "virtual":
             steps(network, length_s, tick)
             return

@@ -56,6 +56,10 @@ class OwnNetwork(Experiment[NetworkParameters]):
         """See `build.build`."""
         return building.build(parameters, seed)
 
+    def end_s(self, parameters: NetworkParameters) -> float:
+        """When queues have drained."""
+        return parameters.end_s
+
     def run(self, network: Network, parameters: NetworkParameters, tick: Tick | None = None) -> None:
         """Traffic, and the time that the queues take to drain."""
         steps(network, parameters.end_s, tick)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ...errors import TwinplaneError
 from ...model.places import about, of_flow
 from ...network import Network
+from ...network.offered import offered
 from ...results.real import Real
 from ..labs import Ground, Here, InLab, require_namespaces
-from .build import build, offered
+from .build import build
 from .parameters import NetworkParameters
 
 if TYPE_CHECKING:

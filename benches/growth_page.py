@@ -1,0 +1,272 @@
+"""Page and figure of `growth.py`: exponents with their intervals, and what more processors would give."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from twinplane.charts import SHADES
+from twinplane.files import write_text, write_with
+from twinplane.measure.estimate import of_bytes
+from twinplane.measure.statistics import t_quantile
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "models" / "growth.md"
+FIGURE = ROOT / "docs" / "images" / "growth.svg"
+HEAD = PAGE.with_name("growth-head.txt")
+
+SERIES = {"build_s": "build", "run_s": "run", "describe_s": "describe"}
+"""Steps that are shown, and their words."""
+LEAST_S = 0.02
+"""Less is not told from noise."""
+LEAST_BYTES = 2e6
+PROCESSORS = (1, 2, 4, 8, 16)
+ORDER = ("packet-hops", "routers", "flows", "lsps", "routes", "threads")
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Power:
+    """A law: a figure is `unit_value` times the size to the power of `exponent`."""
+
+    exponent: float
+    half: float
+    """Half of its interval of 95 %; not a number of two points."""
+    unit_value: float
+    last: float
+    """The exponent between the two largest sizes."""
+    count: int
+
+    def at(self, size: float) -> float:
+        """The figure of a size."""
+        return float(self.unit_value * size**self.exponent)
+
+    def words(self) -> str:
+        """For a table."""
+        around = "" if math.isnan(self.half) else f" ± {self.half:.2f}"
+        return f"{self.exponent:.2f}{around}"
+
+
+def power(sizes: Sequence[float], values: Sequence[float]) -> Power | None:
+    """A line through logarithms, by least squares; None of fewer than two points."""
+    if len(sizes) < 2:
+        return None
+    xs, ys = [math.log(size) for size in sizes], [math.log(value) for value in values]
+    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
+    around = sum((x - mean_x) ** 2 for x in xs)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / around
+    off = [y - mean_y - slope * (x - mean_x) for x, y in zip(xs, ys, strict=True)]
+    freedom = len(xs) - 2
+    half = math.nan
+    if freedom > 0:
+        half = t_quantile(freedom) * math.sqrt(sum(one**2 for one in off) / freedom / around)
+    last = (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])
+    return Power(slope, half, math.exp(mean_y - slope * mean_x), last, len(xs))
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What several threads take: shared work, and meetings.
+
+    A run takes work / n * imbalance + rounds * meeting, in seconds, with n threads.
+    """
+
+    imbalance: float
+    meeting_s: float
+    work_s: float
+
+    def speedup(self, threads: int, rounds: float) -> float:
+        """How many times as fast as one thread; a meeting of more takes longer by their logarithm."""
+        if threads == 1:
+            return 1.0
+        meeting = self.meeting_s * math.log2(threads)
+        return self.work_s / (self.work_s / threads * self.imbalance + rounds * meeting)
+
+
+def fitted(points: Sequence[Point]) -> Rounds | None:
+    """The model of `rounds`: links of several lengths, one thread and two, by the clock.
+
+    With links so long that rounds are few, what two threads take beyond half is imbalance; the slope over the
+    number of rounds is a meeting.
+    """
+    ones, twos = (
+        {one["size"]: one["run_wall_s"] for one in of_law(points, "rounds", threads)} for threads in (1, 2)
+    )
+    both = sorted(ones.keys() & twos.keys())
+    if len(both) < 3:
+        return None
+    work = statistics.median(ones[size] for size in both)
+    xs = [rounds_of(size) for size in both]
+    ys = [twos[size] * work / ones[size] for size in both]
+    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
+    # Relative errors count, or else the shortest links alone would decide.
+    weights = [1 / y**2 for y in ys]
+    whole = sum(weights)
+    mean_x = sum(w * x for w, x in zip(weights, xs, strict=True)) / whole
+    mean_y = sum(w * y for w, y in zip(weights, ys, strict=True)) / whole
+    around = sum(w * (x - mean_x) ** 2 for w, x in zip(weights, xs, strict=True))
+    slope = sum(w * (x - mean_x) * (y - mean_y) for w, x, y in zip(weights, xs, ys, strict=True)) / around
+    return Rounds((mean_y - slope * mean_x) / (work / 2), max(slope, 0.0), work)
+
+
+RUN_S = 30 * 1.024e-3
+"""Virtual seconds in which the networks of `rounds` send."""
+
+
+def rounds_of(delay_us: float) -> float:
+    """Exchanges of a run of `rounds` with links of so many microseconds: one for each that time passes by."""
+    return RUN_S / (delay_us * 1e-6)
+
+
+def of_law(points: Sequence[Point], law: str, threads: int = 1) -> list[Point]:
+    """Points of a law, by size."""
+    found = [one for one in points if one["law"] == law and one["threads"] == threads]
+    return sorted(found, key=lambda one: one["size"])
+
+
+def laws(points: Sequence[Point], law: str) -> dict[str, Power]:
+    """The powers of a law by what grows: seconds of the steps, and memory."""
+    found = {}
+    chosen = of_law(points, law)
+    for key, least in (*((step, LEAST_S) for step in SERIES), ("memory", LEAST_BYTES)):
+        used = [(one["size"], one[key]) for one in chosen if one[key] >= least]
+        if (fit := power([size for size, _ in used], [value for _, value in used])) is not None:
+            found[key] = fit
+    return found
+
+
+def draw(points: Sequence[Point]) -> None:
+    """Small multiples: seconds of the processor over size, and the fitted powers; memory below."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "growth"
+    from growth import LAWS
+    from matplotlib.figure import Figure
+
+    shown = [law for law in ORDER[:5] if of_law(points, law)]
+    figure = Figure(figsize=(2.5 * len(shown), 5.2), layout="constrained")
+    axes = figure.subplots(2, len(shown), squeeze=False, sharey="row")
+    for column, law in enumerate(shown):
+        chosen, fits = of_law(points, law), laws(points, law)
+        for row, keys in enumerate((tuple(SERIES), ("memory",))):
+            axis = axes[row][column]
+            axis.set(xscale="log", yscale="log")
+            axis.grid(True, color="#dddddd", linewidth=0.6)
+            for place, key in enumerate(keys):
+                color, name = SHADES[place], SERIES.get(key, "memory")
+                scale = 1e6 if key == "memory" else 1.0
+                used = [(one["size"], one[key] / scale) for one in chosen if one[key] > 0]
+                axis.plot(*zip(*used, strict=True), "osD"[place], color=color, markersize=4, label=name)
+                if key in fits:
+                    ends = [chosen[0]["size"], chosen[-1]["size"]]
+                    axis.plot(ends, [fits[key].at(end) / scale for end in ends], color=color, linewidth=0.9)
+        axes[0][column].set_title(LAWS[law].told.replace(", ", ",\n", 1), fontsize=8)
+        axes[0][column].axhline(LEAST_S, color="black", linewidth=0.7, linestyle=":")
+        axes[1][column].set_xlabel(LAWS[law].unit)
+    axes[0][0].set(ylabel="seconds of the processor", ylim=(1e-3, None))
+    axes[1][0].set_ylabel("memory, MB")
+    axes[0][0].legend(fontsize=7, frameon=False)
+
+    def write(temporary: Path) -> None:
+        figure.savefig(temporary, format="svg", metadata={"Date": None})
+
+    write_with(FIGURE, write)
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """The page in Markdown."""
+    from growth import LAWS
+
+    points, machine = found["points"], found["machine"]
+    lines = [HEAD.read_text(encoding="utf-8").rstrip(), ""]
+    lines += [
+        f"Measured on {machine['cores']} processors ({machine['processor']}), revision {found['revision']},"
+        f" load {machine['load_average_1min']:.1f} at the start, medians of {found['repeat']}.",
+        "",
+        "![Seconds of the processor and memory over the size of networks](../images/growth.svg)",
+        "",
+        "| what grows | to | describe | build | run | memory | exponent of build | of run | of memory |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for law in ORDER[:5]:
+        if not (chosen := of_law(points, law)):
+            continue
+        last, fits = chosen[-1], laws(points, law)
+        cells = [LAWS[law].unit, f"{last['size']:,}"]
+        cells += [f"{last[step]:.3g} s" for step in ("describe_s", "build_s", "run_s")]
+        cells += [of_bytes(last["memory"])]
+        cells += [fits[key].words() if key in fits else "-" for key in ("build_s", "run_s", "memory")]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", *_steep(points), *_threads(points)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _steep(points: Sequence[Point]) -> list[str]:
+    """Where the last step is steeper than linear."""
+    found = []
+    for law in ORDER[:5]:
+        for key, fit in laws(points, law).items():
+            if key != "memory" and fit.last > 1.15:
+                found.append(f"{law}, {SERIES[key]}: {fit.last:.2f}")
+    text = "; ".join(found) or "none"
+    return [f"Exponents above 1.15 between the two largest sizes: {text}.", ""]
+
+
+def _threads(points: Sequence[Point]) -> list[str]:
+    """Two threads beside one, and the model of more."""
+    lines = ["## Threads", ""]
+    ones, twos = of_law(points, "threads"), {one["size"]: one for one in of_law(points, "threads", 2)}
+    pairs = [(one, twos[one["size"]]) for one in ones if one["size"] in twos]
+    if pairs:
+        lines += [
+            "**Measured**, links of 1 ms, 100 routers, 2,000 flows:",
+            "",
+            "| packet-hops | one thread, clock | two threads, clock | ratio | same digest |",
+            "|---:|---:|---:|---:|---|",
+        ]
+        for one, two in pairs:
+            ratio = one["run_wall_s"] / two["run_wall_s"]
+            same = "yes" if one["digest"] == two["digest"] else "NO"
+            clocks = " | ".join(f"{found['run_wall_s']:.3g} s" for found in (one, two))
+            lines.append(f"| {one['size']:,} | {clocks} | {ratio:.2f} | {same} |")
+        lines.append("")
+    model = fitted(points)
+    if model is None:
+        return lines
+    lines += [
+        "**Model.** A run of n threads takes work / n * imbalance + rounds * meeting. Fitted to one thread"
+        f" and two with links of 1 us to 1 ms: imbalance {model.imbalance:.2f}, a meeting"
+        f" {model.meeting_s * 1e6:.1f} us, work {model.work_s:.2f} s.",
+        "",
+        "**Extrapolated, not measured**: speed-up of the same network if meetings take longer with the"
+        " logarithm of the number of threads, and imbalance stays as it is.",
+        "",
+        f"| links | rounds | {' | '.join(f'{n} threads' for n in PROCESSORS)} |",
+        f"|---|---:|{'---:|' * len(PROCESSORS)}",
+    ]
+    for delay in (1_000, 100, 10):
+        cells = [f"{model.speedup(n, rounds_of(delay)):.1f}" for n in PROCESSORS]
+        lines.append(f"| {delay:,} us | {rounds_of(delay):,.0f} | {' | '.join(cells)} |")
+    return lines
+
+
+def local(points: Sequence[Point], law: str, key: str) -> list[tuple[int, float]]:
+    """Exponents between neighbouring sizes, by the larger one."""
+    return [
+        (b["size"], math.log(b[key] / a[key]) / math.log(b["size"] / a["size"]))
+        for a, b in pairwise(of_law(points, law))
+        if a[key] >= LEAST_S
+    ]
+
+
+def write(found: Mapping[str, Any]) -> None:
+    """Figure and page."""
+    draw(found["points"])
+    write_text(PAGE, page(found))

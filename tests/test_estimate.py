@@ -1,0 +1,270 @@
+"""Estimates: a run is foretold from its beginning, and is the same with and without. None asserts on time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import twinplane as tp
+from hypothesis import given
+from hypothesis import strategies as st
+from twinplane.experiments.estimating import estimate
+from twinplane.experiments.plan import planned
+from twinplane.experiments.request import Request
+from twinplane.experiments.session import run as run_plan
+from twinplane.measure.estimate import Estimate, of_bytes, seconds
+from twinplane.measure.growth import Load, Range, exactly, grown
+from twinplane.network.estimating import estimate as of_network
+from twinplane.network.trying import load_of
+from twinplane.reports import of_results
+
+WITHIN = 0.3
+
+FLOWS = """name: own
+seed: 4
+nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}, d: {kind: router}}
+links: [[a, b], [b, c], [c, d], [d, a]]
+lsps: [{name: gold, from: a, to: c, route: [b, c]}]
+flows:
+  - {from: a, to: c, over: gold, rate: 4 Mbit/s, size: 500, start: 100 ms}
+  - {from: b, to: d, rate: 6 Mbit/s, size: imix, arrivals: poisson, start: 200 ms}
+  - {from: d, to: b, rate: 2 Mbit/s, size: 200, arrivals: {kind: on-off, on: 20 ms, off: 30 ms}}
+"""
+
+
+# -- arithmetic -----------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 10), st.floats(0, 10), st.floats(0.1, 1e5)),
+        min_size=1,
+        max_size=20,
+    ),
+    st.floats(0, 20),
+)
+def test_what_is_offered_is_the_sum_over_sources(sources: list[tuple[float, ...]], until: float) -> None:
+    load = Load([(start, stop, rate) for start, stop, rate in sources])
+    whole = sum(rate * max(min(stop, until) - start, 0.0) for start, stop, rate in sources)
+    assert load.packets(until) == pytest.approx(whole, rel=1e-6, abs=1e-3)
+    marks = sorted({0.0, until, *(at for one in sources for at in one[:2] if at < until)})
+    busy = sum(
+        b - a for a, b in pairwise(marks) if any(start <= a and b <= stop for start, stop, _ in sources)
+    )
+    assert load.busy(until) == pytest.approx(busy, abs=1e-9)
+
+
+def test_a_source_without_an_end_sends_for_ever() -> None:
+    load = Load([(1.0, float("inf"), 10.0)])
+    assert (load.packets(0.5), load.packets(3.0), load.busy(3.0)) == (0.0, 20.0, 2.0)
+
+
+def test_traffic_and_silence_are_told_apart() -> None:
+    """5 events a packet, 100 a second beside, 1,000 at the start: foretold from half of the traffic."""
+    load = Load([(2.0, 12.0, 1_000.0)])
+
+    def events(at: float) -> float:
+        return (1_000 if at > 0 else 0) + 100 * at + 5 * load.packets(at)
+
+    looks = [(at / 4, events(at / 4)) for at in range(0, 29)]
+    found = grown(looks, 20.0, load.packets)
+    assert found.value == pytest.approx(events(20.0), rel=0.01)
+    assert found.low <= events(20.0) <= found.high
+
+
+def test_what_was_never_seen_is_a_guess_and_says_so() -> None:
+    load = Load([(5.0, 6.0, 100.0)])
+    found = grown([(0.0, 0.0), (1.0, 50.0)], 10.0, load.packets, guess=4.0)
+    assert (found.low, found.value, found.high) == (50 + 200, 50 + 400, 50 + 800)
+    assert grown([(0.0, 0.0), (10.0, 70.0)], 10.0, load.packets) == exactly(70.0)
+
+
+def test_words() -> None:
+    assert [seconds(one) for one in (0.0123, 3.21, 42.4, 130, 8_000)] == [
+        "12 ms",
+        "3.2 s",
+        "42 s",
+        "2.2 min",
+        "2.2 h",
+    ]
+    assert [of_bytes(one) for one in (7, 1_500, 4.2e6, 31e6, 2e9)] == [
+        "7 B",
+        "1.5 kB",
+        "4.2 MB",
+        "31 MB",
+        "2.0 GB",
+    ]
+    one = exactly(2.0)
+    found = Estimate(Range(1.0, 2.0, 3.0), one, exactly(1e8), exactly(5e3), one, 0.25, 1.0)
+    assert str(found) == (
+        "about 2 s (1 s to 3 s), 100 MB of memory, 5.0 kB of results (a trial of 1 s saw 25.0% of the events)"
+    )
+
+
+# -- networks -------------------------------------------------------------------------------------------
+
+
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "own.yaml"
+    path.write_text(FLOWS)
+    return path
+
+
+def test_the_load_of_a_network_is_what_it_sends(tmp_path: Path) -> None:
+    net = tp.Network.from_file(written(tmp_path))
+    load = load_of(net)
+    net.run(until="5 s")
+    sent = sum(flow.stats()["sent"].sum() for flow in net.flows)
+    assert load.packets(5.0) == pytest.approx(sent, rel=0.1)
+
+
+def test_demands_are_load_too() -> None:
+    net = tp.Network(seed=2)
+    net.link(net.router("a"), net.router("b"))
+    net.demands(
+        {("a", "b"): "8 Mbit/s"}, classes={"gold": {"share": 0.25, "size": 250}, "rest": {"size": 1000}}
+    )
+    load = load_of(net)
+    net.run(until="2 s")
+    assert load.packets(2.0) == pytest.approx(net.draft.demands.stats()["sent"].sum(), rel=0.1)  # type: ignore[union-attr]
+
+
+def test_a_run_is_the_same_with_and_without_an_estimate(tmp_path: Path) -> None:
+    """Digest, tables and warnings; and the events are foretold."""
+    plain, asked = (tp.Network.from_file(written(tmp_path)) for _ in range(2))
+    found = of_network(asked, "4 s", events=10_000)
+    for net in (plain, asked):
+        net.run(until="4 s")
+    assert asked.digest() == plain.digest()
+    for table in ("streams", "flow_accounts", "events"):
+        assert asked.table(table).equals(plain.table(table))
+    assert found.reached < 0.6
+    assert found.events.value == pytest.approx(plain.events_done, rel=WITHIN)
+    cells = sum(len(plain.table(name)) for name in ("streams", "events", "delays"))
+    assert cells > 0 and found.results.value > 0
+    assert found.memory.low <= found.memory.value <= found.memory.high
+    assert json.loads(json.dumps(found.as_dict()))["reached"] == found.reached
+
+
+def test_memory_is_foretold(tmp_path: Path) -> None:
+    """A log of every packet grows: what the process has in the end is within 30 % of what was said."""
+    code = """
+import json, twinplane as tp
+from twinplane.network.estimating import estimate
+from twinplane.network.trying import resident
+net = tp.Network(seed=1)
+a, b = net.router("a"), net.router("b")
+net.link(a, b)
+net.flow(a, b, rate="200 Mbit/s", size=100, log=True)
+found = estimate(net, "4 s", events=150_000)
+net.run(until="4 s")
+print(json.dumps([found.memory.value, resident("VmHWM"), found.reached]))
+"""
+    said, most, reached = json.loads(run_python(code, tmp_path))
+    assert reached < 0.5
+    assert said == pytest.approx(most, rel=WITHIN)
+
+
+def run_python(code: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_cannot_be_estimated_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    net = tp.Network.from_file(written(tmp_path))
+    with pytest.raises(tp.TwinplaneError, match="until"):
+        net.estimate("soon")
+    net.run(until="1 ms")
+    with pytest.raises(tp.TwinplaneError, match="before the network first runs"):
+        net.estimate("1 s")
+    with pytest.raises(tp.TwinplaneError, match="has no nodes"):
+        tp.Network().estimate("1 s")
+    with pytest.raises(tp.TwinplaneError, match="real time"):
+        tp.Network(clock="wall").estimate("1 s")
+
+
+# -- experiments ----------------------------------------------------------------------------------------
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+RUNS: dict[str, tuple[dict[str, Any], int]] = {
+    "own": ({"settings": ("duration_s=6",)}, 25_000),
+    "diffserv": ({"settings": ("duration_s=20",)}, 20_000),
+    "lsp-flap": ({"settings": ("n=40", "m=20", "rate_mbps=20", "grace_s=5")}, 150_000),
+    "points": ({"settings": ("duration_s=3,5", "drain_s=0.5"), "repeat": 2}, 15_000),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_events_and_results_of_experiments_are_foretold(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within 30 %, from the first part of the run; and the run leaves the same as without an estimate."""
+    monkeypatch.chdir(tmp_path)
+    said, events = RUNS[case]
+    own = case in ("own", "points")
+    file = {"file": Path(os.path.relpath(written(tmp_path)))} if own else {}
+    request = Request("network" if own else case, jobs=1, out=Path("out"), **said, **file)
+    plan = planned(request)
+    found = estimate(plan, of_results, events=events)
+    assert not Path("out").exists()
+    results = run_plan(plan)
+    page = of_results(results)
+    assert page.exists()
+    done = [point.metrics for point in results.points]
+    assert done
+    assert found.results.value == pytest.approx(size_of(Path("out")), rel=WITHIN)
+    assert found.reached < 0.9
+    assert found.events.value == pytest.approx(counted(request), rel=WITHIN)
+
+
+def counted(request: Request) -> int:
+    """Events of all runs of a plan, without an estimate."""
+    plan, total = planned(request), 0
+    for parameters in plan.points:
+        for seed in range(plan.seed, plan.seed + plan.repeat):
+            for part in plan.experiment.parts(parameters).values():
+                network = plan.experiment.build(part, seed)
+                plan.experiment.run(network, part)
+                total += network.events_done
+    return total
+
+
+def test_the_command_line_says_it_before_it_runs(tmp_path: Path) -> None:
+    """A line of words, or JSON; results are the same with and without; in real time it is refused."""
+    written(tmp_path)
+    words = ["run", "own.yaml", "--duration", "1 s"]
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "twinplane", *words, *more]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    plain, asked = run("--out", "plain"), run("--out", "asked", "--estimate")
+    assert (plain.returncode, asked.returncode) == (0, 0), asked.stderr
+    said = asked.stdout.splitlines()[1]
+    assert (
+        said.startswith("estimate about ") and " of memory, " in said and " of results (a trial of " in said
+    )
+    assert "estimate" not in plain.stdout
+    for name in (
+        "summary.json",
+        *(f"tables/{one.name}" for one in (tmp_path / "plain" / "tables").iterdir()),
+    ):
+        assert (tmp_path / "plain" / name).read_bytes() == (tmp_path / "asked" / name).read_bytes(), name
+    found = json.loads(run("--out", "json", "--estimate", "--json").stdout)["estimate"]
+    assert found["memory"]["low"] < found["memory"]["value"] < found["memory"]["high"]
+    refused = run("--clock", "wall", "--estimate")
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "real time" in refused.stderr
+    assert not (tmp_path / "runs").exists()
