@@ -268,3 +268,9 @@ def test_the_command_line_says_it_before_it_runs(tmp_path: Path) -> None:
     refused = run("--clock", "wall", "--estimate")
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "real time" in refused.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_an_experiment_that_tries_many_cases_is_refused(tmp_path: Path) -> None:
+    plan = planned(Request("convergence", out=tmp_path / "out"))
+    with pytest.raises(tp.TwinplaneError, match="--estimate: convergence tries many cases"):
+        estimate(plan, of_results)

@@ -76,6 +76,8 @@ class Experiment(ABC, Generic[P]):
     """Where it can run in real time: process, lab, external."""
     inexact: ClassVar[Mapping[str, str]] = {}
     """Metrics that real time blurs, and their kinds (see `twinplane.measure.bounds`)."""
+    forks: ClassVar[bool] = False
+    """Does a run try many cases in forks of its network? Then its beginning says little of the whole."""
     trees: ClassVar[bool] = False
     """Are all trees of queues shown, on the terminal and on the page?"""
 

@@ -73,12 +73,19 @@ def estimate(plan: Plan, page: Page, seconds: float = TRIAL_S, events: int | Non
         raise TwinplaneError(
             "--estimate: in real time a run takes as long as it lasts: there is no trial of it"
         )
+    if plan.experiment.forks:
+        raise TwinplaneError(
+            f"--estimate: {plan.experiment.name} tries many cases, and its beginning says little of them"
+        )
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_estimate, plan, page, seconds, events).result()
+        return pool.submit(_estimate, plan, page, seconds, events, time.process_time()).result()
 
 
-def _estimate(plan: Plan, page: Page, seconds: float, events: int | None) -> Estimate:
-    """In a process that has done nothing before: its memory and its seconds are those of the trial."""
+def _estimate(plan: Plan, page: Page, seconds: float, events: int | None, before_s: float) -> Estimate:
+    """In a process that has done nothing before: its memory and its seconds are those of the trial.
+
+    `before_s` is what it took to come as far as this, and will take again.
+    """
     start_s = time.process_time()
     with tempfile.TemporaryDirectory(prefix="twinplane-estimate-") as name, quiet():
         folder = Path(name)
@@ -97,14 +104,14 @@ def _estimate(plan: Plan, page: Page, seconds: float, events: int | None) -> Est
     each = [(exactly(one.before_s + one.after_s) + one.run_s).times(share) for one in tried]
     work = sum(each, exactly(0.0))
     jobs = min(plan.jobs, len(todo))
-    time_s = exactly(start_s + end_s + (start_s if jobs > 1 else 0.0)) + work.times(1 / jobs)
+    time_s = exactly(before_s + end_s + (start_s if jobs > 1 else 0.0)) + work.times(1 / jobs)
     added = max((one.added for one in tried), key=lambda one: one.value)
     grown_worker = exactly(float(worker)) + added
     memory_used = exactly(float(most)) + (added if jobs == 1 else grown_worker.times(jobs))
     count = sum((one.events.times(share) for one in tried), exactly(0.0))
     return Estimate(
         time_s=time_s.within(0.15),
-        processor_s=(exactly(start_s * (jobs + 1 if jobs > 1 else 1) + end_s) + work).within(0.15),
+        processor_s=(exactly(before_s + (start_s * jobs if jobs > 1 else 0.0) + end_s) + work).within(0.15),
         memory=memory_used.within(0.1),
         results=results.within(0.1),
         events=count,

@@ -16,9 +16,9 @@ from ...charts.table import Table
 from ...errors import TwinplaneError, os_reason
 from ...failing import Probes, Trial, cases_of, routes_ps
 from ...failing.cases import Case
-from ...failing.forks import forked
 from ...failing.graph import Graph
 from ...network import Network, processors
+from ...network.forks import forked
 from ...network.graphml import read
 from ...profiles import resolve
 from ...results.points import Point
@@ -42,6 +42,7 @@ class Convergence(Experiment[ConvergenceParameters]):
     question = "How long do control plane and forwarding take after each failure, and what do timers say?"
     parameters = ConvergenceParameters
     texts = 3
+    forks = True
 
     def __init__(self) -> None:
         self._tried: WeakKeyDictionary[Network, list[Tried]] = WeakKeyDictionary()
