@@ -11,12 +11,7 @@ impl Forwarding {
     #[inline]
     pub(crate) fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
         let Some(known) = place.and_then(|place| self.fib.get(place)) else { return false };
-        if known.active().kind != Kind::Connected || known.len() > 30 {
-            return false;
-        }
-        let hosts = u32::MAX >> known.len();
-        let host = to.to_bits() & hosts;
-        host == hosts || host == 0
+        known.active().kind == Kind::Connected && is_broadcast_in(known.len(), to)
     }
 
     /// Do packets to this address go to everybody on one of the node's links?
@@ -28,6 +23,17 @@ impl Forwarding {
     pub fn is_single_host(&self, address: Ipv4Addr) -> bool {
         is_unicast(address) && !self.is_broadcast(address)
     }
+}
+
+/// Is `to` a broadcast address of its connected network, whose prefix has `len` bits?
+#[inline]
+pub(crate) fn is_broadcast_in(len: u8, to: Ipv4Addr) -> bool {
+    if len > 30 {
+        return false;
+    }
+    let hosts = u32::MAX >> len;
+    let host = to.to_bits() & hosts;
+    host == hosts || host == 0
 }
 
 /// Not on network 0 or 127, not a group, not reserved (RFC 1812, 5.3.7; RFC 6890, 2.2.2).

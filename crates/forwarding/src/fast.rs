@@ -44,9 +44,14 @@ impl Forwarding {
             ingress.counters.rx_packets += 1;
             ingress.counters.rx_bytes += u64::from(lengths.wire);
         }
-        match self.swap(key, lengths, frame) {
+        let mut out = self.swap(key, lengths, frame);
+        // Filters look at more of a packet than plain routes do.
+        if out.is_none() && self.filters.len() == 0 {
+            out = self.route(key, lengths, frame);
+        }
+        match out {
             Some(port) => Verdict::Transmit { port, ready: now },
-            None => self.forward(now, port, key, lengths, frame),
+            None => self.forward_other(now, port, key, lengths, frame),
         }
     }
 
@@ -167,14 +172,26 @@ impl Forwarding {
         lengths: Lengths,
         frame: &mut Frame,
     ) -> Verdict {
-        // Filters look at more of a packet than plain routes do.
-        if self.filters.len() == 0 {
-            if let Some(port) = self.route(key, lengths, frame) {
-                return Verdict::Transmit { port, ready: now };
-            }
-            if self.fib6.is_some() {
-                return self.forward6(now, port, key, lengths, frame);
-            }
+        if self.filters.len() == 0
+            && let Some(port) = self.route(key, lengths, frame)
+        {
+            return Verdict::Transmit { port, ready: now };
+        }
+        self.forward_other(now, port, key, lengths, frame)
+    }
+
+    /// Frames that take neither the common swap nor the plain route of IPv4.
+    #[inline(never)]
+    fn forward_other(
+        &mut self,
+        now: Time,
+        port: PortId,
+        key: u64,
+        lengths: Lengths,
+        frame: &mut Frame,
+    ) -> Verdict {
+        if self.filters.len() == 0 && self.fib6.is_some() {
+            return self.forward6(now, port, key, lengths, frame);
         }
         self.forward_any(now, port, frame)
     }

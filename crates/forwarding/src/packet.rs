@@ -33,18 +33,21 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// Writes `ttl` into an IPv4 header and updates its checksum by the difference (RFC 1624, equation 3).
 pub(crate) fn set_ipv4_ttl(ip: &mut [u8], ttl: u8) {
-    if let Some(ip) = ip.first_chunk_mut::<IPV4>() {
-        set_ttl(ip, ttl);
-    }
-}
-
-/// The same of a header that is known to be there.
-#[inline(always)]
-pub(crate) fn set_ttl(ip: &mut [u8; IPV4], ttl: u8) {
+    let Some(ip) = ip.first_chunk_mut::<IPV4>() else { return };
     let old = u16::from_be_bytes([ip[8], ip[9]]);
     let new = u16::from_be_bytes([ttl, ip[9]]);
     let check = checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, new);
     ip[8] = ttl;
+    ip[10..12].copy_from_slice(&check.to_be_bytes());
+}
+
+/// Takes one off the time to live of an IPv4 header, which is not zero. The complement of the old word and the new one
+/// are 0xfeff together, whatever they are.
+#[inline(always)]
+pub(crate) fn lower_ttl(ip: &mut [u8; IPV4]) {
+    let sum = u32::from(!u16::from_be_bytes([ip[10], ip[11]])) + 0xfeff;
+    let check = !((sum >> 16) + sum) as u16;
+    ip[8] = ip[8].wrapping_sub(1);
     ip[10..12].copy_from_slice(&check.to_be_bytes());
 }
 
@@ -89,4 +92,24 @@ pub(crate) fn labels_in(header: &[u8]) -> usize {
     let entries = header.get(ETHERNET..).unwrap_or_default().chunks_exact(LABEL);
     let all = entries.len();
     entries.into_iter().position(|e| e[2] & 1 == 1).map_or(all, |bottom| bottom + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_live_is_lowered_as_it_is_set() {
+        for (ttl, protocol) in [(1, 0), (2, 17), (64, 255), (65, 0), (128, 6), (255, 255)] {
+            for check in 0..=u16::MAX {
+                let mut one = [0; IPV4];
+                (one[8], one[9]) = (ttl, protocol);
+                one[10..12].copy_from_slice(&check.to_be_bytes());
+                let mut other = one;
+                lower_ttl(&mut one);
+                set_ipv4_ttl(&mut other, ttl - 1);
+                assert_eq!(one, other);
+            }
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! The common case of IPv4, in one go: a packet that came without labels and leaves without labels.
 
-use crate::addresses::may_be_forwarded;
+use crate::addresses::{is_broadcast_in, may_be_forwarded};
 use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::entry::Kind;
 use crate::fast::choose;
 use crate::group::Group;
 use crate::hash::{self, Seed};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ttl};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, lower_ttl};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
 use base::frame::Lengths;
@@ -22,7 +22,9 @@ impl Forwarding {
     /// options and nothing behind it, by a route, or a mapping that pushes no label. Returns nothing, and changes
     /// nothing, in all other cases, among them all in which the packet is not transmitted. What is asked of the
     /// packet is what [`Forwarding::decide`] asks, in the same order.
-    #[inline]
+    ///
+    /// Not inlined: where what happens otherwise shares the registers, half of what this knows is on the stack.
+    #[inline(never)]
     pub(crate) fn route(&mut self, key: u64, lengths: Lengths, frame: &mut Frame) -> Option<PortId> {
         let len = frame.len();
         let conditioned = frame.phb();
@@ -55,20 +57,15 @@ impl Forwarding {
                 place
             }
         };
-        let known = self.fib.get(place)?;
-        let entry = known.active();
-        if known.classed != 0 || entry.depth > 0 {
+        let known = self.fib.get_mut(place)?;
+        let (classed, prefix_len) = (known.classed, known.len());
+        let entry = known.active_mut();
+        if classed != 0 || entry.depth > 0 {
             return None;
         }
         let adjacency = match entry.kind {
             Kind::Via => entry.next_hop,
-            Kind::Connected => {
-                let network = self.adjacencies.get(entry.next_hop)?;
-                if self.is_network_broadcast(Some(place), to) {
-                    return None;
-                }
-                self.adjacencies.find(network.port, to.into())?
-            }
+            Kind::Connected => connected(&self.adjacencies, entry.next_hop, prefix_len, to)?,
             _ => return None,
         };
         let mut adjacency = self.adjacencies.get(adjacency)?;
@@ -81,17 +78,24 @@ impl Forwarding {
             return None;
         }
         egress.count_tx(u64::from(lengths.wire));
-        let phb = conditioned.or(self.phb_of_tos(tos));
+        entry.count(lengths.wire);
         ethernet[..12].copy_from_slice(&adjacency.addresses);
-        set_ttl(ip, ttl - 1);
-        if phb != conditioned {
-            frame.set_phb(phb);
-        }
-        if let Some(known) = self.fib.get_mut(place) {
-            known.active_mut().count(lengths.wire);
+        lower_ttl(ip);
+        if conditioned.is_none() && self.config.diffserv.is_some() {
+            frame.set_phb(self.phb_of_tos(tos));
         }
         Some(port)
     }
+}
+
+/// The neighbour on a connected network that has an address, if it is known and the address is not that of all on the
+/// network. The network has a prefix of `len` bits.
+#[inline(never)]
+fn connected(adjacencies: &Adjacencies, network: u32, len: u8, to: Ipv4Addr) -> Option<u32> {
+    if is_broadcast_in(len, to) {
+        return None;
+    }
+    adjacencies.find(adjacencies.get(network)?.port, to.into())
 }
 
 /// The neighbour that the flow of a packet goes to by a group which the fast path can choose in, if it is one. Not
