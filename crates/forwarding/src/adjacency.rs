@@ -68,6 +68,7 @@ pub(crate) struct Neighbour {
 
 /// All next hops of a node; neighbours are interned by port and address.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Adjacencies {
     slots: Vec<Adjacency>,
     held: Vec<Held>,

@@ -57,11 +57,12 @@ struct Node([Slot; 1 << NODE_BITS]);
 
 /// Routes and FTN entries by prefix, as a tree that is walked by bits of the address.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Fib {
+    known: Vec<Known>,
     root: Vec<Slot>,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
-    known: Vec<Known>,
     free_known: Vec<u32>,
     prefixes: BTreeMap<Prefix, u32>,
     pub(crate) lists: Vec<ClassList>,

@@ -10,6 +10,7 @@ const ABSENT: u32 = u32::MAX;
 
 /// The incoming label map. A chunk of 256 labels takes 8 KiB; chunks without labels take none.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Ilm {
     /// For each chunk of the label space, where its entries begin.
     chunks: Vec<u32>,

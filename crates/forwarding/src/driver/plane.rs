@@ -14,6 +14,7 @@ use core::net::IpAddr;
 /// Drain: after [`ForwardingPlane::submit`] and whenever [`ForwardingPlane::poll_timeout`] is due, call
 /// [`ForwardingPlane::poll_ack`] and then [`ForwardingPlane::poll_notice`] until they return nothing.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ForwardingPlane {
     soft: Soft,
     driver: Box<dyn Driver>,

@@ -19,6 +19,7 @@ pub struct Written {
 
 /// The tables of this process with what a driver wrote to them, and what it has to say of that.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Soft {
     forwarding: Forwarding,
     acks: VecDeque<Ack>,

@@ -26,11 +26,12 @@ pub(crate) struct Filtered {
 
 /// FTN entries that take packets by a filter.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Filters {
+    by_order: BTreeMap<u64, u32>,
     tuples: Vec<Tuple>,
     slots: Vec<Filtered>,
     free: Vec<u32>,
-    by_order: BTreeMap<u64, u32>,
 }
 
 impl Filters {

@@ -92,14 +92,15 @@ pub struct Balance {
     pub waiting: u64,
 }
 
-/// A label switching router: forwarding tables, control plane, ARP and ICMP.
+/// A label switching router: forwarding tables, control plane, ARP and ICMP. What every packet needs lies in front.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Router {
-    config: RouterConfig,
+    pipeline: Pipeline,
     plane: ForwardingPlane,
+    config: RouterConfig,
     /// Batches that the router has written by itself.
     batches: u64,
-    pipeline: Pipeline,
     control: ControlPlane,
     neighbors: Neighbors<Waiting>,
     outputs: VecDeque<Output>,
