@@ -17,33 +17,50 @@ pub struct Place {
 
 /// Tournaments of keys: complete binary trees in which each node is the lesser of the two below it. The root is at 1,
 /// what is below `n` at `2 n` and `2 n + 1`; the leaves are the second half.
+///
+/// A walk from a leaf to the root is done for nearly every frame. It asks once whether the leaf is in the tree, and not
+/// at each step again.
 pub mod tournament {
+    /// Is there a leaf at this place, and one beside it? Then so are all nodes between there and the root, and what is
+    /// beside them: those of a node `n` are no greater than `n | 1`.
+    #[inline(always)]
+    fn check(tree: &[u64], leaf: usize) {
+        assert!(leaf | 1 < tree.len(), "no leaf of the tournament");
+    }
+
     /// The key at `leaf`, which was that at the root, is another one now. Returns that at the root.
     #[inline(always)]
-    pub fn replace_first(tree: &mut [u128], leaf: usize, key: u128) -> u128 {
+    pub fn replace_first(tree: &mut [u64], leaf: usize, key: u64) -> u64 {
+        check(tree, leaf);
         let (mut at, mut least) = (leaf, key);
         tree[at] = least;
         while at > 1 {
-            least = least.min(tree[at ^ 1]);
-            at >>= 1;
-            tree[at] = least;
+            // SAFETY: `at` is between the leaf that was checked and the root, and so is its half.
+            unsafe {
+                least = least.min(*tree.get_unchecked(at ^ 1));
+                at >>= 1;
+                *tree.get_unchecked_mut(at) = least;
+            }
         }
         least
     }
 
     /// The key at `leaf` is this now if that is less than before.
     #[inline(always)]
-    pub fn lower(tree: &mut [u128], leaf: usize, key: u128) {
+    pub fn lower(tree: &mut [u64], leaf: usize, key: u64) {
+        check(tree, leaf);
         let mut at = leaf;
-        while at > 0 && key < tree[at] {
-            tree[at] = key;
+        // SAFETY: `at` is between the leaf that was checked and the root.
+        while at > 0 && key < unsafe { *tree.get_unchecked(at) } {
+            // SAFETY: as above.
+            unsafe { *tree.get_unchecked_mut(at) = key };
             at >>= 1;
         }
     }
 
     /// The key at `leaf` is this now. Returns that at the root.
     #[inline]
-    pub fn set(tree: &mut [u128], leaf: usize, key: u128) -> u128 {
+    pub fn set(tree: &mut [u64], leaf: usize, key: u64) -> u64 {
         let (mut at, mut least) = (leaf, key);
         tree[at] = least;
         while at > 1 {
@@ -57,19 +74,17 @@ pub mod tournament {
         tree[1]
     }
 
-    /// What comes first but for what is at `leaf`, if that comes before with this key.
+    /// What comes first but for what is at `leaf`.
     #[inline(always)]
-    pub fn next_other(tree: &[u128], leaf: usize, key: u128) -> Option<u128> {
-        let (mut at, mut least) = (leaf, u128::MAX);
+    pub fn other(tree: &[u64], leaf: usize) -> u64 {
+        check(tree, leaf);
+        let (mut at, mut least) = (leaf, u64::MAX);
         while at > 1 {
-            let other = tree[at ^ 1];
-            if other < key {
-                return None;
-            }
-            least = least.min(other);
+            // SAFETY: `at` is between the leaf that was checked and the root.
+            least = least.min(unsafe { *tree.get_unchecked(at ^ 1) });
             at >>= 1;
         }
-        Some(least)
+        least
     }
 }
 
@@ -162,11 +177,11 @@ mod tests {
             half in (0u32..6).prop_map(|bits| 1usize << bits),
             steps in proptest::collection::vec((0u8..3, 0usize..32, 0u64..50), 1..300),
         ) {
-            let mut tree = vec![u128::MAX; 2 * half];
-            let mut model = vec![u128::MAX; half];
+            let mut tree = vec![u64::MAX; 2 * half];
+            let mut model = vec![u64::MAX; half];
             for (what, which, time) in steps {
                 let which = which % half;
-                let of = |which: usize| u128::from(time) << 64 | which as u128;
+                let of = |which: usize| time << 5 | which as u64;
                 let first = (0..half).min_by_key(|&leaf| model[leaf]).unwrap_or(0);
                 match what {
                     0 => { model[which] = of(which); tournament::set(&mut tree, half + which, of(which)); }
@@ -175,11 +190,10 @@ mod tests {
                         tournament::lower(&mut tree, half + which, of(which));
                     }
                     2 => {
-                        let key = if time < 10 { u128::MAX } else { of(first) };
+                        let key = if time < 10 { u64::MAX } else { of(first) };
                         let others = (0..half).filter(|&leaf| leaf != first).map(|leaf| model[leaf]);
-                        let other = others.min().unwrap_or(u128::MAX);
-                        let next = tournament::next_other(&tree, half + first, key);
-                        prop_assert_eq!(next, (other >= key).then_some(other));
+                        let other = others.min().unwrap_or(u64::MAX);
+                        prop_assert_eq!(tournament::other(&tree, half + first), other);
                         model[first] = key;
                         tournament::replace_first(&mut tree, half + first, key);
                     }

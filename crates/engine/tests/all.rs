@@ -1,5 +1,6 @@
 //! All tests in one program: linking one for each file took longer than running them.
 
+mod apart;
 mod common;
 mod delay;
 mod external;

@@ -185,6 +185,19 @@ impl Lane {
         if !self.direct {
             return self.transmit_queued(now, ready, frame);
         }
+        self.transmit_direct(now, ready, frame)
+    }
+
+    /// Can the link be used, and is nothing but the wire behind the port?
+    #[inline(always)]
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    /// As [`Lane::transmit`], if [`Lane::is_direct`].
+    #[inline(always)]
+    pub fn transmit_direct(&mut self, now: Time, ready: Time, frame: Frame) -> Sent {
+        debug_assert!(self.direct, "a frame passes over queues");
         let wire_len = frame.wire_len();
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;

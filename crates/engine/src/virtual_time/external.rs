@@ -3,7 +3,6 @@
 //! The egress port and the wire behind it are modelled as everywhere else. A frame that reaches the far end of such a
 //! lane waits to be taken by whoever drives the world, instead of arriving at a device.
 
-use super::process::time_of;
 use super::{NodeState, World};
 use crate::capture::pcapng::Way;
 use crate::error::EngineError;
@@ -53,7 +52,7 @@ impl World {
         if !self.touched.is_empty() {
             return Some(self.ahead);
         }
-        let next = time_of(self.processes.first()).min(self.next_other());
+        let next = self.next_time();
         (next != Time::MAX).then_some(next)
     }
 

@@ -254,7 +254,7 @@ impl World {
         let node = &mut self.nodes[id.index()];
         node.state = NodeState::Restarting;
         node.timeout = Time::MAX;
-        self.processes.set_timeout(node, id.0, Time::MAX);
+        self.processes.set_timeout(node, id.0);
         for g in node.ports.clone() {
             self.tap_cut(g, self.now, true);
             let lane = &mut self.lanes[g as usize];

@@ -2,7 +2,7 @@
 //! device that failed.
 
 use super::agenda::Task;
-use super::process::{Due, NEVER, arrival_key, due_of, time_of, timeout_key};
+use super::process::{Due, NEVER};
 use super::sharing::Turn;
 use super::{NodeState, World};
 use crate::error::EngineError;
@@ -30,7 +30,7 @@ impl World {
         }
         let first = self.processes.first();
         let late = self.late.next_port().filter(|late| late.0 == now);
-        let due = (time_of(first) == now && first != NEVER).then(|| due_of(self.processes.root_of(first)));
+        let due = (self.processes.time_of(first) == now && first != NEVER).then(|| self.due_of_turn(first));
         match (due, late) {
             (Some(Due::Arrival(g)), Some((_, port))) if g ^ 1 > port => self.arrive_late(),
             (None | Some(Due::Timeout(_)), Some(_)) => self.arrive_late(),
@@ -47,13 +47,13 @@ impl World {
     pub(super) fn do_first(&mut self, due: Due) -> Result<(), EngineError> {
         let (now, id) = match due {
             Due::Arrival(g) => {
-                self.begin_turn(arrival_key(self.now, g, self.lanes[g as usize].place.process));
+                self.begin_turn(due);
                 self.arrive_attended(g);
                 return Ok(());
             }
             Due::Timeout(id) => (self.now, NodeId(id)),
         };
-        self.begin_turn(timeout_key(now, id.0, self.nodes[id.index()].place.process));
+        self.begin_turn(due);
         let (at, spinning, count) = self.spinning;
         let before = if at == now && spinning == id { count } else { 0 };
         self.spinning = (now, id, before.saturating_add(1));

@@ -147,6 +147,6 @@ impl World {
         let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
         let timeout = timeout.map(|at| at.max(self.now));
         node.timeout = timeout.unwrap_or(Time::MAX);
-        self.processes.set_timeout(node, id.0, node.timeout);
+        self.processes.set_timeout(node, id.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Frames that a fault delayed or copied: they arrive out of their lane's order.
 
 use super::World;
-use super::process::arrival_key;
+use super::process::Due;
 use crate::digest;
 use crate::impair::Fate;
 use base::{Frame, Time};
@@ -116,7 +116,7 @@ impl World {
             let g = late.port ^ 1;
             self.ports[g as usize].late -= 1;
             self.look_ahead();
-            self.begin_turn(arrival_key(self.now, g, self.lanes[g as usize].place.process));
+            self.begin_turn(Due::Arrival(g));
             self.arrive_at(g, late.frame, false);
         }
     }

@@ -14,20 +14,24 @@ use crate::queue::{Place, tournament};
 use base::Time;
 use base::prefetch::prefetch_bytes;
 
-/// When something is to be done, then what it is, then whose it is: of a lower key is done first.
+/// When something is to be done, then what it is: of a lower key is done first.
 ///
 /// ```text
-/// 127            64 63       62                                   31 30          0
-/// | time           | timeout? | receiving port, or number of node   | process     |
+/// 63                        B B-1                                             0
+/// | time since the epoch     | receiving port, or number of ports plus of node |
 /// ```
-pub(super) type Key = u128;
+///
+/// As many bits are for what it is as the network needs ([`Scale`]). What is to be done so late that its time does not
+/// fit has the latest that does: [`Processes::is_late`].
+pub(super) type Key = u64;
 
 /// Nothing is to be done.
-pub(super) const NEVER: Key = u128::MAX;
+pub(super) const NEVER: Key = Key::MAX;
 
-const TIMEOUT: u64 = 1 << 63;
-const PROCESS_BITS: u32 = 31;
-const PROCESS: u64 = (1 << PROCESS_BITS) - 1;
+/// What was done and when, as long as the network stays the same or not. The order is that of keys.
+pub(super) type Done = (Time, u64);
+
+const TIMEOUT: u64 = 1 << 32;
 
 /// What is to be done first somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,48 +42,84 @@ pub(super) enum Due {
     Timeout(u32),
 }
 
-/// The time of a key.
-#[inline(always)]
-pub(super) fn time_of(key: Key) -> Time {
-    Time((key >> 64) as u64)
+/// How keys are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scale {
+    /// Nothing happens before.
+    epoch: u64,
+    /// How many bits say what is to be done.
+    bits: u32,
+    /// How many ports there are.
+    ports: u32,
+    /// The latest time that a key can have, since the epoch.
+    latest: u64,
 }
 
-/// The same to be done at another time.
-#[inline(always)]
-pub(super) fn at_time(key: Key, at: Time) -> Key {
-    u128::from(at.0) << 64 | u128::from(key as u64)
+impl Default for Scale {
+    fn default() -> Scale {
+        Scale::new(0, 0, 0)
+    }
 }
 
-/// What a key says is to be done, whatever the time and the process.
-#[inline]
-pub(super) fn what_of(key: Key) -> u64 {
-    key as u64 >> PROCESS_BITS
-}
+impl Scale {
+    fn new(epoch: u64, ports: usize, nodes: usize) -> Scale {
+        let bits = ((ports + nodes) as u64 | 1).ilog2() + 1;
+        // The next one would have the key of nothing.
+        Scale { epoch, bits, ports: ports as u32, latest: (u64::MAX >> bits) - 1 }
+    }
 
-/// What a key, which is not [`NEVER`], says is to be done.
-#[inline(always)]
-pub(super) fn due_of(key: Key) -> Due {
-    let what = key as u64;
-    let number = (what >> PROCESS_BITS) as u32;
-    if what & TIMEOUT == 0 { Due::Arrival(number ^ 1) } else { Due::Timeout(number) }
-}
+    #[inline(always)]
+    fn key(&self, at: Time, what: u32) -> Key {
+        debug_assert!(
+            at.0 >= self.epoch,
+            "something is to be done at a time that was over before anything happens"
+        );
+        at.0.saturating_sub(self.epoch).min(self.latest) << self.bits | u64::from(what)
+    }
 
-/// The key of a first arrival on lane `g`, which leads to `process`.
-#[inline(always)]
-pub(super) fn arrival_key(at: Time, g: u32, process: u32) -> Key {
-    u128::from(at.0) << 64 | u128::from(u64::from(g ^ 1) << PROCESS_BITS | u64::from(process))
-}
+    /// The time of a key. Of one whose time does not fit, and of [`NEVER`], a time before.
+    #[inline(always)]
+    fn time(&self, key: Key) -> Time {
+        Time(self.epoch.saturating_add(key >> self.bits))
+    }
 
-/// The same, or [`NEVER`] at the largest time.
-#[inline(always)]
-pub(super) fn arrival_key_or_never(at: Time, g: u32, process: u32) -> Key {
-    if at == Time::MAX { NEVER } else { arrival_key(at, g, process) }
-}
+    #[inline(always)]
+    fn what(&self, key: Key) -> u32 {
+        (key & ((1 << self.bits) - 1)) as u32
+    }
 
-#[inline(always)]
-pub(super) fn timeout_key(at: Time, node: u32, process: u32) -> Key {
-    let what = TIMEOUT | u64::from(node) << PROCESS_BITS | u64::from(process);
-    u128::from(at.0) << 64 | u128::from(what)
+    #[inline(always)]
+    fn of(&self, due: Due) -> u32 {
+        match due {
+            Due::Arrival(g) => g ^ 1,
+            Due::Timeout(number) => self.ports + number,
+        }
+    }
+
+    #[inline(always)]
+    fn due(&self, key: Key) -> Due {
+        let what = self.what(key);
+        if what < self.ports { Due::Arrival(what ^ 1) } else { Due::Timeout(what - self.ports) }
+    }
+
+    /// What was done with a key; nothing with the least one, which comes before all others anyway.
+    fn done(&self, key: Key) -> Done {
+        if key == 0 {
+            return Done::default();
+        }
+        let what = match self.due(key) {
+            Due::Arrival(g) => u64::from(g ^ 1),
+            Due::Timeout(number) => TIMEOUT | u64::from(number),
+        };
+        (self.time(key), what)
+    }
+
+    /// The key of what was done; the least one if that is long ago.
+    fn key_of(&self, (at, what): Done) -> Key {
+        let number = what as u32;
+        let due = if what & TIMEOUT == 0 { Due::Arrival(number ^ 1) } else { Due::Timeout(number) };
+        if at.0 < self.epoch { 0 } else { self.key(at, self.of(due)) }
+    }
 }
 
 /// A network with so many processes or more does not fit into the caches.
@@ -93,21 +133,27 @@ const KEYS_BYTES: usize = 128;
 struct Entrance {
     /// No frame takes less than this, in picoseconds.
     shortest: u64,
-    /// The tournament of the process at its beginning.
+    /// The least time that a frame takes to the process at its beginning.
+    least: u64,
+    /// The tournament of that process.
     base: u32,
 }
 
+/// What there is to know of a process, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Process {
-    /// Where its tournament begins: two times that are not a key, then the root, then what is below it.
+    /// The highest key of what it has done at the time of what it did last. What becomes possible at that time comes
+    /// after it, whatever its own key.
+    latest: Key,
+    /// The least time that a frame takes by one of its entrances.
+    least: u64,
+    /// Where its tournament begins: its reach, then the root, then what is below that.
     base: u32,
     /// Its entrances.
     entrances: core::ops::Range<u32>,
     /// Lanes with queue disciplines that lead to one of its devices.
     queued: Vec<u32>,
-    /// The highest key of what it has done at the time of what it did last. What becomes possible at that time comes
-    /// after it, whatever its own key.
-    latest: Key,
 }
 
 /// All processes of a network.
@@ -115,8 +161,8 @@ struct Process {
 pub(super) struct Processes {
     list: Vec<Process>,
     entrances: Vec<Entrance>,
-    /// All tournaments. In front of each stand the reach of the process, above, and the least time that a frame takes
-    /// by one of its entrances, below.
+    scale: Scale,
+    /// All tournaments, and in front of each the reach of the process.
     keys: Vec<Key>,
     /// The tournament of their roots, or of what they did last if that has a higher key: their turns.
     firsts: Vec<Key>,
@@ -125,9 +171,9 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// Finds the processes of these devices and lanes, and what each has to do. `latest` is what the processes of the
-    /// devices have done last; it may be empty.
-    pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane], latest: &[Key]) -> Processes {
+    /// Finds the processes of these devices and lanes, and what each has to do. Nothing happens before `epoch`. `latest`
+    /// is what the processes of the devices have done last; it may be empty.
+    pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane], epoch: Time, latest: &[Done]) -> Processes {
         let process_of = joined(nodes, lanes);
         let own = process_of.iter().filter(|process| **process != u32::MAX);
         let outside = own.max().map_or(0, |last| last + 1);
@@ -149,12 +195,13 @@ impl Processes {
                 LaneEnds::Sender | LaneEnds::Neither => Place { process: outside, leaf: 0 },
             };
         }
-        let mut all = Processes { outside, ..Processes::default() };
+        let scale = Scale::new(epoch.0, lanes.len(), nodes.len());
+        let mut all = Processes { outside, scale, ..Processes::default() };
         for &leaves in leaves.iter().chain([&1]) {
             let half = leaves.next_power_of_two();
             let base = all.keys.len() as u32;
             all.keys.resize(all.keys.len() + 2 * half as usize, NEVER);
-            all.list.push(Process { base, entrances: 0..0, queued: Vec::new(), latest: 0 });
+            all.list.push(Process { latest: 0, least: u64::MAX, base, entrances: 0..0, queued: Vec::new() });
         }
         if let Some(root) = all.keys.last_mut() {
             *root = 0;
@@ -163,33 +210,29 @@ impl Processes {
         let mut entrances: Vec<(u32, u32)> = Vec::new();
         for (g, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.ends == LaneEnds::Both) {
             let from = process_of[lanes[g ^ 1].to_node.index()];
+            let to = &mut all.list[lane.place.process as usize];
             if from != lane.place.process {
                 entrances.push((lane.place.process, g as u32));
+                to.least = to.least.min(lane.shortest());
             }
             if lane.is_queued() {
-                all.list[lane.place.process as usize].queued.push(g as u32);
+                to.queued.push(g as u32);
             }
         }
         entrances.sort_unstable();
         for (process, g) in entrances {
-            let from = process_of[lanes[g as usize ^ 1].to_node.index()];
-            let shortest = lanes[g as usize].shortest();
+            let from = &all.list[process_of[lanes[g as usize ^ 1].to_node.index()] as usize];
+            let entrance =
+                Entrance { shortest: lanes[g as usize].shortest(), least: from.least, base: from.base };
             let at = all.entrances.len() as u32;
-            all.entrances.push(Entrance { shortest, base: all.list[from as usize].base });
+            all.entrances.push(entrance);
             let Process { base, entrances, .. } = &mut all.list[process as usize];
             if entrances.start == entrances.end {
                 *entrances = at..at;
             }
             entrances.end = at + 1;
-            let least = &mut all.keys[*base as usize];
-            *least = NEVER << 64 | u128::from((*least as u64).min(shortest));
-        }
-        for process in &all.list[..count] {
-            let reach = all.entrances[process.entrances.start as usize..process.entrances.end as usize]
-                .iter()
-                .map(|entrance| all.least(entrance.base).saturating_add(entrance.shortest));
-            let reach = reach.min().unwrap_or(u64::MAX);
-            all.keys[process.base as usize] = u128::from(reach) << 64 | u128::from(all.least(process.base));
+            let reach = &mut all.keys[*base as usize];
+            *reach = (*reach).min(entrance.least.saturating_add(entrance.shortest));
         }
         for place in
             nodes.iter_mut().map(|node| &mut node.place).chain(lanes.iter_mut().map(|l| &mut l.place))
@@ -199,11 +242,11 @@ impl Processes {
         }
         for (&latest, &process) in latest.iter().zip(&process_of).filter(|(_, process)| **process != u32::MAX)
         {
-            all.did(latest & !Key::from(PROCESS) | Key::from(process));
+            all.did(process, scale.key_of(latest));
         }
         all.firsts = vec![NEVER; 2 * count.next_power_of_two()];
         for (node, number) in nodes.iter().zip(0..) {
-            all.set_timeout(node, number, node.timeout);
+            all.set_timeout(node, number);
         }
         for (lane, g) in lanes.iter().zip(0..) {
             all.set_arrival(lane, g);
@@ -212,56 +255,98 @@ impl Processes {
     }
 
     /// What the process of each of these devices has done last.
-    pub(super) fn latest_of(&self, nodes: &[Node]) -> Vec<Key> {
-        nodes
-            .iter()
-            .map(|node| self.list.get(node.place.process as usize).map_or(0, |own| own.latest))
-            .collect()
+    pub(super) fn latest_of(&self, nodes: &[Node]) -> Vec<Done> {
+        let latest = |node: &Node| self.list.get(node.place.process as usize).map_or(0, |own| own.latest);
+        nodes.iter().map(|node| self.scale.done(latest(node))).collect()
     }
 
-    /// Which process has its turn, and when. What it does is its [`Processes::root`].
+    /// Nothing happens before that.
+    pub(super) fn epoch(&self) -> Time {
+        Time(self.scale.epoch)
+    }
+
+    /// Those of no devices, for times from `epoch` on.
+    pub(super) fn none(epoch: Time) -> Processes {
+        Processes { scale: Scale::new(epoch.0, 0, 0), ..Processes::default() }
+    }
+
+    /// Which process has its turn, and when: the process of what the key says is to be done. What it does is its
+    /// [`Processes::root`].
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
         self.firsts.get(1).copied().unwrap_or(NEVER)
     }
 
-    /// Which process has its turn after the first, as far as is known.
-    #[inline]
-    fn second(&self, first: Key) -> Key {
-        let (mut at, mut least) = (self.leaf(Processes::of(first)), NEVER);
-        while at > 1 {
-            least = least.min(self.firsts[at ^ 1]);
-            at >>= 1;
-        }
-        least
+    /// Does the time of a key not fit, so that it is to be done some time later? Or never.
+    #[inline(always)]
+    pub(super) fn is_late(&self, key: Key) -> bool {
+        self.time_of(key) >= self.late()
     }
 
-    /// The process that is going to have its turn after the first, if there are so many that what it needs has left
-    /// the caches since its last turn. Hints that its tournament is needed soon.
+    /// From this time on keys do not tell when something is to be done.
     #[inline(always)]
-    pub(super) fn prefetch_second(&self, first: Key) -> Option<Due> {
+    pub(super) fn late(&self) -> Time {
+        Time(self.scale.epoch.saturating_add(self.scale.latest))
+    }
+
+    /// The time of a key; if [`Processes::is_late`], one before.
+    #[inline(always)]
+    pub(super) fn time_of(&self, key: Key) -> Time {
+        self.scale.time(key)
+    }
+
+    /// What a key, which is not [`NEVER`], says is to be done.
+    #[inline(always)]
+    pub(super) fn due_of(&self, key: Key) -> Due {
+        self.scale.due(key)
+    }
+
+    /// The key of something that is to be done.
+    #[inline(always)]
+    pub(super) fn key(&self, at: Time, due: Due) -> Key {
+        self.scale.key(at, self.scale.of(due))
+    }
+
+    /// The key of a first arrival on lane `g`.
+    #[inline(always)]
+    pub(super) fn arrival_key(&self, at: Time, g: u32) -> Key {
+        self.scale.key(at, g ^ 1)
+    }
+
+    /// The same, or [`NEVER`] at the largest time.
+    #[inline(always)]
+    pub(super) fn arrival_key_or_never(&self, at: Time, g: u32) -> Key {
+        if at == Time::MAX { NEVER } else { self.arrival_key(at, g) }
+    }
+
+    /// The key of a timeout.
+    #[inline(always)]
+    pub(super) fn timeout_key(&self, at: Time, number: u32) -> Key {
+        self.scale.key(at, self.scale.ports + number)
+    }
+
+    /// The same, or [`NEVER`] at the largest time.
+    #[inline(always)]
+    pub(super) fn timeout_key_or_never(&self, at: Time, number: u32) -> Key {
+        if at == Time::MAX { NEVER } else { self.timeout_key(at, number) }
+    }
+
+    /// Which process has its turn after the first, as far as is known; if there are so many that what it needs has left
+    /// the caches since its last turn.
+    #[inline(always)]
+    pub(super) fn second(&self, process: u32) -> Option<Key> {
         if self.firsts.len() < 2 * MANY {
             return None;
         }
-        let second = self.second(first);
-        if second == NEVER {
-            return None;
-        }
-        let keys = &self.keys[self.base(Processes::of(second)) as usize..];
+        let second = tournament::other(&self.firsts, self.leaf(process));
+        (second != NEVER).then_some(second)
+    }
+
+    /// Hints that the tournament of a process is needed soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, process: u32) {
+        let keys = &self.keys[self.base(process) as usize..];
         prefetch_bytes(keys, KEYS_BYTES);
-        Some(due_of(second))
-    }
-
-    /// What the process that has its turn does first.
-    #[inline(always)]
-    pub(super) fn root_of(&self, first: Key) -> Key {
-        self.root(self.base(Processes::of(first)))
-    }
-
-    /// The process of a key.
-    #[inline(always)]
-    pub(super) fn of(key: Key) -> u32 {
-        (key as u64 & PROCESS) as u32
     }
 
     /// Where the tournament of a process begins.
@@ -276,18 +361,12 @@ impl Processes {
         self.keys[base as usize + 1]
     }
 
-    /// The least time that a frame takes by an entrance of a process.
-    #[inline(always)]
-    fn least(&self, base: u32) -> u64 {
-        self.keys[base as usize] as u64
-    }
-
     /// A time up to which a process can go on at most, if the first of all that is done is done by it at `first`: a
     /// frame may come to a neighbour then, and what that sends after it to the process. In less than a look at the
     /// neighbours, this tells whether that is worth while.
     #[inline(always)]
     pub(super) fn reach(&self, base: u32, first: Time) -> Time {
-        Time(first.0.saturating_add((self.keys[base as usize] >> 64) as u64))
+        Time(first.0.saturating_add(self.keys[base as usize]))
     }
 
     /// Lanes with queue disciplines that lead to a process.
@@ -303,11 +382,11 @@ impl Processes {
     /// which has nothing to do before `first`.
     #[inline]
     pub(super) fn horizon(&self, process: u32, first: Time, waiting: Time) -> Time {
-        let Process { base, entrances, .. } = &self.list[process as usize];
-        let mut horizon = waiting.0.saturating_add(self.least(*base));
+        let Process { least, entrances, .. } = &self.list[process as usize];
+        let mut horizon = waiting.0.saturating_add(*least);
         for entrance in &self.entrances[entrances.start as usize..entrances.end as usize] {
-            let heard = first.0.saturating_add(self.least(entrance.base));
-            let acts = time_of(self.root(entrance.base)).0.min(heard);
+            let heard = first.0.saturating_add(entrance.least);
+            let acts = self.time_of(self.root(entrance.base)).0.min(heard);
             horizon = horizon.min(acts.saturating_add(entrance.shortest));
         }
         Time(horizon)
@@ -315,10 +394,16 @@ impl Processes {
 
     /// A process has done, or does, what has this key. Returns the highest key of what it did at this time.
     #[inline(always)]
-    pub(super) fn did(&mut self, key: Key) -> Key {
-        let latest = &mut self.list[Processes::of(key) as usize].latest;
+    pub(super) fn did(&mut self, process: u32, key: Key) -> Key {
+        let latest = &mut self.list[process as usize].latest;
         *latest = (*latest).max(key);
         *latest
+    }
+
+    /// A process does something at `now`. Returns what of all that it did at this time has the highest key.
+    pub(super) fn turn(&mut self, process: u32, now: Time, due: Due) -> Done {
+        let latest = self.did(process, self.key(now, due));
+        self.scale.done(latest)
     }
 
     /// Where the root of a process is a leaf.
@@ -340,16 +425,17 @@ impl Processes {
         tournament::lower(&mut self.keys[base as usize..], (leaf - base) as usize, key);
     }
 
-    /// What a process has to do first but for what is at `leaf`, if that comes before with this key.
+    /// What a process has to do first but for what is at `leaf`.
     #[inline(always)]
-    pub(super) fn next_other(&self, base: u32, leaf: u32, key: Key) -> Option<Key> {
-        tournament::next_other(&self.keys[base as usize..], (leaf - base) as usize, key)
+    pub(super) fn other(&self, base: u32, leaf: u32) -> Key {
+        tournament::other(&self.keys[base as usize..], (leaf - base) as usize)
     }
 
     /// The process that was the first of all has been worked on.
-    #[inline]
-    pub(super) fn settle_first(&mut self, process: u32, base: u32) {
-        let turn = self.root(base).max(self.list[process as usize].latest);
+    #[inline(always)]
+    pub(super) fn settle_first(&mut self, process: u32) {
+        let Process { base, latest, .. } = &self.list[process as usize];
+        let turn = self.root(*base).max(*latest);
         let leaf = self.leaf(process);
         tournament::replace_first(&mut self.firsts, leaf, turn);
     }
@@ -363,7 +449,7 @@ impl Processes {
         let Process { base, latest, .. } = self.list[place.process as usize];
         let root = tournament::set(&mut self.keys[base as usize..], (place.leaf - base) as usize, key);
         debug_assert!(
-            time_of(root) >= time_of(latest),
+            self.time_of(root) >= self.time_of(latest),
             "something is to be done before what is done already"
         );
         let (leaf, turn) = (self.leaf(place.process), root.max(latest));
@@ -376,7 +462,7 @@ impl Processes {
     /// what that has to do.
     #[inline(always)]
     pub(super) fn begin(&mut self, place: Place, g: u32, arrival: Time) {
-        let key = arrival_key(arrival, g, place.process);
+        let key = self.arrival_key(arrival, g);
         let base = self.base(place.process);
         if self.root(base) > key {
             let leaf = self.leaf(place.process);
@@ -389,26 +475,28 @@ impl Processes {
     #[inline]
     pub(super) fn set_arrival(&mut self, lane: &Lane, g: u32) {
         let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
-        let key = arrival_key_or_never(next, g, lane.place.process);
-        self.put(lane.place, key);
+        self.put(lane.place, self.arrival_key_or_never(next, g));
     }
 
-    /// Takes note of a device's timeout; the largest time if it has none.
+    /// Takes note of a device's timeout.
     #[inline]
-    pub(super) fn set_timeout(&mut self, node: &Node, number: u32, timeout: Time) {
-        self.put(node.place, timeout_key_or_never(timeout, number, node.place.process));
+    pub(super) fn set_timeout(&mut self, node: &Node, number: u32) {
+        self.put(node.place, self.timeout_key_or_never(node.timeout, number));
     }
 
-    /// The key of a device's timeout.
-    #[inline(always)]
-    pub(super) fn timeout(node: &Node, number: u32) -> Key {
-        timeout_key_or_never(node.timeout, number, node.place.process)
+    /// When the first of all that is to be done by these devices is, if keys do not tell; the largest time if nothing
+    /// is.
+    #[cold]
+    pub(super) fn look_late(&self, nodes: &[Node], lanes: &[Lane]) -> Time {
+        if self.first() == NEVER {
+            return Time::MAX;
+        }
+        let own = |place: Place| place.process != self.outside;
+        let timeouts = nodes.iter().filter(|node| own(node.place)).map(|node| node.timeout);
+        let arrivals =
+            lanes.iter().filter(|lane| own(lane.place)).filter_map(|lane| lane.ring.next_arrival());
+        timeouts.chain(arrivals).min().unwrap_or(Time::MAX)
     }
-}
-
-#[inline(always)]
-fn timeout_key_or_never(timeout: Time, number: u32, process: u32) -> Key {
-    if timeout == Time::MAX { NEVER } else { timeout_key(timeout, number, process) }
 }
 
 /// The process of each device, numbered in the order of their first devices: devices joined by lanes on which a frame

@@ -1,6 +1,6 @@
 //! Runs: what is done next, and when a run is over.
 
-use super::process::{Key, Processes, time_of};
+use super::process::{Done, Due, Key, Processes};
 use super::{Progress, World};
 use crate::error::EngineError;
 use crate::record::Input;
@@ -82,7 +82,10 @@ impl World {
     /// Does what is due up to `until`, but for no more than `left` events. Says whether nothing is left to be done.
     pub(super) fn go_on(&mut self, until: Time, mut left: u64) -> Result<bool, EngineError> {
         loop {
-            let first = time_of(self.processes.first());
+            let mut first = self.processes.time_of(self.processes.first());
+            if first >= self.processes.late() {
+                first = self.look_late(until);
+            }
             let next = first.min(self.next_other());
             if next > until || next == Time::MAX {
                 return Ok(true);
@@ -105,6 +108,44 @@ impl World {
         }
     }
 
+    /// When what a device has to do first is due, if keys do not tell. If that is before anything else and not after
+    /// `until`, keys tell from then on.
+    #[cold]
+    fn look_late(&mut self, until: Time) -> Time {
+        let first = self.processes.look_late(&self.nodes, &self.lanes);
+        if first != Time::MAX && first <= until.min(self.next_other()) {
+            let latest = self.processes.latest_of(&self.nodes);
+            self.processes = Processes::new(&mut self.nodes, &mut self.lanes, first, &latest);
+        }
+        first
+    }
+
+    /// When the next thing happens.
+    pub(super) fn next_time(&self) -> Time {
+        let first = self.processes.first();
+        let first = if self.processes.is_late(first) {
+            self.processes.look_late(&self.nodes, &self.lanes)
+        } else {
+            self.processes.time_of(first)
+        };
+        first.min(self.next_other())
+    }
+
+    /// The process that does something.
+    #[inline(always)]
+    pub(super) fn process_of(&self, due: Due) -> u32 {
+        match due {
+            Due::Arrival(g) => self.lanes[g as usize].place.process,
+            Due::Timeout(number) => self.nodes[number as usize].place.process,
+        }
+    }
+
+    /// What the process that has its turn by this key does first.
+    pub(super) fn due_of_turn(&self, turn: Key) -> Due {
+        let process = self.process_of(self.processes.due_of(turn));
+        self.processes.due_of(self.processes.root(self.processes.base(process)))
+    }
+
     /// Finds the processes anew.
     pub(super) fn find_processes(&mut self) {
         let latest = self.processes.latest_of(&self.nodes);
@@ -112,8 +153,9 @@ impl World {
     }
 
     /// The same, when the processes of devices have done this last.
-    pub(super) fn find_processes_after(&mut self, latest: &[Key]) {
-        self.processes = Processes::new(&mut self.nodes, &mut self.lanes, latest);
+    pub(super) fn find_processes_after(&mut self, latest: &[Done]) {
+        let epoch = self.processes.epoch();
+        self.processes = Processes::new(&mut self.nodes, &mut self.lanes, epoch, latest);
         self.unfound = false;
     }
 }

@@ -11,13 +11,13 @@
 
 use super::World;
 use super::general::SPIN_LIMIT;
-use super::process::{Due, Key, Processes, arrival_key, arrival_key_or_never, at_time, due_of, time_of};
+use super::process::{Due, Key, NEVER};
 use super::taps::tap_departures;
 use crate::error::EngineError;
 use crate::lane::Sent;
 use base::device::DropReason;
 use base::prefetch::prefetch_bytes;
-use base::{Frame, NodeId, PortId, Time, Verdict};
+use base::{Frame, NodeId, Time, Verdict};
 
 /// What every frame needs of a lane.
 const LANE_BYTES: usize = 192;
@@ -25,14 +25,16 @@ const LANE_BYTES: usize = 192;
 /// Where the devices that there are have what every frame needs.
 const DEVICE_BYTES: usize = 832;
 
-/// What ended a window.
-enum Left {
+/// How a window goes on.
+enum Next {
+    /// The process does what has this key.
+    Has(Key),
     /// The window is over.
-    Nothing,
+    Over,
     /// The first thing to do needs more than the fast path.
-    All,
-    /// The fast path punted a frame, which came by this port.
-    Punted(NodeId, PortId, Frame),
+    General,
+    /// The same, and that is done.
+    Done,
 }
 
 /// The time that a process has for itself, and how far it has come.
@@ -40,8 +42,8 @@ struct Window {
     process: u32,
     /// Where its tournament begins.
     base: u32,
-    /// Its first thing to do, and that of all processes.
-    first: Key,
+    /// When the first thing is done of all that is to be done.
+    first: Time,
     /// The end of the run.
     until: Time,
     /// How many events there may be.
@@ -57,57 +59,49 @@ struct Window {
 impl World {
     /// Works on the process that has the first thing to do of all, which is done before anything else happens, until
     /// `until` and for `budget` events at most. Returns how many there were.
-    #[inline(never)]
     pub(super) fn work(&mut self, until: Time, budget: u64) -> Result<u64, EngineError> {
-        let first = self.processes.first();
-        let process = Processes::of(first);
+        let turn = self.processes.first();
+        let process = self.process_of(self.processes.due_of(turn));
         let base = self.processes.base(process);
-        let budget = if self.in_step { 1 } else { budget };
-        if let Some(second) = self.processes.prefetch_second(first) {
-            self.prefetch(second);
+        let first = self.processes.time_of(turn);
+        if let Some(second) = self.processes.second(process) {
+            self.prefetch(self.processes.due_of(second));
         }
         if !self.processes.queued(process).is_empty() {
-            self.catch_up_to(process, time_of(first));
+            self.catch_up_to(process, first);
         }
-        let (done, limit, alone) = (0, Time::MAX, Time::ZERO);
+        let budget = if self.in_step { 1 } else { budget };
+        let (done, limit, alone) = (0, self.processes.late(), Time::ZERO);
         let mut window = Window { process, base, first, until, budget, done, limit, alone };
         let mut key = self.processes.root(base);
-        let left = loop {
-            let before = window.done;
-            let went = match due_of(key) {
-                Due::Arrival(g) => self.take_arrivals(&mut window, g, time_of(key)),
-                Due::Timeout(number) => self.take_departures(&mut window, number, time_of(key)),
+        debug_assert!(key != NEVER, "a process that has nothing to do has its turn");
+        loop {
+            let (due, at) = (self.processes.due_of(key), self.processes.time_of(key));
+            let next = match due {
+                Due::Arrival(g) => self.take_arrivals(&mut window, g, at),
+                Due::Timeout(number) => self.take_departures(&mut window, number, at),
             };
-            if window.done > before {
-                // The last of what was done in a row.
-                self.processes.did(at_time(key, self.now));
-            }
-            match went {
-                Ok(next) => key = next,
-                Err(left) => break left,
-            }
-        };
-        self.ahead = self.ahead.max(self.now);
-        match left {
-            Left::Nothing => self.processes.settle_first(process, base),
-            Left::All => {
-                window.done = 1;
-                (self.now, self.ahead) = (time_of(key), self.ahead.max(time_of(key)));
-                self.do_first(due_of(key))?;
-            }
-            Left::Punted(id, in_port, frame) => {
-                self.processes.settle_first(process, base);
-                self.begin_turn(key);
-                self.nodes[id.index()].device.handle_packet(self.now, in_port, frame);
-                self.drain(id);
+            match next {
+                Next::Has(next) => key = next,
+                Next::Over => {
+                    self.ahead = self.ahead.max(self.now);
+                    self.processes.settle_first(process);
+                    return Ok(window.done);
+                }
+                Next::General => {
+                    (self.now, self.ahead) = (at, self.ahead.max(at));
+                    self.do_first(due)?;
+                    return Ok(1);
+                }
+                Next::Done => return Ok(1),
             }
         }
-        Ok(window.done)
     }
 
     /// Hints that this is to be done soon.
     #[inline(never)]
     fn prefetch(&self, due: Due) {
+        self.processes.prefetch(self.process_of(due));
         let number = match due {
             Due::Arrival(g) => {
                 let lane = &self.lanes[g as usize];
@@ -121,39 +115,34 @@ impl World {
     }
 
     /// Forwards the first frame of lane `g`, which arrives at `now`, and those behind it as long as the process has
-    /// nothing else to do before. Returns what it has to do then.
-    #[inline(always)]
-    fn take_arrivals(&mut self, window: &mut Window, g: u32, mut now: Time) -> Result<Key, Left> {
+    /// nothing else to do before.
+    fn take_arrivals(&mut self, window: &mut Window, g: u32, mut now: Time) -> Next {
         let lane = &self.lanes[g as usize];
         if lane.attend_arrivals || lane.punted {
-            return Err(if window.done == 0 { Left::All } else { Left::Nothing });
+            return if window.done == 0 { Next::General } else { Next::Over };
         }
         let (id, in_port, leaf) = (lane.to_node, lane.to_port, lane.place.leaf);
         self.running = id;
         window.alone = Time::ZERO;
-        loop {
+        let next = loop {
             self.now = now;
             let Some(mut frame) = self.lanes[g as usize].arrive() else {
                 debug_assert!(false, "nothing arrives on lane {g}");
-                return Err(Left::Nothing);
+                return Next::Over;
             };
             let node = &mut self.nodes[id.index()];
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
-            if let Verdict::Punt | Verdict::Replicate = verdict[0] {
-                return Err(self.punt(window, g, frame));
-            }
-            window.done += 1;
-            match verdict[0] {
-                Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
-                    Some(&out) => self.send_on(window, now, out, ready, frame),
-                    None => {
-                        node.stray_frames += 1;
-                        self.ports[g as usize ^ 1].device_losses.lost(now, &frame, DropReason::PortDown);
-                    }
-                },
-                Verdict::Drop(reason) => self.ports[g as usize ^ 1].device_losses.lost(now, &frame, reason),
-                Verdict::Consume | Verdict::Punt | Verdict::Replicate => {}
+            if let Verdict::Transmit { port, ready } = verdict[0]
+                && let Some(&out) = node.ports.get(port.index())
+            {
+                window.done += 1;
+                self.send_on(window, now, out, ready, frame);
+            } else if let Verdict::Punt | Verdict::Replicate = verdict[0] {
+                return self.punt(window, g, frame);
+            } else {
+                window.done += 1;
+                self.end(g, frame, verdict[0]);
             }
             let lane = &self.lanes[g as usize];
             let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
@@ -162,41 +151,66 @@ impl World {
                 window.stop_at(lane.upcoming());
             }
             if next >= window.alone || window.done == window.budget {
-                let key = arrival_key_or_never(next, g, window.process);
-                if let Some(other) = self.turn(window, leaf, key) {
-                    return other;
+                let key = self.processes.arrival_key_or_never(next, g);
+                if let Some(other) = self.turn(window, leaf, key, next) {
+                    break other;
                 }
             }
             now = next;
-        }
+        };
+        // The last of what was done in a row.
+        let last = self.processes.arrival_key(now, g);
+        self.processes.did(window.process, last);
+        next
+    }
+
+    /// The first frame of lane `g` has ended in the device at the far end.
+    #[inline(never)]
+    fn end(&mut self, g: u32, frame: Frame, verdict: Verdict) {
+        let reason = match verdict {
+            Verdict::Drop(reason) => reason,
+            Verdict::Transmit { .. } => {
+                self.nodes[self.lanes[g as usize].to_node.index()].stray_frames += 1;
+                DropReason::PortDown
+            }
+            Verdict::Consume | Verdict::Punt | Verdict::Replicate => return,
+        };
+        self.ports[g as usize ^ 1].device_losses.lost(self.now, &frame, reason);
     }
 
     /// The fast path punted the first frame of lane `g`. It waits there if its turn has not come.
     #[cold]
-    fn punt(&mut self, window: &mut Window, g: u32, frame: Frame) -> Left {
+    fn punt(&mut self, window: &mut Window, g: u32, frame: Frame) -> Next {
         let lane = &mut self.lanes[g as usize];
         let (id, in_port, leaf) = (lane.to_node, lane.to_port, lane.place.leaf);
         if window.done > 0 {
             lane.put_back(frame);
-            self.processes.replace_first(window.base, leaf, arrival_key(self.now, g, window.process));
-            return Left::Nothing;
+            let key = self.processes.arrival_key(self.now, g);
+            self.processes.replace_first(window.base, leaf, key);
+            return Next::Over;
         }
-        window.done = 1;
         if lane.is_queued() && lane.ring.is_empty() {
             self.queues.expect(g, lane);
         }
         let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
-        self.processes.replace_first(window.base, leaf, arrival_key_or_never(next, g, window.process));
-        Left::Punted(id, in_port, frame)
+        let key = self.processes.arrival_key_or_never(next, g);
+        self.processes.replace_first(window.base, leaf, key);
+        self.ahead = self.ahead.max(self.now);
+        self.begin_turn(Due::Arrival(g));
+        self.processes.settle_first(window.process);
+        self.nodes[id.index()].device.handle_packet(self.now, in_port, frame);
+        self.drain(id);
+        Next::Done
     }
 
     /// Lets a device send what it has to send at `now`, and after that, as long as its process has nothing else to do
-    /// before. Returns what it has to do then.
-    #[inline(always)]
-    fn take_departures(&mut self, window: &mut Window, number: u32, mut now: Time) -> Result<Key, Left> {
+    /// before.
+    fn take_departures(&mut self, window: &mut Window, number: u32, mut now: Time) -> Next {
         window.alone = Time::ZERO;
         self.running = NodeId(number);
-        loop {
+        let before = window.done;
+        let mut last = now;
+        let next = loop {
             let node = &mut self.nodes[number as usize];
             let (at, spinning, count) = self.spinning;
             let again = at == now && spinning.0 == number;
@@ -209,15 +223,18 @@ impl World {
             };
             let Some(departure) = departure else {
                 if window.done == 0 {
-                    return Err(Left::All);
+                    return Next::General;
                 }
-                self.processes.replace_first(window.base, node.place.leaf, Processes::timeout(node, number));
-                return Err(Left::Nothing);
+                let key = self.processes.timeout_key_or_never(node.timeout, number);
+                self.processes.replace_first(window.base, node.place.leaf, key);
+                break Next::Over;
             };
+            last = now;
             self.spinning = (now, NodeId(number), if again { count + 1 } else { 1 });
             // A device that was down may be behind its schedule.
             let next = departure.next.map_or(Time::MAX, |at| at.max(now));
             node.timeout = next;
+            let leaf = node.place.leaf;
             window.done += 1;
             match node.ports.get(departure.port.index()) {
                 Some(&out) => self.send_on(window, now, out, now, departure.frame),
@@ -230,19 +247,39 @@ impl World {
                 }
             }
             if next >= window.alone || window.done == window.budget {
-                let node = &self.nodes[number as usize];
-                if let Some(other) = self.turn(window, node.place.leaf, Processes::timeout(node, number)) {
-                    return other;
+                let key = self.processes.timeout_key_or_never(next, number);
+                if let Some(other) = self.turn(window, leaf, key, next) {
+                    break other;
                 }
             }
             now = next;
+        };
+        if window.done > before {
+            let last = self.processes.timeout_key(last, number);
+            self.processes.did(window.process, last);
         }
+        next
     }
 
     /// Hands a frame over to lane `out`.
     #[inline(always)]
     fn send_on(&mut self, window: &mut Window, now: Time, out: u32, ready: Time, frame: Frame) {
-        let World { lanes, ports, processes, queues, taps, .. } = self;
+        let lane = &mut self.lanes[out as usize];
+        if !lane.is_direct() || lane.attend_departures {
+            return self.send_aside(window, now, out, ready, frame);
+        }
+        match lane.transmit_direct(now, ready, frame) {
+            Sent::Behind => {}
+            Sent::First(arrival) => self.begin(window, out, arrival),
+            Sent::Waits(_) => {}
+            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
+        }
+    }
+
+    /// The same where there is more to do than to put it on a wire.
+    #[inline(never)]
+    fn send_aside(&mut self, window: &mut Window, now: Time, out: u32, ready: Time, frame: Frame) {
+        let World { lanes, ports, queues, taps, .. } = self;
         let lane = &mut lanes[out as usize];
         let number = lane.ring.tail();
         let sent = lane.transmit(now, ready, frame);
@@ -252,12 +289,7 @@ impl World {
         }
         match sent {
             Sent::Behind => {}
-            Sent::First(arrival) if lane.place.process == window.process => {
-                let key = arrival_key(arrival, out, window.process);
-                processes.lower_here(window.base, lane.place.leaf, key);
-                window.alone = window.alone.min(arrival);
-            }
-            Sent::First(arrival) => processes.begin(lane.place, out, arrival),
+            Sent::First(arrival) => self.begin(window, out, arrival),
             Sent::Waits(arrival) => {
                 queues.expect(out, lane);
                 if lane.place.process == window.process {
@@ -268,46 +300,59 @@ impl World {
         }
     }
 
-    /// What comes next at `leaf` has this key now. Nothing if the process does that next; then it may be known up to
-    /// when it has nothing else to do. Otherwise what it does next, or that the window is over.
+    /// Lane `out`, which was idle, has a first arrival.
     #[inline(always)]
-    fn turn(&mut self, window: &mut Window, leaf: u32, key: Key) -> Option<Result<Key, Left>> {
+    fn begin(&mut self, window: &mut Window, out: u32, arrival: Time) {
+        let place = self.lanes[out as usize].place;
+        if place.process == window.process {
+            let key = self.processes.arrival_key(arrival, out);
+            self.processes.lower_here(window.base, place.leaf, key);
+            window.alone = window.alone.min(arrival);
+        } else {
+            self.processes.begin(place, out, arrival);
+        }
+    }
+
+    /// What comes next at `leaf` has this key now, and comes at `at`. Nothing if the process does that next; then it
+    /// may be known up to when it has nothing else to do. Otherwise how the window goes on.
+    #[inline(always)]
+    fn turn(&mut self, window: &mut Window, leaf: u32, key: Key, at: Time) -> Option<Next> {
         let mut is_first = window.done == 1;
         if is_first {
-            window.limit = window.limit.min(self.processes.reach(window.base, time_of(window.first)));
+            window.limit = window.limit.min(self.processes.reach(window.base, window.first));
         }
-        if window.alone == Time::ZERO
-            && time_of(key) < window.limit
-            && window.done != window.budget
-            && let Some(other) = self.processes.next_other(window.base, leaf, key)
-        {
-            if is_first {
-                window.limit = window.limit.min(self.limit(window));
-                is_first = false;
-            }
-            if time_of(key) < window.limit {
-                window.alone = window.limit.min(time_of(other));
-                return None;
+        if at < window.limit && window.alone == Time::ZERO && window.done != window.budget {
+            let other = self.processes.other(window.base, leaf);
+            if key <= other {
+                if is_first {
+                    window.limit = window.limit.min(self.limit(window));
+                    is_first = false;
+                }
+                if at < window.limit {
+                    window.alone = window.limit.min(self.processes.time_of(other));
+                    return None;
+                }
             }
         }
         let root = self.processes.replace_first(window.base, leaf, key);
-        if time_of(root) >= window.limit || window.done == window.budget {
-            return Some(Err(Left::Nothing));
+        let root_at = self.processes.time_of(root);
+        if root_at >= window.limit || window.done == window.budget {
+            return Some(Next::Over);
         }
         if is_first {
             window.limit = window.limit.min(self.limit(window));
-            if time_of(root) >= window.limit {
-                return Some(Err(Left::Nothing));
+            if root_at >= window.limit {
+                return Some(Next::Over);
             }
         }
-        if root == key { None } else { Some(Ok(root)) }
+        if root == key { None } else { Some(Next::Has(root)) }
     }
 
     /// Up to when (exclusive) a process can go on by itself.
     #[inline(never)]
     fn limit(&self, window: &Window) -> Time {
         let Window { process, first, until, .. } = *window;
-        let horizon = self.processes.horizon(process, time_of(first), self.queues.next());
+        let horizon = self.processes.horizon(process, first, self.queues.next());
         let mut limit = horizon.min(self.next_task).min(Time(until.0.saturating_add(1)));
         for &g in self.processes.queued(process) {
             let lane = &self.lanes[g as usize];

@@ -19,7 +19,7 @@ mod split;
 mod sync;
 
 use super::World;
-use super::process::{Key, time_of, what_of};
+use super::process::Due;
 use base::{Span, Time};
 use core::fmt;
 use partition::Partition;
@@ -187,10 +187,10 @@ impl World {
         self.sharing.told
     }
 
-    /// What has the key is done now, by the general path.
-    #[inline]
-    pub(super) fn begin_turn(&mut self, key: Key) {
-        let latest = self.processes.did(key);
-        self.doing = Turn { at: time_of(latest), of_device: true, what: what_of(latest) };
+    /// This is done now, by the general path.
+    pub(super) fn begin_turn(&mut self, due: Due) {
+        let process = self.process_of(due);
+        let (at, what) = self.processes.turn(process, self.now, due);
+        self.doing = Turn { at, of_device: true, what };
     }
 }

@@ -118,11 +118,6 @@ impl World {
         self.sharing.asked.is_some()
     }
 
-    /// When the next thing happens.
-    pub(super) fn next_time(&self) -> Time {
-        super::time_of(self.processes.first()).min(self.next_other())
-    }
-
     /// How the devices are to be shared out for what happens before `end`, if that is worth while.
     fn find_partition(&mut self, end: Time) -> Option<Partition> {
         let asked = self.sharing.asked?;

@@ -1,6 +1,6 @@
 //! The devices of a world are given to several, and taken back.
 
-use super::super::process::Key;
+use super::super::process::{Done, Processes};
 use super::super::{EventRecord, Node, NodeState, PortState, World};
 use super::Turn;
 use super::partition::{Partition, ends};
@@ -94,6 +94,7 @@ impl World {
             for g in self.queued_lanes().filter(|g| usize::from(owners[*g as usize].0) == number) {
                 world.queues.push(g);
             }
+            world.processes = Processes::none(self.processes.epoch());
             world.find_processes_after(&latest);
             world.expect_all();
             world.look_ahead();
@@ -106,7 +107,7 @@ impl World {
         let mut worlds: Vec<World> = worlds;
         let mut reported: Vec<(Turn, EventRecord)> = Vec::new();
         let lanes = worlds[0].lanes.len();
-        let mut latest: Vec<Key> = vec![0; partition.owner.len()];
+        let mut latest: Vec<Done> = vec![Done::default(); partition.owner.len()];
         for (number, world) in worlds.iter().enumerate() {
             let own = world.processes.latest_of(&world.nodes);
             let is_own = |node: &usize| usize::from(partition.owner[*node]) == number;
