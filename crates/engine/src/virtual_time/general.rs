@@ -2,7 +2,7 @@
 //! device that failed.
 
 use super::agenda::Task;
-use super::process::{Due, NEVER};
+use super::keys::{Due, NEVER};
 use super::sharing::Turn;
 use super::{NodeState, World};
 use crate::error::EngineError;

@@ -1,7 +1,7 @@
 //! Frames that a fault delayed or copied: they arrive out of their lane's order.
 
 use super::World;
-use super::process::Due;
+use super::keys::Due;
 use crate::digest;
 use crate::impair::Fate;
 use base::{Frame, Time};

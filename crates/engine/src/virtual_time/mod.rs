@@ -26,6 +26,7 @@ mod external;
 mod faults;
 mod general;
 mod hand;
+mod keys;
 mod late;
 mod losses;
 mod outage;

@@ -8,119 +8,12 @@
 //! The keys of a process stand in a tournament: a complete binary tree of which each node is the lesser of the two
 //! below it, so that the first thing to do is its root. The roots stand in one more tournament.
 
+use super::keys::{Done, Due, Key, NEVER, Scale};
 use super::{Node, NodeState};
 use crate::lane::{Lane, LaneEnds};
 use crate::queue::{Place, tournament};
 use base::Time;
 use base::prefetch::prefetch_bytes;
-
-/// When something is to be done, then what it is: of a lower key is done first.
-///
-/// ```text
-/// 63                        B B-1                                             0
-/// | time since the epoch     | receiving port, or number of ports plus of node |
-/// ```
-///
-/// As many bits are for what it is as the network needs ([`Scale`]). What is to be done so late that its time does not
-/// fit has the latest that does: [`Processes::is_late`].
-pub(super) type Key = u64;
-
-/// Nothing is to be done.
-pub(super) const NEVER: Key = Key::MAX;
-
-/// What was done and when, as long as the network stays the same or not. The order is that of keys.
-pub(super) type Done = (Time, u64);
-
-const TIMEOUT: u64 = 1 << 32;
-
-/// What is to be done first somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// The first frame of this lane arrives.
-    Arrival(u32),
-    /// The device with this number asked to be called.
-    Timeout(u32),
-}
-
-/// How keys are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Scale {
-    /// Nothing happens before.
-    epoch: u64,
-    /// How many bits say what is to be done.
-    bits: u32,
-    /// How many ports there are.
-    ports: u32,
-    /// The latest time that a key can have, since the epoch.
-    latest: u64,
-}
-
-impl Default for Scale {
-    fn default() -> Scale {
-        Scale::new(0, 0, 0)
-    }
-}
-
-impl Scale {
-    fn new(epoch: u64, ports: usize, nodes: usize) -> Scale {
-        let bits = ((ports + nodes) as u64 | 1).ilog2() + 1;
-        // The next one would have the key of nothing.
-        Scale { epoch, bits, ports: ports as u32, latest: (u64::MAX >> bits) - 1 }
-    }
-
-    #[inline(always)]
-    fn key(&self, at: Time, what: u32) -> Key {
-        debug_assert!(
-            at.0 >= self.epoch,
-            "something is to be done at a time that was over before anything happens"
-        );
-        at.0.saturating_sub(self.epoch).min(self.latest) << self.bits | u64::from(what)
-    }
-
-    /// The time of a key. Of one whose time does not fit, and of [`NEVER`], a time before.
-    #[inline(always)]
-    fn time(&self, key: Key) -> Time {
-        Time(self.epoch.saturating_add(key >> self.bits))
-    }
-
-    #[inline(always)]
-    fn what(&self, key: Key) -> u32 {
-        (key & ((1 << self.bits) - 1)) as u32
-    }
-
-    #[inline(always)]
-    fn of(&self, due: Due) -> u32 {
-        match due {
-            Due::Arrival(g) => g ^ 1,
-            Due::Timeout(number) => self.ports + number,
-        }
-    }
-
-    #[inline(always)]
-    fn due(&self, key: Key) -> Due {
-        let what = self.what(key);
-        if what < self.ports { Due::Arrival(what ^ 1) } else { Due::Timeout(what - self.ports) }
-    }
-
-    /// What was done with a key; nothing with the least one, which comes before all others anyway.
-    fn done(&self, key: Key) -> Done {
-        if key == 0 {
-            return Done::default();
-        }
-        let what = match self.due(key) {
-            Due::Arrival(g) => u64::from(g ^ 1),
-            Due::Timeout(number) => TIMEOUT | u64::from(number),
-        };
-        (self.time(key), what)
-    }
-
-    /// The key of what was done; the least one if that is long ago.
-    fn key_of(&self, (at, what): Done) -> Key {
-        let number = what as u32;
-        let due = if what & TIMEOUT == 0 { Due::Arrival(number ^ 1) } else { Due::Timeout(number) };
-        if at.0 < self.epoch { 0 } else { self.key(at, self.of(due)) }
-    }
-}
 
 /// A network with so many processes or more does not fit into the caches.
 const MANY: usize = 64;
@@ -286,7 +179,7 @@ impl Processes {
     /// From this time on keys do not tell when something is to be done.
     #[inline(always)]
     pub(super) fn late(&self) -> Time {
-        Time(self.scale.epoch.saturating_add(self.scale.latest))
+        self.scale.late
     }
 
     /// The time of a key; if [`Processes::is_late`], one before.

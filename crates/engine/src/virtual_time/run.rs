@@ -1,6 +1,7 @@
 //! Runs: what is done next, and when a run is over.
 
-use super::process::{Done, Due, Key, Processes};
+use super::keys::{Done, Due, Key};
+use super::process::Processes;
 use super::{Progress, World};
 use crate::error::EngineError;
 use crate::record::Input;
@@ -82,9 +83,11 @@ impl World {
     /// Does what is due up to `until`, but for no more than `left` events. Says whether nothing is left to be done.
     pub(super) fn go_on(&mut self, until: Time, mut left: u64) -> Result<bool, EngineError> {
         loop {
-            let mut first = self.processes.time_of(self.processes.first());
+            let mut turn = self.processes.first();
+            let mut first = self.processes.time_of(turn);
             if first >= self.processes.late() {
                 first = self.look_late(until);
+                turn = self.processes.first();
             }
             let next = first.min(self.next_other());
             if next > until || next == Time::MAX {
@@ -94,7 +97,7 @@ impl World {
                 return Ok(false);
             }
             let done = if first < self.next_other() {
-                self.work(until, left)?
+                self.work(turn, until, left)?
             } else {
                 self.now = next;
                 self.ahead = self.ahead.max(next);

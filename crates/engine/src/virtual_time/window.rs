@@ -11,7 +11,7 @@
 
 use super::World;
 use super::general::SPIN_LIMIT;
-use super::process::{Due, Key, NEVER};
+use super::keys::{Due, Key, NEVER};
 use super::taps::tap_departures;
 use crate::error::EngineError;
 use crate::lane::Sent;
@@ -59,8 +59,8 @@ struct Window {
 impl World {
     /// Works on the process that has the first thing to do of all, which is done before anything else happens, until
     /// `until` and for `budget` events at most. Returns how many there were.
-    pub(super) fn work(&mut self, until: Time, budget: u64) -> Result<u64, EngineError> {
-        let turn = self.processes.first();
+    #[inline(always)]
+    pub(super) fn work(&mut self, turn: Key, until: Time, budget: u64) -> Result<u64, EngineError> {
         let process = self.process_of(self.processes.due_of(turn));
         let base = self.processes.base(process);
         let first = self.processes.time_of(turn);
@@ -116,6 +116,7 @@ impl World {
 
     /// Forwards the first frame of lane `g`, which arrives at `now`, and those behind it as long as the process has
     /// nothing else to do before.
+    #[inline(never)]
     fn take_arrivals(&mut self, window: &mut Window, g: u32, mut now: Time) -> Next {
         let lane = &self.lanes[g as usize];
         if lane.attend_arrivals || lane.punted {
@@ -205,6 +206,7 @@ impl World {
 
     /// Lets a device send what it has to send at `now`, and after that, as long as its process has nothing else to do
     /// before.
+    #[inline(never)]
     fn take_departures(&mut self, window: &mut Window, number: u32, mut now: Time) -> Next {
         window.alone = Time::ZERO;
         self.running = NodeId(number);

@@ -19,7 +19,7 @@ mod split;
 mod sync;
 
 use super::World;
-use super::process::Due;
+use super::keys::Due;
 use base::{Span, Time};
 use core::fmt;
 use partition::Partition;

@@ -1,6 +1,7 @@
 //! The devices of a world are given to several, and taken back.
 
-use super::super::process::{Done, Processes};
+use super::super::keys::Done;
+use super::super::process::Processes;
 use super::super::{EventRecord, Node, NodeState, PortState, World};
 use super::Turn;
 use super::partition::{Partition, ends};
