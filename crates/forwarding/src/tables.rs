@@ -72,8 +72,8 @@ impl Default for Config {
 /// what it punted, [`Forwarding::classify_punt`], then perhaps [`Forwarding::forward_again`]; for what the node
 /// itself sends, [`Forwarding::originate`] and [`Forwarding::transmit_via`]. Reading: [`crate::view`].
 ///
-/// What is looked at for every packet lies in front, here and in the tables, in as few cache lines as can be: in a large
-/// network they have left the caches since the last packet.
+/// What is looked at for every packet lies in front, here and in the tables, in as few cache lines as can be: in a
+/// large network they have left the caches since the last packet.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Forwarding {

@@ -64,8 +64,8 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// Finds the processes of these devices and lanes, and what each has to do. Nothing happens before `epoch`. `latest`
-    /// is what the processes of the devices have done last; it may be empty.
+    /// Finds the processes of these devices and lanes, and what each has to do. Nothing happens before `epoch`.
+    /// `latest` is what the processes of the devices have done last; it may be empty.
     pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane], epoch: Time, latest: &[Done]) -> Processes {
         let process_of = joined(nodes, lanes);
         let own = process_of.iter().filter(|process| **process != u32::MAX);
