@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bgp, Ldp, Ospf
+    from .model.generated import Bgp, Ldp, Ospf, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -49,6 +49,7 @@ __all__ = [
     "Peer",
     "Recording",
     "Router",
+    "Tdp",
     "TwinplaneError",
     "TwinplaneWarning",
     "capture_interface",
@@ -77,6 +78,7 @@ _HOMES = {
     "Peer": "network.nodes",
     "Recording": "network.recording",
     "Router": "network.nodes",
+    "Tdp": "model.generated",
     "TwinplaneError": "errors",
     "TwinplaneWarning": "errors",
     "capture_interface": "network.tapping",

@@ -49,6 +49,7 @@ WHOLE: dict[str, Any] = {
             "routes": [{"prefix": "10.77.0.0/24", "via": "p"}],
             "greet": {"interval": "2 s"},
             "ldp": {"hello_interval": "2 s"},
+            "tdp": {"hello_interval": "2 s"},
             "bgp": {"asn": 65001, "neighbors": {"p": {"asn": 65001}}},
             "ospf": {
                 "spf": {"initial": "10 ms"},
@@ -166,6 +167,7 @@ RECORDS: dict[str, Place] = {
     "OspfRange": ("nodes", "pe1", "ospf", "areas", 0, "ranges", 0),
     "OspfInterface": ("nodes", "pe1", "ospf", "interfaces", "p"),
     "Ldp": ("nodes", "pe1", "ldp"),
+    "Tdp": ("nodes", "pe1", "tdp"),
     "Bgp": ("nodes", "pe1", "bgp"),
     "BgpNeighbor": ("nodes", "pe1", "bgp", "neighbors", "p"),
     "BridgeSpec": ("nodes", "lan"),

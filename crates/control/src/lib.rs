@@ -13,6 +13,7 @@
 //! - [`bgp`]: BGP-4, routes between and within autonomous systems
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`ospf`]: OSPF version 2, routes inside an area
+//! - [`tdp`]: TDP, the tag-switching dialect that LDP came from
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
@@ -34,15 +35,27 @@ pub mod processor;
 pub mod protocol;
 pub mod rsvp;
 pub mod services;
+pub mod tdp;
 pub mod unheard;
 
 /// The protocols that there are, a line for each.
-pub const PROTOCOLS: &[protocol::Known] =
-    &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN, ldp::Ldp::KNOWN, bgp::Bgp::KNOWN];
+pub const PROTOCOLS: &[protocol::Known] = &[
+    rsvp::Rsvp::KNOWN,
+    greet::Greet::KNOWN,
+    ospf::Ospf::KNOWN,
+    ldp::Ldp::KNOWN,
+    bgp::Bgp::KNOWN,
+    tdp::Tdp::KNOWN,
+];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
-pub const CHARTS: &[(&str, &[machine::Chart])] =
-    &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS), ("ldp", ldp::CHARTS), ("bgp", bgp::CHARTS)];
+pub const CHARTS: &[(&str, &[machine::Chart])] = &[
+    ("rsvp-te", rsvp::CHARTS),
+    ("ospf", ospf::CHARTS),
+    ("ldp", ldp::CHARTS),
+    ("bgp", bgp::CHARTS),
+    ("tdp", tdp::CHARTS),
+];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

@@ -140,7 +140,7 @@ pub struct Message {
     /// The port by which it leaves.
     pub port: PortId,
     /// The neighbour to send the frame to; if absent, the one that the tables name for the destination. What is sent to
-    /// a group leaves by the port, whatever stands here.
+    /// a group, or to all on a link, leaves by the port, whatever stands here.
     pub next: Option<Ipv4Addr>,
     /// IP source: not this node where a message keeps the address of the node that made it.
     pub src: Ipv4Addr,

@@ -1,4 +1,4 @@
-//! Types of queues, conditioners, DiffServ, OSPF, LDP and BGP, checked for Python: values are read, and come back as
+//! Types of queues, conditioners, DiffServ, OSPF, LDP, TDP and BGP, checked for Python: values are read, and come back as
 //! what could have been written.
 
 use crate::{describe, error};
@@ -11,6 +11,7 @@ use control::ldp::section::LdpSpec;
 use control::ospf::section::{
     OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
 };
+use control::tdp::section::TdpSpec;
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;
@@ -68,6 +69,7 @@ const KNOWN: &[Known] = known! {
     "OspfAuthentication": OspfAuthSpec,
     "OspfSpf": OspfSpfSpec,
     "Ldp": LdpSpec,
+    "Tdp": TdpSpec,
     "Bgp": BgpSpec,
     "BgpNeighbor": BgpNeighborSpec,
     "OspfArea": OspfAreaSpec,

@@ -32,6 +32,7 @@ pub mod ospf;
 pub mod pseudowire;
 pub mod rsvp;
 pub mod tcp;
+pub mod tdp;
 pub mod tree;
 pub mod udp;
 

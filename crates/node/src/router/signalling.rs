@@ -99,8 +99,9 @@ impl Router {
         let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: false, options };
         let frame = self.packet(header, over, &bytes);
         self.control.recycle(owner, bytes);
-        if dst.is_multicast() {
-            self.send_to_group(now, port, (group_mac(dst), ethernet::EtherType::IPV4), frame);
+        if dst.is_multicast() || dst.is_broadcast() {
+            let mac = if dst.is_broadcast() { MacAddr::BROADCAST } else { group_mac(dst) };
+            self.send_to_group(now, port, (mac, ethernet::EtherType::IPV4), frame);
         } else {
             self.send(now, frame, next.map(|gateway| (port, gateway.into())));
         }

@@ -1,0 +1,80 @@
+//! What users write of TDP at a router.
+
+use super::{Config, Tdp};
+use crate::distribution::LdpPrefixes;
+use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::{Attached, Beyond, Services};
+use base::Span;
+use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
+use base::diagnostic::Diagnostic;
+use std::sync::Arc;
+
+base::record! {
+    /// TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes, as far
+    /// as its bytes are known.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TdpSpec called "Tdp" {
+        /// From a Hello to the next.
+        pub hello_interval: Span = Span::from_secs(5), in 100_000_000_000..=255_000_000_000_000;
+        /// Which prefixes get a tag.
+        pub prefixes: LdpPrefixes = LdpPrefixes::All;
+    }
+    read by hand;
+}
+
+impl Default for TdpSpec {
+    fn default() -> TdpSpec {
+        TdpSpec { hello_interval: Span::from_secs(5), prefixes: LdpPrefixes::All }
+    }
+}
+
+impl Describe for TdpSpec {
+    fn read(value: &Value) -> Result<TdpSpec, Diagnostic> {
+        match value {
+            Value::Bool(true) => Ok(TdpSpec::default()),
+            Value::Map(_) => TdpSpec::read_record(value, ""),
+            other => Err(wrong_type(other, "true, or a mapping")),
+        }
+    }
+    fn write(&self) -> Value {
+        self.write_record()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        known.named("Tdp", |known| {
+            Named::Record(RecordSchema { short: vec![Schema::Bool], ..TdpSpec::record_schema(known) })
+        })
+    }
+}
+
+impl TdpSpec {
+    fn is_spoken(attached: &Attached) -> bool {
+        matches!(attached.beyond, Beyond::Router | Beyond::Segment)
+    }
+}
+
+impl Setup for TdpSpec {
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        let known = &services.interfaces;
+        let is_spoken = |port| TdpSpec::is_spoken(&known.attached(port).cloned().unwrap_or_default());
+        let config = Config {
+            hello: self.hello_interval,
+            prefixes: self.prefixes,
+            ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
+        };
+        Box::new(Tdp::new(known.router_id, config))
+    }
+
+    fn lacks_alone(&self) -> Option<&'static str> {
+        Some("no tags are exchanged on the link")
+    }
+
+    fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
+        TdpSpec::is_spoken(attached).then(Vec::new)
+    }
+}
+
+impl Section<dyn Setup> for TdpSpec {
+    fn setup(&self) -> Arc<dyn Setup> {
+        Arc::new(self.clone())
+    }
+}
