@@ -37,6 +37,8 @@ unheard! {
     Icmp = "icmp",
     /// No protocol listens to its service access point.
     Llc = "llc",
+    /// A TCP segment that is not signed as its session wants it (RFC 2385).
+    Unsigned = "unsigned",
     /// A TCP segment whose time to live is lower than its session takes (RFC 5082).
     Ttl = "ttl",
     /// A command to a protocol that the node does not speak, or that knows no such command.

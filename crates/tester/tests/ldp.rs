@@ -454,3 +454,50 @@ fn routes_beyond_the_network_have_no_label() {
         assert_eq!(all.contains_key(&("a".to_string(), "172.16.0.0/16".to_string())), beyond);
     }
 }
+
+/// TDP in the place of LDP: the same labels along the routes of OSPF, through a failed link.
+#[test]
+fn tdp_labels_the_routes_of_ospf() {
+    let router = json!({"kind": "router", "ospf": {"hello_interval": "1 s", "dead_interval": "4 s"}, "tdp": {"hello_interval": "1 s"}});
+    let mut network = network(&square(&router));
+    network.run_until(Time(20 * S)).expect("a run");
+    assert_eq!(count(&mut network, "tdp_sessions", "state", "operational"), 10);
+    let (with, all, _) = labelled(&mut network, 1, 25 * S);
+    assert!(with > 4_900 && with == all, "{with} of {all} between b and d, who swap or take off");
+    assert_eq!(lost(&mut network), 0);
+    let fault = Fault::new(Time(30 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(50 * S));
+    network.fault(fault).expect("a fault");
+    network.run_until(Time(40 * S)).expect("a run");
+    let gone = lost(&mut network);
+    assert!((50..=55).contains(&gone), "as long as SPF takes, since the tag is kept: {gone}");
+    let (with, all, _) = labelled(&mut network, 2, 45 * S);
+    assert!(with > 4_900 && with == all, "{with} of {all} between a and c");
+    network.run_until(Time(90 * S)).expect("a run");
+    assert_eq!(lost(&mut network), gone, "nothing is lost when it comes back");
+    assert_eq!(count(&mut network, "tdp_sessions", "state", "operational"), 10);
+    conserved(&mut network).expect("closed accounts");
+}
+
+/// RFC 2385: sessions with a password carry signatures, and one of another password never comes to be.
+#[test]
+fn sessions_are_signed_and_passwords_have_to_be_the_same() {
+    let mut ldp = quick();
+    ldp["password"] = json!("secret");
+    let mut described = square(&with_ospf(&ldp));
+    described["nodes"]["e"]["ldp"]["password"] = json!("other");
+    let mut network = network(&described);
+    let spec = CaptureSpec::new(CaptureTarget::Link(LinkId(0)), CaptureTo::Memory);
+    let tap = network.world_mut().capture(spec).expect("a capture");
+    network.run_until(Time(20 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ldp_sessions", "state", "operational"), 8, "all but those of e");
+    let unheard = network.table_json("unheard", None).expect("a table");
+    assert!(column(&unheard, "reason").contains(&json!("unsigned")), "{unheard}");
+    let bytes = network.world_mut().finish_capture(tap).expect("a capture").bytes;
+    agreeable(&bytes);
+    let frames =
+        CaptureReader::new(&bytes[..]).expect("a capture").map(|packet| packet.expect("a packet").bytes);
+    // Ethernet, an IP header without options, TCP.
+    let is_tcp = |frame: &Vec<u8>| frame[12..14] == [8, 0] && frame[23] == 6;
+    let tcp: Vec<Vec<u8>> = frames.filter(is_tcp).collect();
+    assert!(tcp.len() > 10 && tcp.iter().all(|frame| frame[34 + 20..][..4] == [1, 1, 19, 18]));
+}

@@ -28,7 +28,7 @@ use crate::machine::State as _;
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
 use crate::services::Services;
 use crate::services::policy::PolicyRule;
-use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
+use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
@@ -95,6 +95,8 @@ pub struct PeerConfig {
     pub import: Passing,
     /// Which routes it is told (RFC 8212).
     pub export: Passing,
+    /// What its session is signed with (RFC 2385).
+    pub key: Option<Key>,
     /// Between two rounds of UPDATEs to it (RFC 4271, 9.2.1.1).
     pub interval: Span,
     /// How many hops away it is at most, if its packets are checked for that (RFC 5082); 1 is right beside.
@@ -233,7 +235,7 @@ impl Bgp {
     /// How the TCP of a connection with a neighbour behaves.
     fn options(config: &Config, peer: &PeerConfig) -> Options {
         let timeout = Some(Span::from_secs(i64::from(config.hold_s.max(30))));
-        let usual = Options { timeout, nagle: false, ..Options::default() };
+        let usual = Options { timeout, nagle: false, key: peer.key, ..Options::default() };
         match peer.hops {
             // RFC 5082, 3: what is sent with 255 has that less one for each router on its way.
             Some(hops) => Options { ttl: u8::MAX, ttl_min: u8::MAX - (hops - 1), ..usual },

@@ -3,6 +3,7 @@
 use super::{Bgp, Config, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::PolicyRule;
+use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
@@ -23,6 +24,8 @@ base::problems! {
         NoPolicy { name: String, known: String } is UnknownName, "bgp-no-policy", "'{name}' is no policy of this router: 'all', 'none'{known} are";
         /// A policy called like one that there is anyway.
         PolicyName { name: String } is Conflict, "bgp-policy-name", "'{name}' has a meaning already: a policy needs another name";
+        /// A password that RFC 2385 has no room for, or none.
+        PasswordLength { bytes: String } is OutOfRange, "bgp-password-length", "the password has {bytes} bytes: 1 to 80 are possible (RFC 2385, 4.5)";
         /// A client in another AS.
         ClientOutside { asn: String, own: String } is Conflict, "bgp-client-outside", "client=true: clients are in the router's own AS, {own}, not in {asn}";
     }
@@ -168,6 +171,8 @@ base::record! {
         /// Take packets of it only if they have come by so many hops at most, as their time to live says: 1 is right
         /// beside. It has to be set at both ends (RFC 5082).
         pub ttl_security: Option<u8>, in 1..=254, absent "no check";
+        /// What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters.
+        pub password: Option<String>, absent "none";
         /// Tell it changes at most so often.
         pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";
     }
@@ -211,6 +216,11 @@ impl BgpSpec {
             return Err(BgpProblem::HoldTooShort { value: shown() }.into()).at("hold_time");
         }
         for (name, one) in &self.neighbors {
+            if let Some(password) = one.password.as_ref().filter(|one| Key::new(one.as_bytes()).is_none()) {
+                let bytes = password.len().to_string();
+                let wrong = Diagnostic::new(BgpProblem::PasswordLength { bytes });
+                return Err(wrong.at("password").at(&**name).at("neighbors"));
+            }
             if one.client && one.asn != self.asn {
                 let (asn, own) = (one.asn.to_string(), self.asn.to_string());
                 let outside = Diagnostic::new(BgpProblem::ClientOutside { asn, own });
@@ -265,6 +275,7 @@ impl BgpSpec {
                 Some(families) => families.iter().map(|family| family.of_wire()).collect(),
                 None => vec![Family::Ipv4],
             },
+            key: said.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
         }
     }
 }

@@ -71,7 +71,7 @@ impl Ldp {
         let gtsm = self.adjacencies.values().any(|one| one.transport == remote && one.gtsm);
         let ttl_min = if gtsm && self.config.gtsm { 255 } else { 0 };
         let timeout = Some(Span::from_secs(i64::from(self.config.keepalive_s.max(30))));
-        Options { ttl: 255, ttl_min, timeout, ..Options::default() }
+        Options { ttl: 255, ttl_min, timeout, key: self.config.key, ..Options::default() }
     }
 
     /// Sends Hellos, and forgets who was not heard.

@@ -41,7 +41,7 @@ impl Ldp {
             hold_s: USUAL_HOLD,
             is_targeted: true,
             wants_targeted,
-            // RFC 6720, 2.2: GTSM is for links only.
+            // RFC 6720, 3: GTSM is for links only.
             gtsm: false,
             transport: Some(self.router_id),
             transport6: None,

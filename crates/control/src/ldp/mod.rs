@@ -23,7 +23,7 @@ mod tests;
 use crate::distribution::{Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
-use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
+use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
@@ -107,6 +107,8 @@ pub struct Config {
     pub igp_sync: bool,
     /// How long it takes to tell labels, with a neighbour that does not say when it has.
     pub igp_sync_delay: Span,
+    /// What sessions are signed with (RFC 5036, 2.9).
+    pub key: Option<Key>,
     /// Is the time to live of sessions checked (RFC 6720)?
     pub gtsm: bool,
     /// The ports that it speaks on.

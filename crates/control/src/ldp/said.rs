@@ -146,10 +146,10 @@ impl Ldp {
                 self.labels.requested_all(now, services, key, message.id);
             }
             Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily)),
-            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
-                if self.labels.aborted(now, services, key, *prefix, *request) {
-                    self.say(id, Body::notify_request(about(Status::LabelRequestAborted), *request));
-                }
+            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request }
+                if self.labels.aborted(now, services, key, *prefix, *request) =>
+            {
+                self.say(id, Body::notify_request(about(Status::LabelRequestAborted), *request));
             }
             Body::Withdraw { fec, label } => {
                 // RFC 5036, 3.5.10.1: labels are released in any case.

@@ -3,6 +3,7 @@
 use super::{Config, Ldp};
 use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
@@ -17,6 +18,8 @@ base::problems! {
         NotWhole { value: String } is OutOfRange, "ldp-not-whole", "{value}: LDP counts it in whole seconds";
         /// Packets of a session that come by a way round while its link is avoided.
         SyncWithGtsm {} is Conflict, "ldp-sync-with-gtsm", "igp_sync=true needs gtsm=false: while a link is avoided, packets of its session may come by another router";
+        /// A password that RFC 2385 has no room for, or none.
+        PasswordLength { bytes: String } is OutOfRange, "ldp-password-length", "the password has {bytes} bytes: 1 to 80 are possible (RFC 2385, 4.5)";
         /// A neighbour that is lost before its next Hello.
         HoldTooShort { hold: String, hello: String } is Conflict, "ldp-hold-too-short", "hold_time={hold} has to be above hello_interval={hello}";
     }
@@ -58,6 +61,8 @@ base::record! {
         /// Labels of a neighbour are known so long after the session with it has come up, unless it says when they are
         /// (RFC 5919).
         pub igp_sync_delay: Span = Span::from_secs(10), in 0..=65_535_000_000_000_000;
+        /// What both ends of a session sign its packets with (RFC 2385, RFC 5036, 2.9): 1 to 80 characters.
+        pub password: Option<String>, absent "none";
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
@@ -83,6 +88,7 @@ impl Default for LdpSpec {
             accept_targeted: false,
             igp_sync: false,
             igp_sync_delay: Span::from_secs(10),
+            password: None,
             gtsm: true,
         }
     }
@@ -119,6 +125,10 @@ impl LdpSpec {
                 return Err(LdpProblem::NotWhole { value: shown(span) }.into()).at(key);
             }
         }
+        if let Some(password) = self.password.as_ref().filter(|one| Key::new(one.as_bytes()).is_none()) {
+            let bytes = password.len().to_string();
+            return Err(Diagnostic::new(LdpProblem::PasswordLength { bytes }).at("password"));
+        }
         if self.igp_sync && self.gtsm {
             return Err(Diagnostic::new(LdpProblem::SyncWithGtsm {}).at("igp_sync").on_key());
         }
@@ -154,6 +164,7 @@ impl Setup for LdpSpec {
             accept_targeted: self.accept_targeted,
             igp_sync: self.igp_sync,
             igp_sync_delay: self.igp_sync_delay,
+            key: self.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
             gtsm: self.gtsm,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
         };
@@ -165,7 +176,9 @@ impl Setup for LdpSpec {
     }
 
     fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
-        LdpSpec::is_spoken(attached).then(Vec::new)
+        let password = self.password.clone().unwrap_or_default();
+        let agreement = Agreement { what: "password", value: password, is_secret: true };
+        LdpSpec::is_spoken(attached).then(|| vec![agreement])
     }
 }
 

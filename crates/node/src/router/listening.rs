@@ -107,6 +107,7 @@ impl Router {
         match self.control.handle_segment(now, &segment) {
             Heard::Taken => self.deliver(port),
             Heard::Nobody => self.drop_unheard(port, Unheard::TcpPort),
+            Heard::Unsigned => self.drop_unheard(port, Unheard::Unsigned),
             Heard::Ttl => self.drop_unheard(port, Unheard::Ttl),
             Heard::Full => self.drop_received(port, DropReason::ControlQueueFull),
         }

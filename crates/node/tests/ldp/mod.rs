@@ -50,7 +50,7 @@ fn session(world: &World) -> Option<&Session> {
 }
 
 impl Beside {
-    fn new(pair: &Pair, number: usize) -> Beside {
+    fn new(pair: &Pair, number: usize, more: &serde_json::Value) -> Beside {
         let mut world = World::new(1);
         let settings = InterfaceConfig {
             network: NetworkType::PointToPoint,
@@ -59,7 +59,10 @@ impl Beside {
             ..InterfaceConfig::default()
         };
         let mut config = config(number, &[(OWN, settings)], world.streams());
-        let said = json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"});
+        let mut said = json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"});
+        for (key, value) in more.as_object().expect("settings") {
+            said[key] = value.clone();
+        }
         let said: Value = serde_json::from_value(said).expect("a value");
         config.protocols.push(Arc::new(LdpSpec::read(&said).expect("settings")));
         let node = world.add_device(Box::new(Router::new(config)));
@@ -104,7 +107,7 @@ fn bindings(frr: &Frr, of: Ipv4Addr) -> (Labels, Labels) {
 }
 
 /// A session, and each end has the labels of the other; then FRR is killed and comes back.
-fn meet(name: &str, number: usize) {
+fn meet(name: &str, number: usize, more: &serde_json::Value, neighbor: &str) {
     if !testing::available("vtysh") {
         return;
     }
@@ -121,10 +124,10 @@ fn meet(name: &str, number: usize) {
          router ospf\n ospf router-id {THEIR_ID}\n network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n"
     );
     let ldpd = format!(
-        "mpls ldp\n router-id {THEIR_ID}\n discovery hello interval 1\n discovery hello holdtime 4\n \
+        "mpls ldp\n router-id {THEIR_ID}\n {neighbor}\n discovery hello interval 1\n discovery hello holdtime 4\n \
          address-family ipv4\n  discovery transport-address {THEIR_ID}\n  interface e0\n  exit\n exit-address-family\n"
     );
-    let mut beside = Beside::new(&pair, number);
+    let mut beside = Beside::new(&pair, number, more);
     let (own, theirs) = (Prefix::host(id(number)), [Prefix::host(THEIR_ID), Prefix::new(BEHIND, 24)]);
     for life in 1..=2 {
         let daemons = [("zebra", "hostname frr\n"), ("ospfd", &ospfd), ("ldpd", &ldpd)];
@@ -156,10 +159,25 @@ fn meet(name: &str, number: usize) {
 
 #[test]
 fn frr_that_connects_exchanges_labels() {
-    meet("passive", 0);
+    meet("passive", 0, &json!({}), "");
 }
 
 #[test]
 fn frr_that_is_connected_to_exchanges_labels() {
-    meet("active", 200);
+    meet("active", 200, &json!({}), "");
+}
+
+/// RFC 2385: both ends sign what they send, as the kernel does it for FRR.
+#[test]
+fn frr_with_a_password_exchanges_labels() {
+    for (name, number) in [("signed", 0), ("signing", 200)] {
+        let neighbor = format!("neighbor {} password secret", id(number));
+        meet(name, number, &json!({"password": "secret"}), &neighbor);
+    }
+}
+
+/// With ordered control at both ends the labels are the same: each router is the last for its own prefixes.
+#[test]
+fn frr_exchanges_labels_with_ordered_control() {
+    meet("ordered", 0, &json!({"control": "ordered"}), "ordered-control");
 }

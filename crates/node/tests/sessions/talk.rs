@@ -31,6 +31,7 @@ pub const SMALL: Options = Options {
     timeout: None,
     keep_alive: None,
     nagle: false,
+    key: None,
 };
 
 /// What a node does.

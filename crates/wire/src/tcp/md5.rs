@@ -101,7 +101,8 @@ mod tests {
         (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)));
 
     fn segment(options: &[u8], data: &[u8]) -> Vec<u8> {
-        let mut all = vec![0xc0, 0, 2, 0x86, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 0xff, 0xff, 0x12, 0x34, 0, 0];
+        let mut all =
+            vec![0xc0, 0, 2, 0x86, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 0xff, 0xff, 0x12, 0x34, 0, 0];
         all[12] += (options.len() as u8 / 4) << 4;
         all.extend(options);
         all.extend(data);
@@ -149,7 +150,8 @@ mod tests {
         sign(&mut signed, ENDS.0, ENDS.1, b"key");
         assert_eq!(signed.len(), 41);
         assert!(is_signed(&signed, ENDS.0, ENDS.1, Some(b"key")));
-        for options in [&[19, 18, 0, 0][..], &[19, 0, 0, 0], &[3, 0, 19, 18], &[2, 99, 0, 0], &[1, 1, 1, 19]] {
+        for options in [&[19, 18, 0, 0][..], &[19, 0, 0, 0], &[3, 0, 19, 18], &[2, 99, 0, 0], &[1, 1, 1, 19]]
+        {
             assert!(!is_signed(&segment(options, b""), ENDS.0, ENDS.1, Some(b"key")));
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Accessors of [`Packet`] panic only on a view made by [`Packet::new_unchecked`] over too few bytes.
 
+pub mod md5;
 pub mod options;
 #[cfg(test)]
 mod tests;

@@ -66,6 +66,7 @@ impl Bench {
             accept_targeted: false,
             igp_sync: false,
             igp_sync_delay: Span::ZERO,
+            key: None,
             gtsm: true,
             ports: [PortId(0)].into(),
         };

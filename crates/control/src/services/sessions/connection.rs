@@ -12,6 +12,7 @@ use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{HardwareAddress, IpCidr, IpProtocol, IpRepr};
 use std::collections::VecDeque;
 use wire::tcp::Flags;
+use wire::tcp::md5::{self, SIGNATURE_LEN};
 
 /// Picoseconds of a microsecond, the unit of smoltcp's clock.
 const PS_PER_US: u64 = 1_000_000;
@@ -102,7 +103,9 @@ fn interface(ends: &Ends, seed: u64, now: Time, packets: &mut Packets) -> Interf
 
 impl Connection {
     fn new(owner: Owner, ends: Ends, options: Options, mtu: u32, seed: u64, now: Time) -> Connection {
-        let mut packets = Packets::new(mtu as usize);
+        // RFC 2385, 4.3: a signature takes its part of every segment.
+        let signature = if options.key.is_some() { SIGNATURE_LEN } else { 0 };
+        let mut packets = Packets::new((mtu as usize).saturating_sub(signature));
         let interface = interface(&ends, seed, now, &mut packets);
         let buffer = |bytes: u32| SocketBuffer::new(vec![0; bytes.clamp(1, 1 << 30) as usize]);
         let mut socket = Socket::new(buffer(options.receive_bytes), buffer(options.send_bytes));
@@ -247,7 +250,8 @@ impl Connection {
         if self.ends.remote.is_ipv6() && mtu < LEAST_MTU6 {
             return;
         }
-        let mtu = mtu.max(LEAST_MTU);
+        let signature = if self.options.key.is_some() { SIGNATURE_LEN } else { 0 };
+        let mtu = mtu.max(LEAST_MTU).saturating_sub(signature);
         if mtu < self.packets.mtu {
             self.packets.mtu = mtu;
             self.interface = interface(&self.ends, 0, now, &mut self.packets);
@@ -387,6 +391,11 @@ impl Connection {
         let header = if self.ends.local.is_ipv4() { 20 } else { 40 };
         packet.drain(..header.min(packet.len()));
         self.note_sent(&packet);
+        if let Some(key) = &self.options.key {
+            let (src, dst) = (self.ends.local.ip(), self.ends.remote.ip());
+            md5::sign(&mut packet, src, dst, key.as_bytes());
+            wire::tcp::Packet::new_unchecked(&mut packet[..]).fill_checksum(src, dst);
+        }
         Some(packet)
     }
 

@@ -20,8 +20,8 @@ mod types;
 pub use segments::{Segment, Trouble};
 pub(crate) use types::Pending;
 pub use types::{
-    Closed, Connect, Datagram, Heard, Options, Packet, Refusal, SessionCounters, SessionEvent, SessionId,
-    SessionOutput, SessionRow, State,
+    Closed, Connect, Datagram, Heard, Key, Options, Packet, Refusal, SessionCounters, SessionEvent,
+    SessionId, SessionOutput, SessionRow, State,
 };
 
 use super::Interfaces;

@@ -35,6 +35,11 @@ pub enum Trouble {
     Unreachable,
 }
 
+fn is_signed(segment: &Segment<'_>, options: &Options) -> bool {
+    let key = options.key.as_ref().map(super::Key::as_bytes);
+    tcp::md5::is_signed(segment.bytes, segment.src, segment.dst, key)
+}
+
 impl Sessions {
     /// Takes a segment. `accepts` says how a connection behaves that another node begins, or that it may not.
     pub(crate) fn segment(
@@ -52,7 +57,7 @@ impl Sessions {
         let opens = flags.has(Flags::SYN) && !flags.has(Flags::ACK) && !flags.has(Flags::RST);
         let known = self.by_ends.get(&ends).map(|&index| self.id_at(index));
         let known = match known {
-            Some(id) if opens && self.gives_way(id, tcp.sequence()) => {
+            Some(id) if opens && self.gives_way(id, tcp.sequence(), segment) => {
                 self.remove(id);
                 None
             }
@@ -71,13 +76,19 @@ impl Sessions {
         if segment.ttl < connection.options.ttl_min {
             return Heard::Ttl;
         }
+        // RFC 2385, 2.0: it is dropped without a word.
+        if !is_signed(segment, &connection.options) {
+            return Heard::Unsigned;
+        }
         connection.feed(segment.bytes);
         self.run(now, id, Some(Fed { flags }));
         Heard::Taken
     }
 
-    fn gives_way(&self, id: SessionId, sequence: u32) -> bool {
-        self.get(id).is_some_and(|connection| connection.gives_way_to(sequence))
+    fn gives_way(&self, id: SessionId, sequence: u32, segment: &Segment<'_>) -> bool {
+        self.get(id).is_some_and(|connection| {
+            connection.gives_way_to(sequence) && is_signed(segment, &connection.options)
+        })
     }
 
     /// Makes a connection for a SYN.
@@ -92,6 +103,9 @@ impl Sessions {
         let options = accepts(owner, ends.local, ends.remote).ok_or(Heard::Nobody)?;
         if segment.ttl < options.ttl_min {
             return Err(Heard::Ttl);
+        }
+        if !is_signed(segment, &options) {
+            return Err(Heard::Unsigned);
         }
         if self.half_open >= HALF_OPEN_MAX || self.by_ends.len() >= SESSIONS_MAX {
             return Err(Heard::Full);

@@ -3,12 +3,44 @@
 use base::{Dscp, Span, Time};
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};
+use wire::tcp::md5::KEY_MAX;
 
 /// Names a session of a node as long as it lasts; names of sessions that are gone are harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     pub(super) index: u32,
     pub(super) generation: u32,
+}
+
+/// A key that both ends of a session sign segments with (RFC 2385).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    len: u8,
+    bytes: [u8; KEY_MAX],
+}
+
+impl Key {
+    /// A key of these bytes: 1 to 80 (RFC 2385, 4.5).
+    pub fn new(key: &[u8]) -> Option<Key> {
+        if key.is_empty() || key.len() > KEY_MAX {
+            return None;
+        }
+        let mut bytes = [0; KEY_MAX];
+        bytes[..key.len()].copy_from_slice(key);
+        Some(Key { len: key.len() as u8, bytes })
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl fmt::Debug for Key {
+    /// It is nobody's business.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
 }
 
 /// How a session's TCP behaves.
@@ -31,6 +63,8 @@ pub struct Options {
     pub keep_alive: Option<Span>,
     /// Does a short segment wait while others are not acknowledged (Nagle's algorithm, RFC 9293, 3.7.4)?
     pub nagle: bool,
+    /// What both ends sign every segment with (RFC 2385); without one, no segment that is signed is taken.
+    pub key: Option<Key>,
 }
 
 impl Default for Options {
@@ -45,6 +79,7 @@ impl Default for Options {
             timeout: Some(Span::from_secs(300)),
             keep_alive: None,
             nagle: true,
+            key: None,
         }
     }
 }
@@ -184,6 +219,8 @@ pub enum Heard {
     Taken,
     /// There is no such connection and nobody listens: it is answered by a reset, unless it is one.
     Nobody,
+    /// It is not signed as the session wants it (RFC 2385).
+    Unsigned,
     /// Its time to live is below what the session asks for (RFC 5082).
     Ttl,
     /// Too many connections are being opened, or there are too many: it is dropped, and the other end will try again.
