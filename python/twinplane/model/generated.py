@@ -758,6 +758,8 @@ class RouterSpec(Written):
     """LDP (RFC 5036): true, or how. It gives labels to the router's routes [default: not spoken]."""
     bgp: Bgp | None = None
     """BGP-4 (RFC 4271): its AS, its neighbours, and what it tells them [default: not spoken]."""
+    tdp: Tdp | None = None
+    """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1057,6 +1059,28 @@ class Ldp(Checked):
     """A session by which nothing comes for so long ends, in whole seconds; the smaller of what both say."""
     prefixes: Literal["loopbacks", "all"] = "all"
     """Which prefixes get a label."""
+    control: Literal["independent", "ordered"] = "independent"
+    """When a label is given (RFC 5036, 2.6.1)."""
+    advertise: Literal["unsolicited", "on-demand"] = "unsolicited"
+    """Who gets labels (RFC 5036, 2.6.3). Both ends of a session have to say 'on-demand', or all are told."""
+    retention: Literal["liberal", "conservative"] = "liberal"
+    """Which labels of neighbours are kept (RFC 5036, 2.6.2)."""
+    loop_detection: bool = False
+    """Have labels and requests say which routers they have passed, so that circles are found (RFC 5036, 2.8). It works where all routers do so."""
+    hops_max: int = 254
+    """Routers that the way of a label passes at most."""
+    beyond: bool = False
+    """Give labels for what a protocol finds by routers further away, too, such as BGP."""
+    targets: Sequence[str] = field(default_factory=list)
+    """IPv4 addresses of routers further away that sessions are wanted with (RFC 5036, 2.4.2): their loopback addresses."""
+    accept_targeted: bool = False
+    """Take such wishes of others."""
+    igp_sync: bool = False
+    """Have the routing protocol avoid a link until its labels are known (RFC 5443). It needs gtsm=false."""
+    igp_sync_delay: Quantity = "10 s"
+    """Labels of a neighbour are known so long after the session with it has come up, unless it says when they are (RFC 5919)."""
+    password: str | None = None
+    """What both ends of a session sign its packets with (RFC 2385, RFC 5036, 2.9): 1 to 80 characters [default: none]."""
     gtsm: bool = True
     """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
 
@@ -1108,8 +1132,21 @@ class BgpNeighbor(Checked):
     """In the same AS: name the router itself as the next hop of what comes from other ASes."""
     ttl_security: int | None = None
     """Take packets of it only if they have come by so many hops at most, as their time to live says: 1 is right beside. It has to be set at both ends (RFC 5082) [default: no check]."""
+    password: str | None = None
+    """What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters [default: none]."""
     advertisement_interval: Quantity | None = None
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
+
+
+@checked
+class Tdp(Checked):
+    """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes, as far as its bytes are known."""
+
+    CHECK: ClassVar[str] = "Tdp"
+    hello_interval: Quantity = "5 s"
+    """From a Hello to the next."""
+    prefixes: Literal["loopbacks", "all"] = "all"
+    """Which prefixes get a tag."""
 
 
 @dataclass(frozen=True, kw_only=True)
