@@ -289,7 +289,8 @@ impl ControlPlane {
     fn tell_changes(&mut self, now: Time) {
         let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, engineering, shortcuts, .. } =
             &*self.services;
-        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed() || shortcuts.is_changed();
+        let is_routed =
+            rib.is_changed() || rib6.is_changed() || bindings.is_changed() || shortcuts.is_changed();
         let is_linked = interfaces.is_changed() || avoided.is_changed() || engineering.is_changed();
         if is_routed || is_linked || bandwidth.is_changed() {
             self.tell_each(now);

@@ -111,9 +111,10 @@ impl Services {
     pub fn none() -> Services {
         let interfaces = Interfaces::new(String::new(), Ipv4Addr::UNSPECIFIED, Vec::new());
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
-        let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
+        let (rib, sessions) = (Rib::default(), Sessions::new("", streams));
         let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
-        let (bindings, engineering, shortcuts) = (Bindings::default(), Engineering::default(), Shortcuts::default());
+        let (bindings, engineering, shortcuts) =
+            (Bindings::default(), Engineering::default(), Shortcuts::default());
         Services {
             interfaces,
             rib,
