@@ -351,12 +351,13 @@ fn every_mode_labels_the_routes_of_ospf() {
             let given = network.table_json("ldp_labels", None).expect("a table");
             let unused = column(&given, "is_used").iter().filter(|used| **used == json!(false)).count();
             assert_eq!(unused, 0, "{mode:?}: {given}");
-            // A link fails and comes back: the labels of the other way are asked for.
-            let fault = Fault::new(Time(21 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(31 * S));
+            // A link fails and comes back: the labels of the other way are asked for. A request that meets a router whose
+            // route is still the old one is refused, and made again after 15 s.
+            let fault = Fault::new(Time(21 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(61 * S));
             network.fault(fault).expect("a fault");
-            network.run_until(Time(30 * S)).expect("a run");
-            assert_leads(&mut network);
             network.run_until(Time(60 * S)).expect("a run");
+            assert_leads(&mut network);
+            network.run_until(Time(100 * S)).expect("a run");
             assert_leads(&mut network);
             conserved(&mut network).expect("closed accounts");
         }
