@@ -10,6 +10,7 @@
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
+//! - [`bfd`]: BFD, whether neighbours can be reached
 //! - [`bgp`]: BGP-4, routes between and within autonomous systems
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`ospf`]: OSPF version 2, routes inside an area
@@ -19,6 +20,7 @@
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
 //! events. It opens no socket, reads no clock and sees no forwarding table.
 
+pub mod bfd;
 pub mod bgp;
 pub mod cost;
 pub mod distribution;
@@ -46,6 +48,7 @@ pub const PROTOCOLS: &[protocol::Known] = &[
     ldp::Ldp::KNOWN,
     bgp::Bgp::KNOWN,
     tdp::Tdp::KNOWN,
+    bfd::Bfd::KNOWN,
 ];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
@@ -55,6 +58,7 @@ pub const CHARTS: &[(&str, &[machine::Chart])] = &[
     ("ldp", ldp::CHARTS),
     ("bgp", bgp::CHARTS),
     ("tdp", tdp::CHARTS),
+    ("bfd", bfd::CHARTS),
 ];
 
 pub use plane::ControlPlane;

@@ -8,7 +8,7 @@ use crate::owner::Owner;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
-use crate::services::{Attached, InterfaceId, Services};
+use crate::services::{Attached, InterfaceId, Services, WatchedPath};
 use base::describe::SectionDecl;
 use base::plane::{Ack, Batch, IpPrefix};
 use base::table::View;
@@ -247,6 +247,17 @@ pub enum Change {
     /// Other tunnels than before can be taken by routes, or something else lies behind them:
     /// [`Shortcuts`](crate::services::Shortcuts) says what.
     Shortcuts,
+    /// A path that somebody has had watched has come to life, or has died: packets do not get through any more. Nothing
+    /// is said of a path that never was alive.
+    Liveness {
+        /// Which path.
+        path: WatchedPath,
+        /// Do packets get through?
+        is_alive: bool,
+    },
+    /// Other clients than before want a path watched, or nobody does any more:
+    /// [`Liveness::clients`](crate::services::Liveness::clients) says who.
+    Watching(WatchedPath),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -268,6 +279,10 @@ pub enum Topic {
     /// Ask for [`Change::Shortcuts`] whenever tunnels can be taken by routes, or can't, and when something else lies
     /// behind them.
     Shortcuts,
+    /// Ask for [`Change::Liveness`] of every path that is watched, whoever has it watched.
+    Liveness,
+    /// Ask for [`Change::Watching`]: for who watches paths.
+    Watching,
 }
 
 /// The services of the node, as a protocol may use them during a call.

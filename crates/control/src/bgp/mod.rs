@@ -365,6 +365,8 @@ impl Protocol for Bgp {
             | Change::Avoided { .. }
             | Change::Engineering { .. }
             | Change::Shortcuts
+            | Change::Liveness { .. }
+            | Change::Watching(_)
             | Change::Restart => {}
         }
         self.settle(now);

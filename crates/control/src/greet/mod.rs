@@ -340,7 +340,9 @@ impl Protocol for Greet {
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
             | Change::Engineering { .. }
-            | Change::Shortcuts => {}
+            | Change::Shortcuts
+            | Change::Liveness { .. }
+            | Change::Watching(_) => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
         }
     }

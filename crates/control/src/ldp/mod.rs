@@ -355,6 +355,8 @@ impl Protocol for Ldp {
             | Change::Avoided { .. }
             | Change::Engineering { .. }
             | Change::Shortcuts
+            | Change::Liveness { .. }
+            | Change::Watching(_)
             | Change::Restart => {}
         }
         self.settle(now, context);

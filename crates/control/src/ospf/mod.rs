@@ -437,7 +437,9 @@ impl Protocol for Ospf {
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
             | Change::Engineering { .. }
-            | Change::Shortcuts => {}
+            | Change::Shortcuts
+            | Change::Liveness { .. }
+            | Change::Watching(_) => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
         self.tell_engineering(now, context);

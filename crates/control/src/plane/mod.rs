@@ -287,12 +287,12 @@ impl ControlPlane {
     /// Tells protocols what has changed since the last call, what that changes in turn behind it.
     #[inline]
     fn tell_changes(&mut self, now: Time) {
-        let Services { interfaces, rib, rib6, bandwidth, bindings, avoided, engineering, shortcuts, .. } =
-            &*self.services;
-        let is_routed =
-            rib.is_changed() || rib6.is_changed() || bindings.is_changed() || shortcuts.is_changed();
-        let is_linked = interfaces.is_changed() || avoided.is_changed() || engineering.is_changed();
-        if is_routed || is_linked || bandwidth.is_changed() {
+        let Services { interfaces, rib, rib6, bandwidth, bindings, .. } = &*self.services;
+        let Services { avoided, engineering, shortcuts, liveness, .. } = &*self.services;
+        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed();
+        let is_reached = interfaces.is_changed() || liveness.is_changed() || avoided.is_changed();
+        let is_reserved = bandwidth.is_changed() || engineering.is_changed() || shortcuts.is_changed();
+        if is_routed || is_reached || is_reserved {
             self.tell_each(now);
         }
     }
@@ -318,6 +318,12 @@ impl ControlPlane {
             }
             if self.services.shortcuts.poll_change() {
                 changes.push_back((Topic::Shortcuts, Change::Shortcuts));
+            }
+            while let Some(path) = self.services.liveness.poll_asked() {
+                changes.push_back((Topic::Watching, Change::Watching(path)));
+            }
+            while let Some((path, is_alive)) = self.services.liveness.poll_change() {
+                changes.push_back((Topic::Liveness, Change::Liveness { path, is_alive }));
             }
             if changes.is_empty() {
                 return;

@@ -242,7 +242,9 @@ impl Rsvp {
             Change::Interface { port: None, .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
-            | Change::Avoided { .. } => {}
+            | Change::Avoided { .. }
+            | Change::Liveness { .. }
+            | Change::Watching(_) => {}
             Change::Engineering { is_lost } => self.engineering_changed(is_lost),
             Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),

@@ -7,6 +7,7 @@
 //! - [`bandwidth`]: what is left to be reserved
 //! - [`te`]: what is known of links beyond their costs, and paths by it
 //! - [`Shortcuts`]: ways that routes can take through tunnels
+//! - [`liveness`]: whether packets reach other nodes
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -20,6 +21,7 @@ pub mod bindings;
 mod groups;
 mod interfaces;
 pub mod labels;
+pub mod liveness;
 pub mod policy;
 pub mod rib;
 pub mod sessions;
@@ -32,6 +34,7 @@ pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::{FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labels::{LabelSpace, Labels};
+pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedPath};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
 pub use shortcuts::Shortcuts;
@@ -62,6 +65,8 @@ pub struct Services {
     pub engineering: Engineering,
     /// Ways that routes can take through tunnels.
     pub shortcuts: Shortcuts,
+    /// Which other nodes packets reach.
+    pub liveness: Liveness,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -92,6 +97,7 @@ impl Services {
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
         let (bindings, bandwidth, avoided) = (Bindings::default(), Bandwidth::default(), Avoided::default());
         let (engineering, shortcuts) = (Engineering::default(), Shortcuts::default());
+        let liveness = Liveness::default();
         Services {
             interfaces,
             rib,
@@ -102,6 +108,7 @@ impl Services {
             avoided,
             engineering,
             shortcuts,
+            liveness,
             streams,
             sessions,
         }
@@ -115,6 +122,7 @@ impl Services {
         let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
         let (bindings, engineering, shortcuts) =
             (Bindings::default(), Engineering::default(), Shortcuts::default());
+        let liveness = Liveness::default();
         Services {
             interfaces,
             rib,
@@ -125,6 +133,7 @@ impl Services {
             avoided,
             engineering,
             shortcuts,
+            liveness,
             streams,
             sessions,
         }
@@ -141,6 +150,7 @@ impl Services {
         self.avoided.restart();
         self.engineering.restart();
         self.shortcuts = Shortcuts::default();
+        self.liveness.restart();
         self.sessions.restart();
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! [`Repr::parse`] makes those checks of RFC 5880, 6.8.6 for which nothing but the packet is needed, in their order.
 //! What needs the session, such as that there is one and how it is authenticated, is left to who has it.
-//! No protocol of this workspace uses it yet.
 
 mod auth;
 #[cfg(test)]
@@ -17,6 +16,8 @@ const LAYER: &str = "bfd";
 
 /// The UDP port that control packets of a single hop are sent to (RFC 5881, 4).
 pub const PORT: u16 = 3784;
+/// The UDP port that control packets of several hops are sent to (RFC 5883, 5).
+pub const MULTIHOP_PORT: u16 = 4784;
 /// The UDP ports that they are sent from (RFC 5881, 4).
 pub const SOURCE_PORTS: RangeInclusive<u16> = 49_152..=65_535;
 /// The TTL that they are sent with; one with another has passed a router (RFC 5881, 5).

@@ -1,0 +1,4 @@
+mod pair;
+mod sessions;
+mod speaker;
+mod states;

@@ -1,0 +1,144 @@
+//! Whether packets reach other nodes: protocols say whom they want watched, a protocol such as BFD watches, and the
+//! former are told what it finds (RFC 5882).
+//!
+//! All who want the same path watched share it. A path of which nothing is known is not dead: nobody loses a neighbour
+//! because that does not speak BFD, or because somebody has shut a session down (RFC 5882, 3.2 and 3.3).
+
+mod section;
+#[cfg(test)]
+mod tests;
+
+pub use section::WatchSpec;
+
+use base::{PortId, ProtocolId, Span};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A way between two nodes that can be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WatchedPath {
+    /// The port that the other node is right behind; absent if routers may lie between the two.
+    pub port: Option<PortId>,
+    /// The node's own address.
+    pub local: Ipv4Addr,
+    /// The other node's address.
+    pub remote: Ipv4Addr,
+}
+
+/// How closely a path is to be watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// From a packet to the next; absent for what is usual at the node.
+    pub interval: Option<Span>,
+    /// After so many packets that are missing the path is dead; absent for what is usual at the node.
+    pub multiplier: Option<u8>,
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing: nobody answers, or somebody does not want to know.
+    #[default]
+    Unknown,
+    /// Packets get through, both ways.
+    Alive,
+    /// They did, and do not any more.
+    Dead,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    clients: BTreeMap<ProtocolId, Pace>,
+    verdict: Verdict,
+}
+
+/// The paths of a node that are watched.
+#[derive(Debug, Default)]
+pub struct Liveness {
+    entries: BTreeMap<WatchedPath, Entry>,
+    /// Paths whose clients are others than before: who watches has not been told yet.
+    asked: VecDeque<WatchedPath>,
+    /// Paths that have come to life or died: clients have not been told yet.
+    changed: VecDeque<(WatchedPath, bool)>,
+}
+
+impl Liveness {
+    /// A protocol wants a path watched, or watched at another pace.
+    pub fn watch(&mut self, client: ProtocolId, path: WatchedPath, pace: Pace) {
+        let entry = self.entries.entry(path).or_default();
+        if entry.clients.insert(client, pace) != Some(pace) {
+            self.asked.push_back(path);
+        }
+    }
+
+    /// A protocol wants a path watched no more.
+    pub fn unwatch(&mut self, client: ProtocolId, path: WatchedPath) {
+        let Some(entry) = self.entries.get_mut(&path) else { return };
+        if entry.clients.remove(&client).is_some() {
+            self.asked.push_back(path);
+        }
+        if entry.clients.is_empty() {
+            self.entries.remove(&path);
+        }
+    }
+
+    /// Has exactly these paths watched for a protocol.
+    pub fn watch_only(&mut self, client: ProtocolId, wanted: &BTreeMap<WatchedPath, Pace>) {
+        let of_client = |entry: &Entry| entry.clients.contains_key(&client);
+        let gone = self.entries.iter().filter(|(path, entry)| of_client(entry) && !wanted.contains_key(path));
+        for path in gone.map(|(path, _)| *path).collect::<Vec<_>>() {
+            self.unwatch(client, path);
+        }
+        wanted.iter().for_each(|(path, pace)| self.watch(client, *path, *pace));
+    }
+
+    /// Who wants a path watched, and how closely.
+    pub fn clients(&self, path: WatchedPath) -> impl Iterator<Item = (ProtocolId, Pace)> + '_ {
+        self.entries.get(&path).into_iter().flat_map(|entry| &entry.clients).map(|(id, pace)| (*id, *pace))
+    }
+
+    /// What is known of a path.
+    pub fn verdict(&self, path: WatchedPath) -> Verdict {
+        self.entries.get(&path).map_or(Verdict::Unknown, |entry| entry.verdict)
+    }
+
+    /// Notes what was found of a path. Clients are told if it came to life, or died.
+    pub fn found(&mut self, path: WatchedPath, verdict: Verdict) {
+        let Some(entry) = self.entries.get_mut(&path) else { return };
+        let before = core::mem::replace(&mut entry.verdict, verdict);
+        match (before, verdict) {
+            (Verdict::Unknown | Verdict::Dead, Verdict::Alive) => self.changed.push_back((path, true)),
+            (Verdict::Alive, Verdict::Dead) => self.changed.push_back((path, false)),
+            // What was dead may be alive: nothing says otherwise any more.
+            (Verdict::Dead, Verdict::Unknown) => self.changed.push_back((path, true)),
+            _ => {}
+        }
+    }
+
+    /// The other nodes' addresses behind a port that do not answer any more.
+    pub fn dead(&self) -> BTreeSet<(PortId, Ipv4Addr)> {
+        let dead = self.entries.iter().filter(|(_, entry)| entry.verdict == Verdict::Dead);
+        dead.filter_map(|(path, _)| Some((path.port?, path.remote))).collect()
+    }
+
+    /// What was wanted and found is lost: the node restarts.
+    pub(crate) fn restart(&mut self) {
+        *self = Liveness::default();
+    }
+
+    /// Is anybody to be told of anything?
+    #[inline]
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.asked.is_empty() || !self.changed.is_empty()
+    }
+
+    /// The next path whose clients are others than before.
+    pub(crate) fn poll_asked(&mut self) -> Option<WatchedPath> {
+        self.asked.pop_front()
+    }
+
+    /// The next path of which clients are to be told, and whether it is alive.
+    pub(crate) fn poll_change(&mut self) -> Option<(WatchedPath, bool)> {
+        self.changed.pop_front()
+    }
+}

@@ -1,0 +1,57 @@
+use super::{Liveness, Pace, Verdict, WatchedPath};
+use base::{PortId, ProtocolId, Span};
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+
+const ONE: ProtocolId = ProtocolId::new("one");
+const OTHER: ProtocolId = ProtocolId::new("other");
+
+fn path(n: u8) -> WatchedPath {
+    let address = |last| Ipv4Addr::new(10, 0, n, last);
+    WatchedPath { port: Some(PortId(n.into())), local: address(1), remote: address(2) }
+}
+
+fn asked(all: &mut Liveness) -> Vec<WatchedPath> {
+    core::iter::from_fn(|| all.poll_asked()).collect()
+}
+
+fn told(all: &mut Liveness) -> Vec<(WatchedPath, bool)> {
+    core::iter::from_fn(|| all.poll_change()).collect()
+}
+
+#[test]
+fn clients_share_a_path() {
+    let mut all = Liveness::default();
+    let fast = Pace { interval: Some(Span::from_ms(50)), multiplier: None };
+    all.watch(ONE, path(1), Pace::default());
+    all.watch(ONE, path(1), Pace::default());
+    all.watch(OTHER, path(1), fast);
+    assert_eq!(asked(&mut all), [path(1), path(1)], "what is said twice is one wish");
+    assert_eq!(all.clients(path(1)).collect::<Vec<_>>(), [(ONE, Pace::default()), (OTHER, fast)]);
+    all.watch_only(ONE, &BTreeMap::from([(path(2), fast)]));
+    assert_eq!(asked(&mut all), [path(1), path(2)]);
+    assert_eq!(all.clients(path(1)).count(), 1, "the other goes on");
+    all.found(path(1), Verdict::Alive);
+    all.unwatch(OTHER, path(1));
+    assert_eq!((all.verdict(path(1)), all.clients(path(1)).count()), (Verdict::Unknown, 0));
+}
+
+/// RFC 5882, 3.2 and 3.3: what never answered, and what somebody has shut down, is not dead.
+#[test]
+fn only_what_was_alive_dies() {
+    let mut all = Liveness::default();
+    all.watch(ONE, path(1), Pace::default());
+    all.found(path(1), Verdict::Dead);
+    assert_eq!(told(&mut all), []);
+    all.found(path(1), Verdict::Alive);
+    all.found(path(1), Verdict::Unknown);
+    assert_eq!(told(&mut all), [(path(1), true)]);
+    all.found(path(1), Verdict::Alive);
+    all.found(path(1), Verdict::Dead);
+    assert_eq!(all.dead(), [(PortId(1), path(1).remote)].into());
+    assert_eq!(told(&mut all), [(path(1), true), (path(1), false)]);
+    all.found(path(1), Verdict::Unknown);
+    assert_eq!(told(&mut all), [(path(1), true)], "it is no longer known to be dead");
+    all.found(path(9), Verdict::Dead);
+    assert!(!all.is_changed() || asked(&mut all) == [path(1)], "nobody has asked for it");
+}
