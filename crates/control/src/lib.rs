@@ -7,6 +7,7 @@
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
 //! - [`machine`]: state machines as tables
+//! - [`static_routes`]: those whose next hops are watched
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
@@ -37,6 +38,7 @@ pub mod processor;
 pub mod protocol;
 pub mod rsvp;
 pub mod services;
+pub mod static_routes;
 pub mod tdp;
 pub mod unheard;
 

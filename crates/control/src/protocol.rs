@@ -468,6 +468,11 @@ pub trait Setup: Debug + Send + Sync {
         false
     }
 
+    /// Does it have neighbours watched? Then the node speaks BFD, whether anybody has said so or not.
+    fn watches(&self) -> bool {
+        false
+    }
+
     /// What a link lacks of which only one end speaks the protocol, if that is worth a warning.
     fn lacks_alone(&self) -> Option<&'static str> {
         None

@@ -10,9 +10,12 @@ use base::describe::Section;
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
 use control::Setup;
+use control::bfd::Bfd;
+use control::bfd::section::BfdSpec;
 use control::rsvp;
 use control::rsvp::transport;
 use control::services::{Attached, Beyond};
+use control::static_routes::StaticRoutes;
 use core::net::Ipv4Addr;
 use forwarding::driver::model::ModelSpec;
 use node::router::{Address6, PortSetup};
@@ -107,11 +110,20 @@ impl Network {
         spec.facts().is_own_router() && !spec.protocols.find_routes()
     }
 
-    /// How the protocols of a router are set up: RSVP-TE, then others.
+    /// How the protocols of a router are set up: RSVP-TE, then others, and BFD as usual where one of them needs it.
     fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
         let rsvp = rsvp_config(spec, self.ports_of(node).count() as u16);
         let rsvp: Arc<dyn Setup> = Arc::new(rsvp::Config { calendar_ns: self.calendar_ns, ..rsvp });
-        core::iter::once(rsvp).chain(spec.protocols.setups()).collect()
+        let mut all: Vec<Arc<dyn Setup>> = core::iter::once(rsvp).chain(spec.protocols.setups()).collect();
+        let watched = self.watched_routes(node);
+        if !watched.is_empty() {
+            all.push(Arc::new(StaticRoutes::new(watched)));
+        }
+        let is_spoken = spec.protocols.spoken().any(|spoken| spoken.protocol == Bfd::ID);
+        if !is_spoken && all.iter().any(|setup| setup.watches()) {
+            all.push(Arc::new(BfdSpec::default()));
+        }
+        all
     }
 
     /// The random streams of control planes: those of the seed in the first life of a process, others in each later
@@ -284,6 +296,7 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
             .hello
             .and_then(|hello| hello.0)
             .map(|interval| transport::HelloConfig { interval, ..transport::HelloConfig::default() }),
+        bfd: asked.bfd.0,
         integrity: asked.key.iter().flat_map(keys).collect(),
         ..default
     }

@@ -11,6 +11,8 @@ use base::describe::DescribeProblem;
 use base::diagnostic::{At, Diagnostic};
 use base::plane::{GroupId, Leg, MEMBERS_MAX, Member, NextHop, Prefix};
 use base::{Command, Device, Time};
+use control::services::Pace;
+use control::static_routes::WatchedRoute;
 use node::Router;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +23,8 @@ pub struct StaticRoute {
     pub prefix: Prefix,
     /// Places of the links by which it leads, in order.
     pub links: Vec<usize>,
+    /// Its next hop is watched, and how closely.
+    pub bfd: Option<Pace>,
 }
 
 /// Finds the links that the routes of every node lead by.
@@ -35,7 +39,12 @@ pub fn resolve(description: &mut Description) -> Result<(), Diagnostic> {
                 return Err(place(Diagnostic::new(twice).at("prefix")));
             }
             let links = links_of(description, node, &route.via.0).map_err(|error| place(error.at("via")))?;
-            found.push(StaticRoute { prefix: route.prefix, links });
+            let bfd = route.bfd.0;
+            if bfd.is_some() && links.len() > 1 {
+                let several = NetworkProblem::WatchedSeveral { count: links.len() };
+                return Err(place(Diagnostic::new(several).at("bfd").on_key()));
+            }
+            found.push(StaticRoute { prefix: route.prefix, links, bfd });
         }
         description.nodes[node].static_routes = found;
     }
@@ -91,6 +100,17 @@ fn link_of(description: &Description, node: usize, hop: &HopSpec) -> Result<usiz
 }
 
 impl Network {
+    /// The static routes of a node whose next hops are watched.
+    pub(super) fn watched_routes(&self, node: usize) -> Vec<WatchedRoute> {
+        let watched = |route: &StaticRoute| {
+            let link = &self.links[*route.links.first()?];
+            let side = link.side(node);
+            let (port, gateway) = (link.ports[side], link.addresses[1 - side]);
+            Some(WatchedRoute { prefix: route.prefix, port, gateway, pace: route.bfd? })
+        };
+        self.description.nodes[node].static_routes.iter().filter_map(watched).collect()
+    }
+
     /// Tells a router its static routes. Those with the same next hops share a group.
     pub(super) fn set_static_routes(&self, node: usize, router: &mut Router) {
         let mut groups: BTreeMap<&[usize], GroupId> = BTreeMap::new();

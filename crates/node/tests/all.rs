@@ -1,5 +1,6 @@
 //! All tests in one program: linking one for each file took longer than running them.
 
+mod bfd;
 mod bgp;
 mod frr;
 mod lan;

@@ -47,8 +47,13 @@ impl Frr {
         let (program, pid, zapi) = (program.to_string_lossy(), at(&format!("{daemon}.pid")), at("zserv.api"));
         let folder = self.folder.to_string_lossy();
         let socket = ["--vty_socket", &folder, "-P", "0", "-A", "127.0.0.1"];
-        // ldpd has a second socket, which would be that of every other ldpd: this names its folder.
-        let more = if daemon == "ldpd" { &["--ctl_socket", &folder][..] } else { &[] };
+        // A second socket, which would be that of every other daemon of the kind. For ldpd it is named by its folder.
+        let control = at("bfdd.sock");
+        let more = match daemon {
+            "ldpd" => &["--ctl_socket", &folder][..],
+            "bfdd" => &["--bfdctl", &control][..],
+            _ => &[],
+        };
         let arguments = [&[&*program, "-f", &file, "-i", &pid, "-z", &zapi][..], &socket[..], more].concat();
         let mut command = pair.exec(1, &arguments);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a daemon of FRR");
@@ -65,5 +70,21 @@ impl Frr {
         let mut vtysh = Command::new("vtysh");
         let output = vtysh.arg("--vty_socket").arg(&self.folder).args(["-c", question]).output();
         String::from_utf8_lossy(&output.expect("vtysh").stdout).into_owned()
+    }
+
+    /// Gives the daemons lines of configuration.
+    pub fn configure(&self, lines: &[&str]) {
+        let lines = lines.iter().flat_map(|line| ["-c", line]);
+        let arguments = ["-c", "configure terminal"].into_iter().chain(lines);
+        let mut vtysh = Command::new("vtysh");
+        let done = vtysh.arg("--vty_socket").arg(&self.folder).args(arguments).output().expect("vtysh");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+
+    /// Stops a daemon where it is; it says nothing any more.
+    pub fn pause(&self, daemon: &str) {
+        let pid = fs::read_to_string(self.folder.join(format!("{daemon}.pid"))).expect("its number");
+        let paused = Command::new("kill").args(["-STOP", pid.trim()]).status().expect("kill");
+        assert!(paused.success());
     }
 }

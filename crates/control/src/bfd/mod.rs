@@ -184,9 +184,11 @@ impl Bfd {
         let clients: Vec<_> = context.services.liveness.clients(path).collect();
         let terms = self.terms(&clients);
         let known = self.by_path.get(&path).copied();
+        let names: Vec<_> = clients.iter().map(|(client, _)| *client).collect();
         if clients.is_empty() {
             if let Some(number) = known {
                 self.touch(now, context, number, |session| {
+                    session.clients = names;
                     // What is known to be dead stays so for the neighbour (RFC 5880, 6.8.1); what works is shut down.
                     if session.state != SessionState::Down {
                         session.disable(now, Diag::ADMIN_DOWN);
@@ -205,7 +207,7 @@ impl Bfd {
         let is_shut = self.config.is_shut;
         let is_usable = Bfd::is_usable(context.services, path);
         self.touch(now, context, number, |session| {
-            session.ends = None;
+            (session.ends, session.clients) = (None, names);
             session.set_terms(now, terms);
             match (is_shut, is_usable) {
                 (true, _) => session.disable(now, Diag::ADMIN_DOWN),
@@ -428,6 +430,7 @@ impl Protocol for Bfd {
             Change::Interface { .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
+            | Change::Avoided { .. }
             | Change::Liveness { .. } => {}
         }
     }

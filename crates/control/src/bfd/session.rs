@@ -6,7 +6,7 @@ use super::states::{SessionEvent, SessionState};
 use crate::machine::State as _;
 use crate::services::{Verdict, WatchedPath};
 use base::random::{Rng as _, Stream};
-use base::{Span, Time};
+use base::{ProtocolId, Span, Time};
 use rand::RngExt;
 use wire::bfd::{Diag, Repr, State as Said};
 
@@ -90,6 +90,8 @@ pub struct Session {
     pub verdict: Verdict,
     /// What it is to go by.
     pub terms: Terms,
+    /// Who has the path watched.
+    pub clients: Vec<ProtocolId>,
     /// What happened.
     pub counts: Counts,
     /// When it is forgotten, if nobody wants it any more.
@@ -151,6 +153,7 @@ impl Session {
             },
             verdict: Verdict::Unknown,
             terms,
+            clients: Vec::new(),
             counts: Counts::default(),
             ends: None,
             planned: None,

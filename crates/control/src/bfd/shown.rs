@@ -15,7 +15,7 @@ pub(super) const VIEWS: &[View] =
 base::table! {
     /// Sessions of BFD: the paths to neighbours that protocols have watched.
     pub struct BfdSessionRow<'a> in "bfd_sessions" key ["node", "port", "local", "neighbor"]
-    of (node: &'a str) from one: &Session {
+    of (node: &'a str) from one: &'a Session {
         /// The router.
         node: &'a str => node,
         /// The port that the neighbour is right behind; absent if routers may lie between the two (RFC 5883).
@@ -41,6 +41,8 @@ base::table! {
         remote_state: &'static str => word(one.remote.state),
         /// Why the neighbour's session changed last.
         remote_diagnostic: &'static str => one.remote.diag.name(),
+        /// Protocols that have the path watched; none while the neighbour is told that the session ends.
+        clients: Vec<&'a str> => one.clients.iter().map(|client| client.name()).collect(),
         /// Number of the session at this router.
         discriminator: u32 => one.discriminator,
         /// Its number at the neighbour; absent while it is not known.

@@ -2,6 +2,7 @@
 //!
 //! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
 //!   begin and end
+//! - `liveness`: neighbours are watched (RFC 5882)
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
 //!   (9.1.2.2); `told`: what neighbours are told (9.2)
@@ -12,6 +13,7 @@
 
 mod by_family;
 pub mod decision;
+mod liveness;
 mod peer;
 mod peers;
 mod restart;
@@ -26,9 +28,9 @@ mod told;
 use crate::machine::Chart;
 use crate::machine::State as _;
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
-use crate::services::Services;
 use crate::services::policy::PolicyRule;
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
+use crate::services::{Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
@@ -99,6 +101,8 @@ pub struct PeerConfig {
     pub key: Option<Key>,
     /// Between two rounds of UPDATEs to it (RFC 4271, 9.2.1.1).
     pub interval: Span,
+    /// Have it watched while there is a session (RFC 5882), and how closely.
+    pub bfd: Option<Pace>,
     /// How many hops away it is at most, if its packets are checked for that (RFC 5082); 1 is right beside.
     pub hops: Option<u8>,
     /// Families of which routes are exchanged with it, if it wants that, too (RFC 4760, 8).
@@ -188,6 +192,8 @@ pub struct Bgp {
     is_started: bool,
     /// What timers vary by.
     random: Stream,
+    /// Other neighbours than before may have to be watched.
+    is_watch_due: bool,
     outputs: VecDeque<Output>,
 }
 
@@ -219,6 +225,7 @@ impl Bgp {
             next_hops: BTreeMap::new(),
             is_started: false,
             random,
+            is_watch_due: false,
             outputs: VecDeque::new(),
         }
     }
@@ -281,7 +288,8 @@ impl Protocol for Bgp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Routes]
+        let liveness = self.config.peers.iter().any(|peer| peer.bfd.is_some()).then_some(Topic::Liveness);
+        [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 
     fn speaks_on(&self, _: PortId) -> bool {
@@ -330,6 +338,7 @@ impl Protocol for Bgp {
             SessionEvent::Closed(why) => self.closed(now, context, session, why),
         }
         self.settle(now);
+        self.watch(context);
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
@@ -338,6 +347,7 @@ impl Protocol for Bgp {
         }
         self.timers(now, context);
         self.settle(now);
+        self.watch(context);
     }
 
     fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
@@ -360,6 +370,7 @@ impl Protocol for Bgp {
                 self.route_changed(context, prefix);
                 self.reached(now, context, prefix);
             }
+            Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
             Change::Interface { .. }
             | Change::Bandwidth { .. }
             | Change::Avoided { .. }
@@ -370,6 +381,7 @@ impl Protocol for Bgp {
             | Change::Restart => {}
         }
         self.settle(now);
+        self.watch(context);
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -261,6 +261,7 @@ impl Bgp {
         let is_told = |prefix: &IpPrefix| families.contains(&family_of(*prefix));
         peer.pending = self.table.keys().filter(is_told).collect();
         (peer.next_update, peer.is_end_due) = (now, true);
+        self.is_watch_due = true;
         let (address, asn) = (peer.config.address, peer.config.asn);
         self.event(Event::BgpSessionUp { address, asn });
         self.resume(now, context, place, id);
@@ -316,8 +317,20 @@ impl Bgp {
         step: SessionStep,
         why: Notification,
     ) {
-        let Some(place) = self.place_of(id) else { return };
         let words = format!("this router said: {}", why.words());
+        self.end_because(now, context, id, (step, why), &words);
+    }
+
+    /// The same for a reason that a NOTIFICATION cannot say.
+    pub(super) fn end_because(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        id: SessionId,
+        (step, why): (SessionStep, Notification),
+        words: &str,
+    ) {
+        let Some(place) = self.place_of(id) else { return };
         let Some(connection) = self.peers[place].connection(id) else { return };
         if connection.state as u8 >= SessionState::OpenSent as u8 {
             self.send(now, place, id, &Message::Notification(why));
@@ -325,7 +338,7 @@ impl Bgp {
         if let Some(connection) = self.peers[place].connection(id) {
             connection.step(now, step);
         }
-        self.lose(now, context, id, &words, false);
+        self.lose(now, context, id, words, false);
         self.outputs.push_back(Output::Session(id, SessionOutput::Close));
     }
 
@@ -367,6 +380,7 @@ impl Bgp {
         if was_up || !peer.last_end.starts_with("the neighbour has AS") {
             peer.last_end = why.into();
         }
+        self.is_watch_due |= was_up;
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
             (peer.sent, peer.pending, peer.is_end_due) = (ByFamily::default(), BTreeSet::new(), false);

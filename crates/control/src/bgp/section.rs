@@ -4,7 +4,7 @@ use super::{Bgp, Config, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::PolicyRule;
 use crate::services::sessions::Key;
-use crate::services::{Attached, Beyond, Services};
+use crate::services::{Attached, Beyond, Services, WatchSpec};
 use base::Span;
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
@@ -173,6 +173,9 @@ base::record! {
         pub ttl_security: Option<u8>, in 1..=254, absent "no check";
         /// What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters.
         pub password: Option<String>, absent "none";
+        /// Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon as it
+        /// does not answer any more.
+        pub bfd: WatchSpec, absent "false";
         /// Tell it changes at most so often.
         pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";
     }
@@ -276,6 +279,7 @@ impl BgpSpec {
                 None => vec![Family::Ipv4],
             },
             key: said.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
+            bfd: said.bfd.0,
         }
     }
 }
@@ -308,6 +312,10 @@ impl Setup for BgpSpec {
 
     fn finds_routes(&self) -> bool {
         true
+    }
+
+    fn watches(&self) -> bool {
+        self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())
     }
 
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

@@ -151,6 +151,7 @@ impl Ldp {
             // RFC 5036, 3.5.2.1: somebody has configured it anew.
             (peer.backoff, peer.retry) = (Span::ZERO, Time::ZERO);
         }
+        self.is_watch_due |= is_new;
         if is_new {
             // Labels of a session that there is may lead by this link, too.
             self.update_links(now, context, id);
@@ -202,8 +203,9 @@ impl Ldp {
     }
 
     /// A router is heard no more on a link.
-    fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
+    pub(super) fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         self.adjacencies.remove(&key);
+        self.is_watch_due = true;
         self.update_links(now, context, key.1);
         self.part_from(now, context, key.1);
     }

@@ -3,6 +3,7 @@
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
 //! - `extended`: the same with routers further away (2.4.2); `sync`: when a link has all labels (RFC 5443, 5919)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
+//! - `liveness`: those that are heard are watched (RFC 5882)
 //! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
 //!   [`distribution`](crate::distribution) to know (A)
 //! - [`section`]: the settings that users write; `shown`: its tables
@@ -11,6 +12,7 @@
 
 mod discovery;
 mod extended;
+mod liveness;
 mod receive;
 mod said;
 pub mod section;
@@ -23,6 +25,7 @@ mod tests;
 use crate::distribution::{Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::Pace;
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
@@ -113,6 +116,8 @@ pub struct Config {
     pub gtsm: bool,
     /// The ports that it speaks on.
     pub ports: BTreeSet<PortId>,
+    /// Have those watched that are heard (RFC 5882), and how closely.
+    pub bfd: Option<Pace>,
 }
 
 impl Config {
@@ -155,6 +160,8 @@ pub struct Ldp {
     pub(crate) ignored: u64,
     hellos: u32,
     is_started: bool,
+    /// Others than before may have to be watched.
+    is_watch_due: bool,
     outputs: VecDeque<Output>,
 }
 
@@ -187,6 +194,7 @@ impl Ldp {
             ignored: 0,
             hellos: 0,
             is_started: false,
+            is_watch_due: false,
             outputs: VecDeque::new(),
         }
     }
@@ -253,7 +261,8 @@ impl Protocol for Ldp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Routes]
+        let liveness = self.config.bfd.map(|_| Topic::Liveness);
+        [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -291,6 +300,7 @@ impl Protocol for Ldp {
             self.hear(now, context, ip, bytes);
         }
         self.settle(now, context);
+        self.watch(context);
     }
 
     fn handle_session(
@@ -324,6 +334,7 @@ impl Protocol for Ldp {
         self.complete_due(now);
         self.labels.retry(now, context.services);
         self.settle(now, context);
+        self.watch(context);
     }
 
     fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
@@ -349,6 +360,7 @@ impl Protocol for Ldp {
                 self.labels.update(now, context.services, prefix, Cause::Route);
                 self.connect_all(now, context);
             }
+            Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
             Change::Interface { .. }
             | Change::Route(IpPrefix::V6(_))
             | Change::Bandwidth { .. }
@@ -360,6 +372,7 @@ impl Protocol for Ldp {
             | Change::Restart => {}
         }
         self.settle(now, context);
+        self.watch(context);
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -4,7 +4,7 @@ use super::{Config, Ldp};
 use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::sessions::Key;
-use crate::services::{Attached, Beyond, Services};
+use crate::services::{Attached, Beyond, Services, WatchSpec};
 use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
 use base::diagnostic::{At, Diagnostic};
@@ -66,6 +66,9 @@ base::record! {
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at
+        /// once.
+        pub bfd: WatchSpec, absent "false";
     }
     check LdpSpec::check;
     read by hand;
@@ -90,6 +93,7 @@ impl Default for LdpSpec {
             igp_sync_delay: Span::from_secs(10),
             password: None,
             gtsm: true,
+            bfd: WatchSpec::default(),
         }
     }
 }
@@ -166,9 +170,14 @@ impl Setup for LdpSpec {
             igp_sync_delay: self.igp_sync_delay,
             key: self.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
             gtsm: self.gtsm,
+            bfd: self.bfd.0,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
         };
         Box::new(Ldp::new(known.router_id, config))
+    }
+
+    fn watches(&self) -> bool {
+        self.bfd.0.is_some()
     }
 
     fn lacks_alone(&self) -> Option<&'static str> {

@@ -132,6 +132,7 @@ impl Ospf {
         let dead = Span::from_secs(config.dead_s.into());
         let neighbor = interface.neighbors.entry(at.1).or_insert_with(|| Neighbor::new(router_id, src, now));
         neighbor.expires = now + dead;
+        self.is_watch_due |= neighbor.address != src;
         (neighbor.address, neighbor.router_id) = (src, router_id);
         let before = (neighbor.priority, neighbor.designated == src, neighbor.backup == src);
         (neighbor.priority, neighbor.designated, neighbor.backup) =
@@ -178,6 +179,7 @@ impl Ospf {
         if !next.is_flooded() {
             neighbor.clear();
         }
+        self.is_watch_due |= before.is_two_way() != next.is_two_way();
         if before.is_two_way() != next.is_two_way() && interface.state != InterfaceState::Waiting {
             // RFC 2328, 9.2: NeighborChange.
             interface.is_election_due |= interface.config.network == NetworkType::Broadcast;

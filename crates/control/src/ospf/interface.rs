@@ -3,6 +3,7 @@
 use super::neighbor::{Neighbor, NeighborState};
 use super::te::Attributes;
 use crate::machine;
+use crate::services::Pace;
 use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
@@ -107,6 +108,8 @@ pub struct InterfaceConfig {
     pub auth: Auth,
     /// What traffic engineering is told of its link.
     pub te: Attributes,
+    /// Have neighbours watched that hear this router (RFC 5882), and how closely.
+    pub bfd: Option<Pace>,
 }
 
 impl Default for InterfaceConfig {
@@ -124,6 +127,7 @@ impl Default for InterfaceConfig {
             transmit_delay_s: 1,
             auth: Auth::Null,
             te: Attributes::default(),
+            bfd: None,
         }
     }
 }

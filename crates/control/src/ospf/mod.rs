@@ -6,6 +6,7 @@
 //! - `exchange`: databases are described, and what is missing is asked for (10.6 to 10.9)
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
 //! - [`areas`]: which areas the router is in, and what is flooded there (3); [`database`]: instances and their ages
+//! - `liveness`: neighbours are watched (RFC 5882)
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
 //!   router; [`outside`]: those of a boundary router;
 //!   [`te`]: traffic engineering (RFC 3630), and what is kept of it for who computes paths
@@ -22,6 +23,7 @@ mod exchange;
 mod flood;
 mod hello;
 pub mod interface;
+mod liveness;
 pub mod neighbor;
 mod originate;
 pub mod outside;
@@ -174,6 +176,8 @@ pub struct Ospf {
     imported: BTreeMap<Prefix, Redistribution>,
     /// They may be others than what was announced.
     is_import_due: bool,
+    /// Other neighbours than before may have to be watched.
+    is_watch_due: bool,
     /// What is to be computed when it is time.
     changes: Changes,
     /// The paths inside each area.
@@ -225,6 +229,7 @@ impl Ospf {
             answered: Vec::new(),
             imported: BTreeMap::new(),
             is_import_due: false,
+            is_watch_due: false,
             changes: Changes { all: true, ..Changes::default() },
             trees: BTreeMap::new(),
             boundaries: BTreeMap::new(),
@@ -353,7 +358,9 @@ impl Protocol for Ospf {
         let routes = self.is_boundary().then_some(Topic::Routes);
         let bandwidth = self.config.te.then_some(Topic::Bandwidth);
         let shortcuts = self.config.te.then_some(Topic::Shortcuts);
-        let asked = [routes, bandwidth, shortcuts].into_iter().flatten();
+        let is_watched = self.config.interfaces.values().any(|one| one.bfd.is_some());
+        let liveness = is_watched.then_some(Topic::Liveness);
+        let asked = [routes, bandwidth, shortcuts, liveness].into_iter().flatten();
         [Topic::Interfaces, Topic::Avoided].into_iter().chain(asked).collect()
     }
 
@@ -382,6 +389,7 @@ impl Protocol for Ospf {
         }
         self.settle(now);
         self.tell_engineering(now, context);
+        self.watch(context);
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
@@ -398,6 +406,7 @@ impl Protocol for Ospf {
         if self.delay.is_due(now) {
             self.compute(now, context);
         }
+        self.watch(context);
     }
 
     fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
@@ -432,6 +441,10 @@ impl Protocol for Ospf {
                 self.settle(now);
             }
             Change::Shortcuts if self.is_started => self.look_for_tails(now, context),
+            Change::Liveness { path, is_alive: false } if self.is_started => {
+                self.on_dead(now, path);
+                self.settle(now);
+            }
             Change::Interface { .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }
@@ -443,6 +456,7 @@ impl Protocol for Ospf {
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
         self.tell_engineering(now, context);
+        self.watch(context);
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -8,7 +8,7 @@ use super::te::Attributes;
 use super::{Config, Ospf};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::PolicyRule;
-use crate::services::{Attached, Beyond, Interface, Services};
+use crate::services::{Attached, Beyond, Interface, Services, WatchSpec};
 use base::describe::{
     Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, malformed, wrong_type,
 };
@@ -299,6 +299,9 @@ base::record! {
         pub te_groups: Option<u32>, in 0..=4_294_967_295, absent "none";
         /// Shared risk link groups (RFC 4203): links of one may fail together.
         pub srlgs: Vec<u32> = Vec::new();
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at
+        /// once.
+        pub bfd: Option<WatchSpec>, absent "false";
     }
     check OspfPortSpec::check;
 }
@@ -361,6 +364,7 @@ impl OspfPortSpec {
             te_metric: self.te_metric.or(usual.te_metric),
             te_groups: self.te_groups.or(usual.te_groups),
             srlgs: if self.srlgs.is_empty() { usual.srlgs.clone() } else { self.srlgs.clone() },
+            bfd: self.bfd.or(usual.bfd),
         }
     }
 }
@@ -493,6 +497,7 @@ impl OspfSpec {
             transmit_delay_s: said.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
             te: Attributes { metric: said.te_metric, groups: said.te_groups.unwrap_or(0), srlgs: said.srlgs },
             auth: said.authentication.map_or(Auth::Null, |said| said.auth()),
+            bfd: said.bfd.and_then(|said| said.0),
         }
     }
 }
@@ -520,6 +525,11 @@ impl Setup for OspfSpec {
 
     fn finds_routes(&self) -> bool {
         true
+    }
+
+    fn watches(&self) -> bool {
+        let own = self.interfaces.iter().map(|(_, own)| own);
+        core::iter::once(&self.usual).chain(own).any(|one| one.bfd.is_some_and(|bfd| bfd.0.is_some()))
     }
 
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

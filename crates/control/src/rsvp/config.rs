@@ -1,6 +1,7 @@
 //! How one RSVP speaker is set up.
 
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
+use crate::services::Pace;
 use base::plane::{TcSource, TtlModel};
 use base::{DiffServConfig, PortId, Rate, Span, Streams};
 use core::net::Ipv4Addr;
@@ -123,6 +124,8 @@ pub struct Config {
     pub refresh_reduction: Option<RefreshReduction>,
     /// Hello (RFC 3209, 5), or none.
     pub hello: Option<HelloConfig>,
+    /// Have neighbours watched (RFC 5882), and how closely.
+    pub bfd: Option<Pace>,
     /// Keys of the ports whose messages are signed (RFC 2747).
     pub integrity: Vec<PortKeys>,
     /// Calendar time at time zero, in nanoseconds since 1970: sequence numbers of signed messages follow it. Absent in
@@ -156,6 +159,7 @@ impl Default for Config {
             distinct_lsp_ids: false,
             refresh_reduction: None,
             hello: None,
+            bfd: None,
             integrity: Vec::new(),
             calendar_ns: None,
             limits: Limits::default(),

@@ -154,6 +154,7 @@ impl Rsvp {
         }
         // LSP ids of another range: the old ones may still be known along the way.
         self.restarts = self.restarts.wrapping_add(1);
+        self.is_watching = false;
         down.into_iter().for_each(|event| self.event(event));
         for (_, spec) in specs {
             self.tunnel_set(&spec);

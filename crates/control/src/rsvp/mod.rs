@@ -5,7 +5,7 @@
 //! - state: `lsp` (PSB and RSB side by side), `store`, `link`; how far each has come, as tables: `states`
 //! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
-//! - soft state: `refresh`; link failures and restarts: `failure`
+//! - soft state: `refresh`; link failures and restarts: `failure`; neighbours that are watched: `liveness`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and the plane boundary:
 //!   `tables`
@@ -32,6 +32,7 @@ mod ftn;
 mod head;
 mod ingress;
 mod link;
+mod liveness;
 mod lsp;
 mod outbox;
 mod path;
@@ -124,6 +125,8 @@ pub struct Rsvp {
     /// For people: nothing depends on it.
     signals: Signals,
     restarts: u16,
+    /// Have neighbours been watched since the start?
+    is_watching: bool,
     /// The next LSP id, where tunnels have different ones.
     lsp_ids: u16,
 }
@@ -151,6 +154,7 @@ impl Rsvp {
             unreadable: UnreadableLog::default(),
             signals: Signals::default(),
             restarts: 0,
+            is_watching: false,
             lsp_ids: 1,
             config,
         }
@@ -199,6 +203,7 @@ impl Rsvp {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = now;
+        self.watch();
         let mut incoming = std::mem::take(&mut self.incoming);
         self.transport.handle_timeout(now, &mut incoming);
         for each in incoming.drain(..) {
@@ -217,7 +222,8 @@ impl Rsvp {
 
     /// When to call [`Rsvp::handle_timeout`]: never later than the next thing due, perhaps earlier.
     pub fn poll_timeout(&self) -> Option<Time> {
-        Time::earliest([self.wheel.next(), self.transport.poll_timeout()])
+        let watch = self.is_watch_due().then_some(self.now);
+        Time::earliest([self.wheel.next(), self.transport.poll_timeout(), watch])
     }
 
     /// Carries out a command.
@@ -239,6 +245,7 @@ impl Rsvp {
             Change::Interface { port: Some(port), up: true, .. } => self.port_up(port),
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
             // LSPs leave by ports, and are routed anew when their state is refreshed.
+            Change::Liveness { path, is_alive: false } => self.on_dead(path),
             Change::Interface { port: None, .. }
             | Change::Route(_)
             | Change::Bandwidth { .. }

@@ -37,6 +37,10 @@ impl Setup for Config {
             ..self.clone()
         }))
     }
+
+    fn watches(&self) -> bool {
+        self.bfd.is_some()
+    }
 }
 
 impl Rsvp {
@@ -83,7 +87,8 @@ impl Protocol for Rsvp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Engineering, Topic::Shortcuts]
+        let liveness = self.config.bfd.map(|_| Topic::Liveness);
+        [Topic::Interfaces, Topic::Engineering, Topic::Shortcuts].into_iter().chain(liveness).collect()
     }
 
     fn speaks_on(&self, port: PortId) -> bool {

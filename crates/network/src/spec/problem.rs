@@ -36,6 +36,8 @@ base::problems! {
         ViaSegment { from: String, to: String } is Conflict, "via-segment", "'{to}' is a shared segment, and no next hop of '{from}': name links between two routers";
         /// A static route with more next hops than a group has members.
         ManyNextHops { count: usize, most: usize } is OutOfRange, "many-next-hops", "{count} next hops: at most {most}";
+        /// A static route that is to depend on several neighbours.
+        WatchedSeveral { count: usize } is Conflict, "watched-several", "bfd of a route with {count} next hops: only a route with one can depend on it";
         /// A route that ends elsewhere than its LSP.
         RouteEnds { end: String, to: String } is Conflict, "route-ends-elsewhere", "it ends at '{end}', and the LSP at '{to}'";
         /// A link and the host at its end that say two lengths.

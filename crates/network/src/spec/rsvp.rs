@@ -4,6 +4,7 @@ use base::Span;
 use base::describe::{Describe, Ranged, Schema, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::plane::TtlModel;
+use control::services::WatchSpec;
 
 base::words! {
     /// Which label an egress asks for.
@@ -49,6 +50,9 @@ base::record! {
         /// Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without
         /// its state.
         pub hello: Option<HelloSpec>, absent "9 s in a lab, else none", was "hello_interval";
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more are
+        /// given up, as without Hellos.
+        pub bfd: WatchSpec, absent "false";
         /// Summary refresh and message ids (RFC 2961).
         pub refresh_reduction: bool = false;
         /// Send ADSPEC, what the way has to offer (RFC 2210, 3.3), with LSPs that begin here. Other routers may refuse
@@ -77,6 +81,7 @@ impl Default for RsvpSpec {
         RsvpSpec {
             refresh: None,
             hello: None,
+            bfd: WatchSpec::default(),
             refresh_reduction: false,
             adspec: true,
             distinct_lsp_ids: false,

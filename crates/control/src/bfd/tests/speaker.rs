@@ -213,7 +213,7 @@ fn a_path_that_is_dead_stays_so_for_the_neighbour_when_nobody_wants_it_any_more(
     node.watch(path(), true);
     node.say(State::Init);
     let said = node.run(Span::from_secs(3));
-    let last = messages(&said).into_iter().map(|one| Repr::parse(&one.bytes).expect("one")).last();
+    let last = messages(&said).into_iter().map(|one| Repr::parse(&one.bytes).expect("one")).next_back();
     assert_eq!(last.map(|last| (last.state, last.diag)), Some((State::Down, Diag::TIME_EXPIRED)));
     assert_eq!(node.services.liveness.verdict(path()), Verdict::Dead);
     node.watch(path(), false);

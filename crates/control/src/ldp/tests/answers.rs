@@ -69,6 +69,7 @@ impl Bench {
             key: None,
             gtsm: true,
             ports: [PortId(0)].into(),
+            bfd: None,
         };
         change(&mut config);
         let to = SocketAddr::new(IpAddr::V4(OTHER), PORT);

@@ -72,6 +72,8 @@ pub struct Rib<P: RoutePrefix = Prefix> {
     changed_gateways: VecDeque<P::Address>,
     /// Prefixes whose next hops have changed, and nobody has been told yet.
     changed: VecDeque<P>,
+    /// Prefixes whose static routes are not in force, since their next hops do not answer.
+    suspended: BTreeSet<Key<P>>,
     /// Static routes that are in force and need not stand here: of a prefix of which anything stands here, all to
     /// prefixes within and around it do.
     unwritten: Option<Arc<dyn Unwritten<P>>>,
@@ -81,7 +83,9 @@ impl<P: RoutePrefix> Default for Rib<P> {
     fn default() -> Rib<P> {
         let (entries, gateways, mixed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let (changed, changed_gateways) = (VecDeque::new(), VecDeque::new());
-        Rib { entries, lengths: Vec::new(), gateways, mixed, changed_gateways, changed, unwritten: None }
+        let suspended = BTreeSet::new();
+        let lengths = Vec::new();
+        Rib { entries, lengths, gateways, mixed, changed_gateways, changed, suspended, unwritten: None }
     }
 }
 
@@ -130,6 +134,19 @@ impl<P: RoutePrefix> Rib<P> {
         true
     }
 
+    /// The static route of a prefix is in force from now on, or is not, whoever sets it.
+    pub fn suspend(&mut self, prefix: P, is_suspended: bool) {
+        let key = key_of(prefix);
+        let is_other = match is_suspended {
+            true => self.suspended.insert(key),
+            false => self.suspended.remove(&key),
+        };
+        if let Some(old) = self.entries.get(&key).filter(|_| is_other).map(|entry| entry.routes.clone()) {
+            self.use_every_route();
+            self.refresh(key, &old);
+        }
+    }
+
     /// Takes out what protocols have learnt: the node restarts.
     pub fn forget_learnt(&mut self) {
         self.use_every_route();
@@ -153,7 +170,7 @@ impl<P: RoutePrefix> Rib<P> {
 
     fn refresh_one(&mut self, key: Key<P>) {
         let Some(entry) = self.entries.get(&key) else { return };
-        let (best, active) = self.resolve(entry);
+        let (best, active) = self.resolve(entry, self.suspended.contains(&key));
         let Some(entry) = self.entries.get_mut(&key) else { return };
         if entry.active != active {
             self.changed.push_back(prefix_of(key));
@@ -166,8 +183,9 @@ impl<P: RoutePrefix> Rib<P> {
     }
 
     /// The first route of a prefix that leads anywhere, and where.
-    fn resolve(&self, entry: &Entry<P>) -> (usize, Active<P>) {
+    fn resolve(&self, entry: &Entry<P>, is_suspended: bool) -> (usize, Active<P>) {
         let routes = entry.routes.as_slice().iter().enumerate();
+        let routes = routes.filter(|(_, route)| !(is_suspended && route.source == Source::Static));
         let found = routes.filter_map(|(place, route)| match route.hops.as_slice() {
             [] => None,
             [RouteHop::Direct(only)] => Some((place, Active::Own(Hops::One(*only)))),

@@ -200,3 +200,19 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_static_route_that_is_suspended_gives_way_to_others() {
+    let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
+    rib.suspend(prefix, true);
+    rib.set(prefix, Route::fixed(via(1, "192.0.2.1")));
+    rib.set(at("20.0.0.0/8"), through(FIRST, &["10.0.0.9"]));
+    assert_eq!((rib.next_hops(prefix).len(), rib.next_hops(at("20.0.0.0/8")).len()), (0, 0));
+    rib.suspend(prefix, false);
+    assert_eq!(rib.next_hops(at("20.0.0.0/8")), [via(1, "192.0.2.1")]);
+    changes(&mut rib);
+    rib.set(prefix, Route::direct(FIRST, 20, via(2, "192.0.2.2")));
+    rib.suspend(prefix, true);
+    assert_eq!(rib.next_hops(prefix), [via(2, "192.0.2.2")]);
+    assert_eq!(changes(&mut rib), ["10.0.0.0/8", "20.0.0.0/8"]);
+}

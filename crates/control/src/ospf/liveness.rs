@@ -1,0 +1,42 @@
+//! Neighbours are watched, and one that does not answer any more is lost at once (RFC 5882, 4.2.1).
+
+use super::Ospf;
+use super::interface::Interface;
+use super::neighbor::{Neighbor, NeighborEvent};
+use crate::protocol::Context;
+use crate::services::WatchedPath;
+use base::Time;
+use std::collections::BTreeMap;
+
+fn path(at: &Interface, neighbor: &Neighbor) -> WatchedPath {
+    WatchedPath { port: Some(at.port), local: at.address, remote: neighbor.address }
+}
+
+impl Ospf {
+    /// Has those neighbours watched that hear this router, where the settings say so.
+    pub(super) fn watch(&mut self, context: &mut Context<'_>) {
+        if !core::mem::take(&mut self.is_watch_due) {
+            return;
+        }
+        let mut wanted = BTreeMap::new();
+        for at in self.interfaces.values() {
+            let Some(pace) = at.config.bfd else { continue };
+            let heard = at.neighbors.values().filter(|neighbor| neighbor.state.is_two_way());
+            wanted.extend(heard.map(|neighbor| (path(at, neighbor), pace)));
+        }
+        context.services.liveness.watch_only(Ospf::ID, &wanted);
+    }
+
+    /// A path is dead: the neighbour behind it is gone, as if it had been silent for too long.
+    pub(super) fn on_dead(&mut self, now: Time, dead: WatchedPath) {
+        let Some(at) = dead.port.and_then(|port| self.interfaces.get(&port)) else { return };
+        if at.config.bfd.is_none() {
+            return;
+        }
+        let port = at.port;
+        let gone = at.neighbors.iter().filter(|(_, neighbor)| path(at, neighbor) == dead);
+        for name in gone.map(|(name, _)| *name).collect::<Vec<_>>() {
+            self.step(now, (port, name), NeighborEvent::Gone);
+        }
+    }
+}
