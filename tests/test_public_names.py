@@ -7,7 +7,7 @@ HEAD_END = f"{NODE} lsp"
 PROBER = f"{NODE} ping traceroute"
 
 SHOWN = {
-    "network": "actions at attach bridge capture captures checks clock close conditioners convention"
+    "network": "actions at attach bfd bridge capture captures checks clock close conditioners convention"
     " demands digest"
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bgp, Ldp, Ospf, Tdp
+    from .model.generated import Bfd, Bgp, Ldp, Ospf, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .results.folder import load as load_results
 
 __all__ = [
+    "Bfd",
     "Bgp",
     "Bridge",
     "Capture",
@@ -61,6 +62,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Bfd": "model.generated",
     "Bgp": "model.generated",
     "Bridge": "network.nodes",
     "Capture": "network.handles",

@@ -6,12 +6,14 @@ use base::describe::{Describe, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
+use control::bfd::section::{BfdAuthSpec, BfdSpec};
 use control::bgp::section::{BgpNeighborSpec, BgpSpec};
 use control::ldp::section::LdpSpec;
 use control::ospf::section::{
     OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
 };
 use control::tdp::section::TdpSpec;
+use control::services::WatchSpec;
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;
@@ -70,6 +72,9 @@ const KNOWN: &[Known] = known! {
     "OspfSpf": OspfSpfSpec,
     "Ldp": LdpSpec,
     "Tdp": TdpSpec,
+    "Bfd": BfdSpec,
+    "BfdAuthentication": BfdAuthSpec,
+    "BfdPace": WatchSpec,
     "Bgp": BgpSpec,
     "BgpNeighbor": BgpNeighborSpec,
     "OspfArea": OspfAreaSpec,

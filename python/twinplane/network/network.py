@@ -213,6 +213,13 @@ class Network(Acting, Asking, Shown):
         """
         self.describing.protocol("ldp", routers, settings)
 
+    def bfd(self, *routers: Node | str, **settings: Any) -> None:
+        """BFD at `routers`, or at all that there are so far, with `settings` of `Bfd` (``interval="50 ms"``).
+
+        It watches the neighbours of protocols that say so: ``net.ospf(bfd=True)``.
+        """
+        self.describing.protocol("bfd", routers, settings)
+
     def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
         """A static route of a router, beside those that lead to every node by the shortest path.
 
