@@ -3,7 +3,7 @@
 //!
 //! A gateway is never resolved through a route that leads through itself, and through at most eight others.
 
-use super::{Active, Hops, Key, Rib, Route, RouteHop, RoutePrefix, key_of};
+use super::{Active, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
 use crate::services::Bindings;
 use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
 use std::collections::BTreeSet;
@@ -166,8 +166,11 @@ impl<P: RoutePrefix> Rib<P> {
         let lengths = (0..self.lengths.len() as u8).rev().filter(|&len| self.lengths[usize::from(len)] > 0);
         let mut found = Vec::new();
         for len in lengths {
-            let Some(entry) = self.entries.get(&key_of(P::of(gateway, len))) else { continue };
+            let key = key_of(P::of(gateway, len));
+            let Some(entry) = self.entries.get(&key) else { continue };
+            let is_suspended = self.suspended.contains(&key);
             let routes = entry.routes.as_slice().iter();
+            let routes = routes.filter(|route| !(is_suspended && route.source == Source::Static));
             if let Some(ways) = routes.map(|route| self.led(route, search)).find(|ways| !ways.is_empty()) {
                 let beyond = |(hop, labels): Way| match hop {
                     // The gateway is on a connected network: it is the neighbour.
