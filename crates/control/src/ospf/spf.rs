@@ -293,7 +293,7 @@ impl Graph {
         paths
     }
 
-    /// The end of a tunnel by which all shortest paths to a router or a network lead: the nearest to it, perhaps itself.
+    /// The end of a tunnel by which all shortest paths to a router or a network lead: the nearest to it, or itself.
     pub fn tail(&self, paths: &Paths, vertex: Vertex) -> Option<Ipv4Addr> {
         let place = *self.index.get(&vertex)?;
         let is_tail = *paths.tails.get(place as usize)?;

@@ -1,8 +1,8 @@
 //! Tunnels that routes take (RFC 3906): destinations behind the end of a tunnel are reached through it, as long as it
 //! has an LSP.
 //!
-//! Such a tunnel is a group of one next hop in the tables, which puts the label of its LSP on. When the traffic moves to
-//! another LSP, the group does; the routes stay.
+//! Such a tunnel is a group of one next hop in the tables, which puts the label of its LSP on. When the traffic moves
+//! to another LSP, the group does; the routes stay.
 
 use super::Rsvp;
 use super::lsp::Lsp;
@@ -33,8 +33,8 @@ impl Rsvp {
         TableOp::GroupRemove { group: group(sequence) }
     }
 
-    /// Has routes follow the tunnels that have LSPs, and what lies behind them. Of several tunnels to one router the one
-    /// that was declared first is taken.
+    /// Has routes follow the tunnels that have LSPs, and what lies behind them. Of several tunnels to one router the
+    /// one that was declared first is taken.
     pub(super) fn autoroute(&mut self) {
         // Mostly no tunnel is meant: then none is looked at.
         if self.autorouted.is_empty() && self.services.shortcuts.tails().next().is_none() {

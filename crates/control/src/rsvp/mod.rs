@@ -7,8 +7,8 @@
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`; neighbours that are watched: `liveness`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and the plane boundary:
-//!   `tables`
+//! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and
+//!   the plane boundary: `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
 //!   `shown`

@@ -1,5 +1,5 @@
-//! Ways that routes can take through tunnels (RFC 3906, 3): who has tunnels says where they end, and who computes routes
-//! says what lies behind these ends.
+//! Ways that routes can take through tunnels (RFC 3906, 3): who has tunnels says where they end, and who computes
+//! routes says what lies behind these ends.
 
 use base::plane::Prefix;
 use core::net::Ipv4Addr;

@@ -14,7 +14,7 @@ base::record! {
         pub metric: Metric = Metric::Te;
         /// Most links on the path.
         pub hop_limit: Option<u32>, in 1..=255, absent "without limit";
-        /// Links of any of these administrative groups are not used, a bit for each as in `te_groups` (RFC 3209, 4.7.4).
+        /// Links of any of these groups are not used, a bit for each as in `te_groups` (RFC 3209, 4.7.4).
         pub exclude_any: u32 = 0;
         /// Only links of at least one of these groups are used.
         pub include_any: u32 = 0;

@@ -176,8 +176,8 @@ impl Engineering {
         self.change(false);
     }
 
-    /// Signalling has found out that a link does not do, for LSPs like that, though it is announced. The link is the one
-    /// that has this address at its near end.
+    /// Signalling has found out that a link does not do, for LSPs like that, though it is announced. The link is the
+    /// one that has this address at its near end.
     pub fn distrust(&mut self, now: Time, near: Ipv4Addr, why: Distrust) {
         for known in self.known.iter_mut().flatten().filter(|known| known.link.local == near) {
             known.distrust = Some((why, now + DISTRUST));
