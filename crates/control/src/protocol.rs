@@ -209,7 +209,8 @@ pub enum Output {
     Event(Event),
 }
 
-/// What changed around a protocol.
+/// What changed around a protocol. Each leaves out what it has not asked for, so that a new kind of change edits no
+/// protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// An interface can be used from now on, or can't.

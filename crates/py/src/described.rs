@@ -12,8 +12,8 @@ use control::ldp::section::LdpSpec;
 use control::ospf::section::{
     OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
 };
-use control::tdp::section::TdpSpec;
 use control::services::WatchSpec;
+use control::tdp::section::TdpSpec;
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;

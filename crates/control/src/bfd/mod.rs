@@ -427,11 +427,7 @@ impl Protocol for Bfd {
                 let restarts = self.restarts.wrapping_add(1);
                 *self = Bfd { restarts, ..Bfd::new(self.config.clone()) };
             }
-            Change::Interface { .. }
-            | Change::Route(_)
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Liveness { .. } => {}
+            _ => {}
         }
     }
 

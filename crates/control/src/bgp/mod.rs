@@ -371,14 +371,7 @@ impl Protocol for Bgp {
                 self.reached(now, context, prefix);
             }
             Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
-            Change::Interface { .. }
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Engineering { .. }
-            | Change::Shortcuts
-            | Change::Liveness { .. }
-            | Change::Watching(_)
-            | Change::Restart => {}
+            _ => {}
         }
         self.settle(now);
         self.watch(context);

@@ -335,15 +335,8 @@ impl Protocol for Greet {
                     self.seen(now, context, router_id, Seen::Silence);
                 }
             }
-            Change::Interface { .. }
-            | Change::Route(_)
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Engineering { .. }
-            | Change::Shortcuts
-            | Change::Liveness { .. }
-            | Change::Watching(_) => {}
             Change::Restart => *self = Greet::new(self.router_id, self.spec.clone()),
+            _ => {}
         }
     }
 

@@ -361,15 +361,7 @@ impl Protocol for Ldp {
                 self.connect_all(now, context);
             }
             Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
-            Change::Interface { .. }
-            | Change::Route(IpPrefix::V6(_))
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Engineering { .. }
-            | Change::Shortcuts
-            | Change::Liveness { .. }
-            | Change::Watching(_)
-            | Change::Restart => {}
+            _ => {}
         }
         self.settle(now, context);
         self.watch(context);

@@ -445,15 +445,8 @@ impl Protocol for Ospf {
                 self.on_dead(now, path);
                 self.settle(now);
             }
-            Change::Interface { .. }
-            | Change::Route(_)
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Engineering { .. }
-            | Change::Shortcuts
-            | Change::Liveness { .. }
-            | Change::Watching(_) => {}
             Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
+            _ => {}
         }
         self.tell_engineering(now, context);
         self.watch(context);

@@ -244,17 +244,12 @@ impl Rsvp {
         match *change {
             Change::Interface { port: Some(port), up: true, .. } => self.port_up(port),
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
-            // LSPs leave by ports, and are routed anew when their state is refreshed.
             Change::Liveness { path, is_alive: false } => self.on_dead(path),
-            Change::Interface { port: None, .. }
-            | Change::Route(_)
-            | Change::Bandwidth { .. }
-            | Change::Avoided { .. }
-            | Change::Liveness { .. }
-            | Change::Watching(_) => {}
             Change::Engineering { is_lost } => self.engineering_changed(is_lost),
             Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),
+            // LSPs leave by ports, and are routed anew when their state is refreshed.
+            _ => {}
         }
         self.settle();
     }
