@@ -612,17 +612,21 @@ class LspSpec(Written):
     count: int = 1
     """How many alike."""
     route: Sequence[str] = field(default_factory=list)
-    """Routers after the first, each the next one on the way; NODE:INTERFACE if links are parallel [default: routers decide hop by hop]."""
+    """Routers after the first, each the next one on the way; NODE:INTERFACE if links are parallel [default: the head end computes a path if it knows of traffic engineering, else routers decide hop by hop]."""
     fallback: Sequence[str] = field(default_factory=list)
     """Route that is tried when the other fails [default: none]."""
     loose: bool = False
     """Other routers may be between those of the routes."""
     shortest: bool = False
     """Take the shortest path as explicit route, after those that are said."""
+    path: PathSpec | None = None
+    """What is asked of a computed path (OSPF with `te`) [default: one is computed all the same where it can be]."""
     bandwidth: Quantity = 0
     """Bandwidth to reserve for each."""
     carries: str | Sequence[str] | None = None
     """Destinations whose packets take it, one prefix or several [default: its test packets only]."""
+    autoroute: bool = False
+    """Routes to what lies behind its end, by all shortest paths of OSPF (with `te`), lead through it."""
     filters: Sequence[FilterSpec] = field(default_factory=list)
     """Packets that take it wherever they go."""
     classes: str | int | Sequence[str | int] | None = None
@@ -647,6 +651,30 @@ class LspSpec(Written):
     """How many retries [default: without limit]."""
     signal: bool = True
     """Signal it at once; an edge leaves it to its programme."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathSpec(Written):
+    """What is asked of the path of an LSP that its head end computes, beside bandwidth and priority."""
+
+    metric: Literal["te", "igp"] = "te"
+    """The cost that paths are compared by: `te` (RFC 3630, 2.5.5) or `igp`."""
+    hop_limit: int | None = None
+    """Most links on the path [default: without limit]."""
+    exclude_any: int = 0
+    """Links of any of these groups are not used, a bit for each as in `te_groups` (RFC 3209, 4.7.4)."""
+    include_any: int = 0
+    """Only links of at least one of these groups are used."""
+    include_all: int = 0
+    """Only links of all of these groups are used."""
+    exclude_srlgs: Sequence[int] = field(default_factory=list)
+    """Links of these shared risk link groups are not used."""
+    exclude: Sequence[str] = field(default_factory=list)
+    """Routers that it does not touch, and NODE:INTERFACE for links that it does not take."""
+    reoptimise: Quantity | None = None
+    """How often a better path is looked for [default: by command and after failures only]."""
+    follow: bool = False
+    """Look for a better path a second after something else is known of links, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -760,6 +788,8 @@ class RouterSpec(Written):
     """BGP-4 (RFC 4271): its AS, its neighbours, and what it tells them [default: not spoken]."""
     tdp: Tdp | None = None
     """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes [default: not spoken]."""
+    bfd: Bfd | None = None
+    """BFD (RFC 5880): true, or how closely it watches the neighbours of protocols with 'bfd' [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -770,6 +800,8 @@ class RsvpSpec(Written):
     """Refresh period R (RFC 2205, 3.7) [default: 30 s]."""
     hello: str | Quantity | None = None
     """Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without its state [default: 9 s in a lab, else none]."""
+    bfd: BfdPace | None = None
+    """Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more are given up, as without Hellos [default: false]."""
     refresh_reduction: bool = False
     """Summary refresh and message ids (RFC 2961)."""
     adspec: bool = True
@@ -788,6 +820,17 @@ class RsvpSpec(Written):
     """Number of that key, 48 bits (RFC 2747, 2)."""
     handshake: bool = False
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
+
+
+@checked
+class BfdPace(Checked):
+    """How closely a protocol wants neighbours watched by BFD (RFC 5882). Of protocols that share a neighbour the one that wants it most closely counts."""
+
+    CHECK: ClassVar[str] = "BfdPace"
+    interval: Quantity | None = None
+    """From a packet to the next [default: as in the router's 'bfd']."""
+    multiplier: int | None = None
+    """After so many packets that are missing a neighbour is gone [default: as in the router's 'bfd']."""
 
 
 @checked
@@ -813,6 +856,8 @@ class RouteSpec(Written):
     """Destinations; of several prefixes the longest that fits counts."""
     via: str | Sequence[str]
     """The neighbour that they are sent to, or several that share the flows equally; NODE:INTERFACE if links are parallel."""
+    bfd: BfdPace | None = None
+    """Have the neighbour watched by BFD (RFC 5882): true, or how closely. The route is in force as long as it answers. Only with one neighbour [default: false]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -903,6 +948,8 @@ class Ospf(Checked):
     """Administrative groups that it belongs to (RFC 3630, 2.5.9): a bit for each, group 0 the lowest [default: none]."""
     srlgs: Sequence[int] = field(default_factory=list)
     """Shared risk link groups (RFC 4203): links of one may fail together."""
+    bfd: BfdPace | None = None
+    """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at once [default: false]."""
 
 
 @checked
@@ -1031,6 +1078,8 @@ class OspfInterface(Checked):
     """Administrative groups that it belongs to (RFC 3630, 2.5.9): a bit for each, group 0 the lowest [default: none]."""
     srlgs: Sequence[int] = field(default_factory=list)
     """Shared risk link groups (RFC 4203): links of one may fail together."""
+    bfd: BfdPace | None = None
+    """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at once [default: false]."""
 
 
 @checked
@@ -1083,6 +1132,8 @@ class Ldp(Checked):
     """What both ends of a session sign its packets with (RFC 2385, RFC 5036, 2.9): 1 to 80 characters [default: none]."""
     gtsm: bool = True
     """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
+    bfd: BfdPace | None = None
+    """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at once [default: false]."""
 
 
 @checked
@@ -1134,8 +1185,21 @@ class BgpNeighbor(Checked):
     """Take packets of it only if they have come by so many hops at most, as their time to live says: 1 is right beside. It has to be set at both ends (RFC 5082) [default: no check]."""
     password: str | None = None
     """What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters [default: none]."""
+    bfd: BfdPace | None = None
+    """Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon as it does not answer any more [default: false]."""
     advertisement_interval: Quantity | None = None
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BgpRedistribution(Written):
+    """Routes of another source that a router tells as its own."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    from_: Literal["connected", "static", "ospf"] = "static"
+    """Whose routes."""
+    rules: Sequence[PolicyRule] = field(default_factory=list)
+    """Which of them, and what is said of them; without a rule, all of them."""
 
 
 @checked
@@ -1149,15 +1213,34 @@ class Tdp(Checked):
     """Which prefixes get a tag."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class BgpRedistribution(Written):
-    """Routes of another source that a router tells as its own."""
+@checked
+class Bfd(Checked):
+    """BFD (RFC 5880): true, or how. It watches the neighbours of those protocols of the router that say `bfd`."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
-    from_: Literal["connected", "static", "ospf"] = "static"
-    """Whose routes."""
-    rules: Sequence[PolicyRule] = field(default_factory=list)
-    """Which of them, and what is said of them; without a rule, all of them."""
+    CHECK: ClassVar[str] = "Bfd"
+    interval: Quantity = "300 ms"
+    """From a packet to the next, in both directions; the slower of what both ends say. Packets come up to a quarter earlier. In whole microseconds."""
+    receive_interval: Quantity | None = None
+    """How often the neighbour may send [default: 'interval']."""
+    multiplier: int = 3
+    """After so many packets that are missing a neighbour is gone."""
+    authentication: BfdAuthentication = field(default_factory=lambda: BfdAuthentication())
+    """How packets are authenticated."""
+    shutdown: bool = False
+    """Keep all sessions down. Neighbours are told so, and nobody takes it for a failure."""
+
+
+@checked
+class BfdAuthentication(Checked):
+    """How packets of BFD are authenticated. Both ends have to say the same."""
+
+    CHECK: ClassVar[str] = "BfdAuthentication"
+    kind: Literal["none", "simple", "md5", "meticulous-md5", "sha1", "meticulous-sha1"] = "none"
+    """By what."""
+    key: str | None = None
+    """The secret, as text [default: none]."""
+    key_id: int = 1
+    """Number of the key."""
 
 
 @dataclass(frozen=True, kw_only=True)
