@@ -3,7 +3,6 @@
 //! - [`protocol`]: the contract that every protocol keeps
 //! - [`plane`]: [`ControlPlane`], the protocols of a node with their services and the control processor
 //! - [`services`]: what the protocols of a node share
-//! - [`distribution`]: labels for routes, for protocols that carry them
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
 //! - [`machine`]: state machines as tables
@@ -24,7 +23,6 @@
 pub mod bfd;
 pub mod bgp;
 pub mod cost;
-pub mod distribution;
 pub mod greet;
 pub mod ldp;
 pub mod machine;

@@ -1,5 +1,5 @@
-//! Types of queues, conditioners, DiffServ, OSPF, LDP, TDP and BGP, checked for Python: values are read, and come back as
-//! what could have been written.
+//! Types of queues, conditioners, DiffServ, OSPF, LDP, TDP and BGP, checked for Python: values are read, and come back
+//! as what could have been written.
 
 use crate::{describe, error};
 use base::describe::{Describe, Schemas, Value};

@@ -351,8 +351,8 @@ fn every_mode_labels_the_routes_of_ospf() {
             let given = network.table_json("ldp_labels", None).expect("a table");
             let unused = column(&given, "is_used").iter().filter(|used| **used == json!(false)).count();
             assert_eq!(unused, 0, "{mode:?}: {given}");
-            // A link fails and comes back: the labels of the other way are asked for. A request that meets a router whose
-            // route is still the old one is refused, and made again after 15 s.
+            // A link fails and comes back: the labels of the other way are asked for. A request that meets a router
+            // whose route is still the old one is refused, and made again after 15 s.
             let fault = Fault::new(Time(21 * S), FaultKind::LinkDown { link: LinkId(0) }).until(Time(61 * S));
             network.fault(fault).expect("a fault");
             network.run_until(Time(60 * S)).expect("a run");
@@ -403,7 +403,8 @@ fn a_session_with_a_router_further_away() {
     assert_eq!(run(false), 10);
 }
 
-/// RFC 5443: a link that comes back is not used before its labels are known, so that no packet of an LSP loses its label.
+/// RFC 5443: a link that comes back is not used before its labels are known, so that no packet of an LSP loses its
+/// label.
 #[test]
 fn a_link_that_comes_back_is_avoided_until_its_labels_are_known() {
     let mut ldp = quick();

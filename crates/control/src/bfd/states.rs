@@ -4,7 +4,8 @@ use crate::machine;
 use wire::bfd::State as Said;
 
 machine! {
-    /// The table of RFC 5880, 6.8.6, with what an administrator does (6.8.16) and the end of the detection time (6.8.4).
+    /// The table of RFC 5880, 6.8.6, with what an administrator does (6.8.16) and the end of the detection time
+    /// (6.8.4).
     machine "A session";
     /// How this router sees the session.
     pub enum SessionState {

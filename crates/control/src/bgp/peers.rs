@@ -356,8 +356,8 @@ impl Bgp {
         self.lose(now, context, id, why, true);
     }
 
-    /// Forgets a connection, and what was learnt by it, unless the neighbour seems to restart: the connection has failed
-    /// without a NOTIFICATION (RFC 4724, 4.2).
+    /// Forgets a connection, and what was learnt by it, unless the neighbour seems to restart: the connection has
+    /// failed without a NOTIFICATION (RFC 4724, 4.2).
     fn lose(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, why: &str, is_failure: bool) {
         let Some(place) = self.place_of(id) else { return };
         let retry = now + self.jittered(self.config.connect_retry);

@@ -173,8 +173,8 @@ base::record! {
         pub ttl_security: Option<u8>, in 1..=254, absent "no check";
         /// What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters.
         pub password: Option<String>, absent "none";
-        /// Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon as it
-        /// does not answer any more.
+        /// Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon
+        /// as it does not answer any more.
         pub bfd: WatchSpec, absent "false";
         /// Tell it changes at most so often.
         pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";

@@ -5,7 +5,7 @@
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
 //! - `liveness`: those that are heard are watched (RFC 5882)
 //! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
-//!   [`distribution`](crate::distribution) to know (A)
+//!   [`distribution`](crate::services::distribution) to know (A)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: messages share PDUs, and writes of tables share a batch.
@@ -22,10 +22,12 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
-use crate::distribution::{Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
 use crate::services::Pace;
+use crate::services::distribution::{
+    Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings,
+};
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
@@ -77,7 +79,7 @@ impl ProtocolType for Event {
 }
 
 /// Which prefixes get a label.
-pub use crate::distribution::LdpPrefixes;
+pub use crate::services::distribution::LdpPrefixes;
 
 /// How a router speaks LDP.
 #[derive(Clone, Debug)]

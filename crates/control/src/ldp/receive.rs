@@ -4,8 +4,8 @@ use super::discovery::initialization;
 use super::said::key_of;
 use super::session::{SessionState, SessionStep};
 use super::{Event, Ldp};
-use crate::distribution::LabelAdvertisement;
 use crate::protocol::Context;
+use crate::services::distribution::LabelAdvertisement;
 use crate::services::sessions::{SessionId, SessionOutput};
 use base::{Span, Time};
 use wire::ldp::{

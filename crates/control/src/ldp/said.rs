@@ -3,8 +3,8 @@
 
 use super::Ldp;
 use super::session::Session;
-use crate::distribution::{Attributes, Distribution, Mapped, Meant, PeerKey, Refusal, Say};
 use crate::protocol::Context;
+use crate::services::distribution::{Attributes, Distribution, Mapped, Meant, PeerKey, Refusal, Say};
 use crate::services::sessions::SessionId;
 use base::Time;
 use base::plane::{IpPrefix, Prefix};
@@ -205,7 +205,7 @@ impl Ldp {
 
 impl Session {
     /// What is known of the neighbour's labels.
-    pub fn labels<'a>(&self, of: &'a Ldp) -> Option<&'a crate::distribution::Peer> {
+    pub fn labels<'a>(&self, of: &'a Ldp) -> Option<&'a crate::services::distribution::Peer> {
         self.peer.filter(|_| self.is_operational()).and_then(|peer| of.labels.peer(key_of(peer)))
     }
 }

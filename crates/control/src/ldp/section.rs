@@ -1,8 +1,8 @@
 //! What users write of LDP at a router.
 
 use super::{Config, Ldp};
-use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services, WatchSpec};
 use base::Span;
@@ -66,8 +66,8 @@ base::record! {
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
-        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at
-        /// once.
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone
+        /// at once.
         pub bfd: WatchSpec, absent "false";
     }
     check LdpSpec::check;

@@ -2,7 +2,7 @@
 
 use super::Ldp;
 use super::session::Session;
-use crate::distribution::{Binding, Peer};
+use crate::services::distribution::{Binding, Peer};
 use base::plane::Prefix;
 use base::table::{RowsOf, Shown, Table, View};
 use base::{Label, PortId, Time};

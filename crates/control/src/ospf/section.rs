@@ -299,8 +299,8 @@ base::record! {
         pub te_groups: Option<u32>, in 0..=4_294_967_295, absent "none";
         /// Shared risk link groups (RFC 4203): links of one may fail together.
         pub srlgs: Vec<u32> = Vec::new();
-        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at
-        /// once.
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost
+        /// at once.
         pub bfd: Option<WatchSpec>, absent "false";
     }
     check OspfPortSpec::check;

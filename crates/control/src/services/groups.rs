@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The number of the first group of routes: those below are for users to choose.
 const FIRST: u32 = 1 << 31;
-/// The number of the first group of tunnels, the last of all groups: there are as many as those of a protocol that gives
-/// labels to prefixes.
+/// The number of the first group of tunnels, the last of all groups: there are as many as those of a protocol that
+/// gives labels to prefixes.
 pub const FIRST_OF_TUNNELS: u32 = 15 << 28;
 
 /// The groups that routes use, and the writes of routes and groups that nobody has taken yet.

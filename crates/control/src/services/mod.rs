@@ -9,6 +9,7 @@
 //! - [`Shortcuts`]: ways that routes can take through tunnels
 //! - [`liveness`]: whether packets reach other nodes
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
+//! - [`distribution`]: labels for routes, for protocols that carry them
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
 //!
@@ -18,6 +19,7 @@
 mod avoided;
 pub mod bandwidth;
 pub mod bindings;
+pub mod distribution;
 mod groups;
 mod interfaces;
 pub mod labels;

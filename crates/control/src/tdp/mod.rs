@@ -4,9 +4,9 @@
 //! - [`session`]: the states of sessions; `speak`: Hellos, connections, and what comes by them
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
-//! Which prefixes have a tag, and who is told, is for [`distribution`](crate::distribution) to know, as for LDP: tags are
-//! given unasked, without waiting for others, and all are kept. Here are no requests and no notifications, because
-//! their bytes are not known.
+//! Which prefixes have a tag, and who is told, is for [`distribution`](crate::services::distribution) to know, as for
+//! LDP: tags are given unasked, without waiting for others, and all are kept. Here are no requests and no
+//! notifications, because their bytes are not known.
 
 pub mod section;
 pub mod session;
@@ -15,11 +15,11 @@ mod speak;
 #[cfg(test)]
 mod tests;
 
-use crate::distribution::{
-    Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes, Settings,
-};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::distribution::{
+    Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes, Settings,
+};
 use crate::services::sessions::{Options, SessionEvent, SessionId, SessionOutput};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};

@@ -1,8 +1,8 @@
 //! What users write of TDP at a router.
 
 use super::{Config, Tdp};
-use crate::distribution::LdpPrefixes;
 use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::distribution::LdpPrefixes;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};

@@ -2,10 +2,10 @@
 
 use super::Tdp;
 use super::session::{Session, SessionState, SessionStep};
-use crate::distribution::{Attributes, Mapped, Meant, Say};
 use crate::machine::State;
 use crate::protocol::{Context, IpArrival, Message, Output, Over};
 use crate::services::Services;
+use crate::services::distribution::{Attributes, Mapped, Meant, Say};
 use crate::services::sessions::{Connect, Options, SessionId, SessionOutput};
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};

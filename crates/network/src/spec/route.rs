@@ -15,8 +15,8 @@ base::record! {
         /// The neighbour that they are sent to, or several that share the flows equally; NODE:INTERFACE if links are
         /// parallel.
         pub via: Several<HopSpec>;
-        /// Have the neighbour watched by BFD (RFC 5882): true, or how closely. The route is in force as long as it answers.
-        /// Only with one neighbour.
+        /// Have the neighbour watched by BFD (RFC 5882): true, or how closely. The route is in force as long as it
+        /// answers. Only with one neighbour.
         pub bfd: WatchSpec, absent "false";
     }
 }

@@ -50,8 +50,8 @@ base::record! {
         /// Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without
         /// its state.
         pub hello: Option<HelloSpec>, absent "9 s in a lab, else none", was "hello_interval";
-        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more are
-        /// given up, as without Hellos.
+        /// Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more
+        /// are given up, as without Hellos.
         pub bfd: WatchSpec, absent "false";
         /// Summary refresh and message ids (RFC 2961).
         pub refresh_reduction: bool = false;

@@ -41,7 +41,7 @@ fn ldp(world: &World) -> &Ldp {
 }
 
 /// The session with FRR, if it is established.
-fn labels(world: &World) -> Option<&control::distribution::Peer> {
+fn labels(world: &World) -> Option<&control::services::distribution::Peer> {
     session(world)?.labels(ldp(world))
 }
 

@@ -1,4 +1,5 @@
-//! LDP (RFC 5036, with RFC 3478, 5561, 5918 and 5919): PDUs, messages and their parameters, and what a receiver has to answer to each that is malformed.
+//! LDP (RFC 5036, with RFC 3478, 5561, 5918 and 5919): PDUs, messages and their parameters, and what a receiver has to
+//! answer to each that is malformed.
 //!
 //! - [`pdu`](Header): the header in front of messages, and the division of a PDU into messages ([`Raw`])
 //! - [`message`](Message): all messages of RFC 5036, 3.5; `parse`, `emit`: from bytes and to bytes

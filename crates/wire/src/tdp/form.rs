@@ -1,5 +1,5 @@
-//! What is known of TDP's bytes, in one place. TDP was an Internet-Draft of 1996 and 1997 and never an RFC; LDP took its
-//! place. Each line says how it is known: `o` was observed between two routers of the vendor that made it, `r` is
+//! What is known of TDP's bytes, in one place. TDP was an Internet-Draft of 1996 and 1997 and never an RFC; LDP took
+//! its place. Each line says how it is known: `o` was observed between two routers of the vendor that made it, `r` is
 //! remembered by people who used it, and likely. Whoever knows better changes it here.
 
 /// UDP port of Hellos and TCP port of sessions (o).

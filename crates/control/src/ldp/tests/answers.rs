@@ -3,9 +3,9 @@
 use super::super::section::LdpSpec;
 use super::super::session::SessionState;
 use super::super::{Config, Ldp, LdpPrefixes};
-use crate::distribution::{LabelAdvertisement, LabelControl, LabelRetention};
 use crate::owner::Owner;
 use crate::protocol::{Arrival, Context, IpArrival, Output, Over, Protocol};
+use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention};
 use crate::services::sessions::{Connect, Options, SessionEvent, SessionId, SessionOutput};
 use crate::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Route, Services, Source};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, TableOp};

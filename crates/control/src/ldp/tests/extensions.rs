@@ -67,8 +67,8 @@ fn a_typed_wildcard_means_all_prefixes() {
     assert_eq!(bench.status(), Status::UnsupportedAddressFamily);
 }
 
-/// RFC 5443, 2, and RFC 5919, 4.1 and 5.1: a link is avoided until the neighbour says that it has told all labels, or for
-/// some time.
+/// RFC 5443, 2, and RFC 5919, 4.1 and 5.1: a link is avoided until the neighbour says that it has told all labels, or
+/// for some time.
 #[test]
 fn a_link_is_avoided_until_its_labels_are_known() {
     let port = PortId(0);
@@ -139,7 +139,7 @@ fn targeted_hellos_are_taken_if_wanted() {
 /// RFC 5036, 3.5.3: labels on demand if both ends say so.
 #[test]
 fn labels_are_on_demand_if_both_ends_say_so() {
-    use crate::distribution::LabelAdvertisement;
+    use crate::services::distribution::LabelAdvertisement;
     for (own, theirs) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut bench = Bench::with(|config| {
             if own {

@@ -94,7 +94,8 @@ const KNOWN: [(&str, u32); 3] =
 const EXTENDED: [(&str, u8); 2] = [("rt", 2), ("ro", 3)];
 
 impl Community {
-    /// One of a named type: of an AS of two octets (RFC 4360, 3.1), of an address (3.2), or of an AS of four (RFC 5668).
+    /// One of a named type: of an AS of two octets (RFC 4360, 3.1), of an address (3.2), or of an AS of four (RFC
+    /// 5668).
     fn extended(kind: u8, administrator: &str, number: &str) -> Option<Community> {
         let mut bytes = [0, kind, 0, 0, 0, 0, 0, 0];
         if let Ok(asn) = administrator.parse::<u16>() {

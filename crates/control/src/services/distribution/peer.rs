@@ -53,7 +53,8 @@ pub struct Peer {
     pub(super) declined: BTreeSet<Prefix>,
     /// Prefixes whose labels of it were released because it was no next hop.
     pub(super) let_go: BTreeSet<Prefix>,
-    /// It has no label left: nothing is asked of it until it says that it has (RFC 5036, 3.5.8.1). What was to be asked.
+    /// It has no label left: nothing is asked of it until it says that it has (RFC 5036, 3.5.8.1). What was to be
+    /// asked.
     pub(super) postponed: Option<BTreeSet<Prefix>>,
     /// Was it told that there is no label left?
     pub(super) was_refused: bool,

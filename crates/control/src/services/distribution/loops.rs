@@ -1,5 +1,5 @@
-//! Hop counts and path vectors (RFC 5036, 2.8, 3.4.4, 3.4.5, A.2.6 to A.2.8). This router merges, so requests of its own
-//! need no path vector.
+//! Hop counts and path vectors (RFC 5036, 2.8, 3.4.4, 3.4.5, A.2.6 to A.2.8). This router merges, so requests of its
+//! own need no path vector.
 
 use super::{Distribution, PeerKey};
 use base::plane::Prefix;

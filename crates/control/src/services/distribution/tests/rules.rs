@@ -157,7 +157,8 @@ fn requests_are_refused_with_their_reasons() {
     assert!(!node.labels.aborted(now, &mut node.services, key(0), Prefix::host(id(2)), 3));
 }
 
-/// RFC 5036, A.1.7 (NH.6 to NH.9) and A.1.8: with conservative retention a request to a next hop that was is taken back.
+/// RFC 5036, A.1.7 (NH.6 to NH.9) and A.1.8: with conservative retention a request to a next hop that was is taken
+/// back.
 #[test]
 fn a_request_is_taken_back_when_the_next_hop_changes() {
     let links = [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4)];
