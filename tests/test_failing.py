@@ -443,7 +443,15 @@ def test_other_threads_do_not_matter() -> None:
     assert len(fail_everything(meshed(), only="links", watch="1 s", probes=7).outcomes) == len(CHORDS)
 
 
+def children() -> set[str]:
+    """Processes that this one has begun and that are not over; other tests may have left some that go on."""
+    threads = Path("/proc/self/task").iterdir()
+    return {pid for thread in threads for pid in (thread / "children").read_text().split()}
+
+
 def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    before = children()
+
     def stop(done: int, of: int) -> None:
         if done >= 3:
             raise KeyboardInterrupt
@@ -451,8 +459,7 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "kept"
     with pytest.raises(KeyboardInterrupt):
         fail_everything(meshed(), watch="1 s", out=out, jobs=1, progress=stop)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # no child is left
+    assert children() == before
     lines = [line for line in (out / "cases.jsonl").read_text().splitlines() if line]
     assert len(lines) == 3
     with (out / "cases.jsonl").open("a") as file:
@@ -471,6 +478,8 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_child_that_dies_or_fails_is_told() -> None:
+    before = children()
+
     def work(task: str) -> bytes:
         if task == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -483,8 +492,7 @@ def test_a_child_that_dies_or_fails_is_told() -> None:
         list(forked(["a", "wrong", "b"], work, 1))
     with pytest.raises(TwinplaneError, match=r"ended unexpectedly \(signal 9"):
         list(forked(["killed", "a"], work, 2))
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert children() == before
 
 
 def test_what_it_loses_anyway_is_no_harm() -> None:

@@ -14,13 +14,17 @@ PACKAGE = ROOT / "python" / "twinplane"
 
 MAY_MATCH = {
     "cli/helping.py": "what rich would take for its own markup",
+    "lab/kinds/bird/__init__.py": "what BIRD says of a configuration and of its neighbours",
+    "lab/kinds/bird/told.py": "what BIRD says of its neighbours",
+    "lab/kinds/frr/__init__.py": "what FRR says of a configuration",
+    "lab/kinds/frr/sections.py": "the sections of a configuration of FRR",
     "model/demands.py": "the native text of SNDlib",
     "model/network_file.py": "the form of names, which the core declares as a pattern",
     "model/source.py": "which words of YAML are numbers or truths",
     "results/folder.py": "numbers of results folders",
     "units.py": "quantities as users write them",
 }
-"""Modules that may use regular expressions, and what they look at; none of it is a message."""
+"""Modules that may use regular expressions, and what they look at; none of it is a message of ours."""
 
 PROBLEM = re.compile(
     r"^\s+(?P<name>[A-Z]\w+) \{(?P<arguments>.*?)\} is (?P<kind>\w+),\s+\"(?P<code>[^\"]+)\",\s+"

@@ -51,7 +51,11 @@ WHOLE: dict[str, Any] = {
             "ldp": {"hello_interval": "2 s"},
             "tdp": {"hello_interval": "2 s"},
             "bfd": {"interval": "50 ms", "authentication": {"kind": "md5", "key": "secret"}},
-            "bgp": {"asn": 65001, "neighbors": {"p": {"asn": 65001}}},
+            "bgp": {
+                "asn": 65001,
+                "neighbors": {"p": {"asn": 65001}},
+                "redistribute": [{"from": "static", "rules": [{"tag": 7}]}],
+            },
             "ospf": {
                 "bfd": {"interval": "20 ms"},
                 "spf": {"initial": "10 ms"},
@@ -88,7 +92,14 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["lan", "p"]},
     ],
     "lsps": [
-        {"name": "east", "from": "pe1", "to": "p", "route": ["p"], "filters": [{"protocol": "tcp"}]},
+        {
+            "name": "east",
+            "from": "pe1",
+            "to": "p",
+            "route": ["p"],
+            "filters": [{"protocol": "tcp"}],
+            "path": {"hop_limit": 9},
+        },
         {"name": "voice", "from": "pe1", "to": "p", "diffserv": {"kind": "e-lsp"}},
         {"name": "data", "from": "pe1", "to": "p", "diffserv": {"kind": "l-lsp", "class": "AF1"}},
     ],
@@ -175,6 +186,8 @@ RECORDS: dict[str, Place] = {
     "BfdPace": ("nodes", "pe1", "ospf", "bfd"),
     "Bgp": ("nodes", "pe1", "bgp"),
     "BgpNeighbor": ("nodes", "pe1", "bgp", "neighbors", "p"),
+    "BgpRedistribution": ("nodes", "pe1", "bgp", "redistribute", 0),
+    "PolicyRule": ("nodes", "pe1", "bgp", "redistribute", 0, "rules", 0),
     "BridgeSpec": ("nodes", "lan"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
@@ -187,6 +200,7 @@ RECORDS: dict[str, Place] = {
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "FilterSpec": ("lsps", 0, "filters", 0),
+    "PathSpec": ("lsps", 0, "path"),
     "FlowSpec": ("flows", 0),
     "DemandsSpec": ("demands",),
     "DemandSpec": ("demands", "matrix", 0),
@@ -334,6 +348,8 @@ def test_every_field_refuses_what_its_declaration_rules_out() -> None:
     for place, field in fields():
         for seed in range(scaled(6)):
             for value in wrong(field["schema"], random.Random(f"{place}{seed}")):
+                if (place[-1], value) == ("as_path", ""):
+                    continue  # the pattern of paths without an AS
                 error = refusal(with_value(place, value))
                 assert error is not None, (place, value)
                 tried += 1

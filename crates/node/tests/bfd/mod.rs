@@ -129,7 +129,7 @@ fn frr_agrees_on_intervals_and_a_session_that_is_shut_down_loses_no_neighbour() 
     frr.configure(&["bfd", &peer, "no shutdown"]);
     beside.wait("up again", |world| is_in(world, SessionState::Up));
     assert_eq!((full(&beside.world, 0), since(&beside.world)), (1, before));
-    // bfdd is silent, ospfd goes on: the neighbour is lost before its Hellos are missed.
+    // bfdd is silent, ospfd goes on: the neighbour is lost before its Hellos are missed, and may soon be met again.
     frr.pause("bfdd");
-    beside.wait("lost", |world| is_in(world, SessionState::Down) && full(world, 0) == 0);
+    beside.wait("lost", |world| is_in(world, SessionState::Down) && since(world) != before);
 }
