@@ -22,7 +22,9 @@ test: test-rust test-python
 test-long:
 	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
-# Examples are compiled by `make lint`, and linked by who runs them.
+# Examples are compiled by `make lint`, and linked by who runs them. Tests beside routers of others wait more than they
+# compute, so there are three at once for each processor.
+test-rust: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
 test-rust:
 	cargo test --workspace --exclude twinplane-py --quiet --lib --bins --tests
 	cargo test --workspace --exclude twinplane-py --quiet --doc

@@ -127,6 +127,8 @@ fn meet(name: &str, number: usize, more: &serde_json::Value, neighbor: &str) {
         "mpls ldp\n router-id {THEIR_ID}\n {neighbor}\n discovery hello interval 1\n discovery hello holdtime 4\n \
          address-family ipv4\n  discovery transport-address {THEIR_ID}\n  interface e0\n  exit\n exit-address-family\n"
     );
+    // With ordered control FRR 8.4 gives no label for what it knows from the only neighbour that it has.
+    let is_ordered = neighbor == "ordered-control";
     let mut beside = Beside::new(&pair, number, more);
     let (own, theirs) = (Prefix::host(id(number)), [Prefix::host(THEIR_ID), Prefix::new(BEHIND, 24)]);
     for life in 1..=2 {
@@ -139,13 +141,18 @@ fn meet(name: &str, number: usize, more: &serde_json::Value, neighbor: &str) {
         beside.wait("the same at both ends", |world| {
             let Some(session) = labels(world) else { return false };
             let has = |labels: &Labels, prefix: &Prefix| labels.contains_key(prefix);
-            let is_whole = has(&session.given, &own) && theirs.iter().all(|one| has(&session.sent, one));
-            is_whole && bindings(&frr, id(number)) == (session.given.clone(), session.sent.clone())
+            let is_whole = has(&session.given, &own) != is_ordered
+                && theirs.iter().all(|one| has(&session.given, one) && has(&session.sent, one));
+            let (mut local, remote) = bindings(&frr, id(number));
+            if is_ordered {
+                local.remove(&own);
+            }
+            is_whole && (local, remote) == (session.given.clone(), session.sent.clone())
         });
         let session = labels(&beside.world).expect("a session");
         // What is right at a router comes without a label, the rest with one of its own.
         assert_eq!(session.sent[&own], Label::IMPLICIT_NULL);
-        assert!(session.given[&own] > Label::IMPLICIT_NULL, "{:?}", session.given);
+        assert!(is_ordered || session.given[&own] > Label::IMPLICIT_NULL, "{:?}", session.given);
         for prefix in theirs {
             assert_eq!(session.given[&prefix], Label::IMPLICIT_NULL);
             assert!(session.sent[&prefix] > Label::IMPLICIT_NULL, "{:?}", session.sent);
@@ -176,7 +183,8 @@ fn frr_with_a_password_exchanges_labels() {
     }
 }
 
-/// With ordered control at both ends the labels are the same: each router is the last for its own prefixes.
+/// With ordered control at both ends each router is the last for its own prefixes, and this one gives labels for what
+/// FRR has given labels for.
 #[test]
 fn frr_exchanges_labels_with_ordered_control() {
     meet("ordered", 0, &json!({"control": "ordered"}), "ordered-control");
