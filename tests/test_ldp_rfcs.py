@@ -8,7 +8,7 @@ PAGE = ROOT / "docs/reference/ldp-rfcs.md"
 NAMED = Named(
     {
         "ldp": "crates/control/src/ldp/tests/{}.rs",
-        "labels": "crates/control/src/distribution/tests/{}.rs",
+        "labels": "crates/control/src/services/distribution/tests/{}.rs",
         "wire": "crates/wire/src/ldp/{}.rs",
         "tcp": "crates/wire/src/tcp/{}.rs",
         "node": "crates/node/tests/{}/mod.rs",
