@@ -104,7 +104,7 @@ def test_packets_go_round_where_a_router_hears_late(tmp_path: Path) -> None:
 
 
 def test_wrong_input_is_one_sentence(tmp_path: Path) -> None:
-    assert "OSPF takes no failures from BFD yet" in refused("run", "convergence", "--set", "bfd=true")
+    assert "this experiment does not try BFD yet" in refused("run", "convergence", "--set", "bfd=true")
     assert "no.graphml" in refused("run", "convergence", "--set", "topology=no.graphml")
     assert "timers" in refused("run", "convergence", "--set", "timers=fast")
 

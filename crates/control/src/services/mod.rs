@@ -96,46 +96,29 @@ impl Services {
                 }
             }
         }
-        let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
-        let (bindings, bandwidth, avoided) = (Bindings::default(), Bandwidth::default(), Avoided::default());
-        let (engineering, shortcuts) = (Engineering::default(), Shortcuts::default());
-        let liveness = Liveness::default();
-        Services {
-            interfaces,
-            rib,
-            rib6,
-            labels,
-            bindings,
-            bandwidth,
-            avoided,
-            engineering,
-            shortcuts,
-            liveness,
-            streams,
-            sessions,
-        }
+        Services { rib, rib6, ..Services::bare(interfaces, Labels::new(first, last), streams) }
     }
 
     /// Services of no node: without interfaces, routes and labels.
     pub fn none() -> Services {
         let interfaces = Interfaces::new(String::new(), Ipv4Addr::UNSPECIFIED, Vec::new());
-        let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
-        let (rib, sessions) = (Rib::default(), Sessions::new("", streams));
-        let (bandwidth, avoided, rib6) = (Bandwidth::default(), Avoided::default(), Rib::default());
-        let (bindings, engineering, shortcuts) =
-            (Bindings::default(), Engineering::default(), Shortcuts::default());
-        let liveness = Liveness::default();
+        Services::bare(interfaces, Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0))
+    }
+
+    /// Services that know of nothing yet, not even of connected routes.
+    fn bare(interfaces: Interfaces, labels: Labels, streams: Streams) -> Services {
+        let sessions = Sessions::new(&interfaces.node, streams);
         Services {
             interfaces,
-            rib,
-            rib6,
+            rib: Rib::default(),
+            rib6: Rib::default(),
             labels,
-            bindings,
-            bandwidth,
-            avoided,
-            engineering,
-            shortcuts,
-            liveness,
+            bindings: Bindings::default(),
+            bandwidth: Bandwidth::default(),
+            avoided: Avoided::default(),
+            engineering: Engineering::default(),
+            shortcuts: Shortcuts::default(),
+            liveness: Liveness::default(),
             streams,
             sessions,
         }

@@ -105,7 +105,7 @@ class Convergence(Experiment[ConvergenceParameters]):
         super().check(parameters)
         if parameters.bfd:
             raise TwinplaneError(
-                "convergence: bfd=true: OSPF takes no failures from BFD yet: detection=interface or hello"
+                "convergence: bfd=true: this experiment does not try BFD yet: detection=interface or hello"
             )
         if parameters.topology != "ring":
             read(Path(parameters.topology), parameters.component or None)
