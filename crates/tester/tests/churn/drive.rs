@@ -1,14 +1,14 @@
 //! Carries a programme out on a network.
 
 use super::check;
-use super::programme::{Action, Hop, Impairment, Programme, Step, TunnelPlan};
+use super::programme::{Action, Hop, Programme, Step, TunnelPlan};
 use crate::common::{MS, S, routers};
 use base::plane::Prefix;
 use base::{NodeId, PortId, Rate, Span, StreamId, Time};
 use control::rsvp;
 use control::rsvp::command::{ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use core::net::Ipv4Addr;
-use engine::{Direction, Fault, FaultKind};
+use engine::{Fault, FaultKind};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
@@ -172,28 +172,8 @@ impl Run {
             Action::Down(link) => self.fault(FaultKind::LinkDown { link: id(link)? }, None),
             Action::Up(link) => self.fault(FaultKind::LinkUp { link: id(link)? }, None),
             Action::Impair { link, kind, thousandths, for_ms } => {
-                let (link, direction) = (id(link)?, Direction::Both);
-                let probability = *thousandths as f64 / 1e3;
-                let kind = match kind {
-                    Impairment::Loss => FaultKind::Loss { link, direction, probability },
-                    Impairment::Corruption => FaultKind::Corruption {
-                        link,
-                        direction,
-                        bit_error_rate: probability / 1e3,
-                        deliver: false,
-                    },
-                    Impairment::Duplication => FaultKind::Duplication { link, direction, probability },
-                    Impairment::Reordering => {
-                        FaultKind::Reordering { link, direction, probability, extra: Span::from_ms(40) }
-                    }
-                    Impairment::Delay => FaultKind::Delay {
-                        link,
-                        direction,
-                        extra: Span::from_ms(3),
-                        jitter: Span::from_ms(30),
-                    },
-                };
-                self.fault(kind, Some(*for_ms))
+                let link = id(link)?;
+                self.fault(kind.fault(link, *thousandths), Some(*for_ms))
             }
             Action::Restart { node, for_ms } => {
                 let (node, down_for) = (NodeId(*node as u32), Span::from_ms(*for_ms as i64));

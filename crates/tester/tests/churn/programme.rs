@@ -1,32 +1,9 @@
 //! Random programmes: a network, tunnels, and what is done to them. As data, so that one that fails can be kept, cut
 //! down and repeated.
 
+use crate::common::faults::{Impairment, Random};
 use network::paths::{Arc, Graph};
 use serde::{Deserialize, Serialize};
-
-/// A generator of random numbers that needs no crate and never changes (SplitMix64).
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-    /// From zero to before `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-    pub fn one_in(&mut self, bound: usize) -> bool {
-        self.below(bound) == 0
-    }
-    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Programme {
@@ -107,16 +84,6 @@ pub enum Action {
     },
     /// Heals everything, waits until all is settled, and checks that everything works.
     Quiet,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Impairment {
-    Loss,
-    Corruption,
-    Duplication,
-    Reordering,
-    Delay,
 }
 
 impl Programme {
