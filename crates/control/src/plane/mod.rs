@@ -422,6 +422,9 @@ fn write_family<P: RoutePrefix>(
         routes.follow(rib, bindings, prefix);
         told(prefix.into());
     }
+    while let Some(prefix) = rib.poll_revalued() {
+        told(prefix.into());
+    }
     gone.dedup();
 }
 

@@ -149,7 +149,9 @@ impl<P: RoutePrefix> Rib<P> {
             };
             keys.extend(self.entries.iter().filter(|(_, entry)| names(&entry.routes)).map(|(key, _)| *key));
         }
-        keys.into_iter().for_each(|key| self.refresh_one(key));
+        for key in keys {
+            self.refresh_one(key);
+        }
     }
 
     /// Where packets to a gateway go.

@@ -72,6 +72,9 @@ pub struct Rib<P: RoutePrefix = Prefix> {
     changed_gateways: VecDeque<P::Address>,
     /// Prefixes whose next hops have changed, and nobody has been told yet.
     changed: VecDeque<P>,
+    /// Prefixes whose route in force has another source, metric or tag and leads where it led, and nobody has been told
+    /// yet.
+    revalued: VecDeque<P>,
     /// Prefixes whose static routes are not in force, since their next hops do not answer.
     suspended: BTreeSet<Key<P>>,
     /// Static routes that are in force and need not stand here: of a prefix of which anything stands here, all to
@@ -82,10 +85,20 @@ pub struct Rib<P: RoutePrefix = Prefix> {
 impl<P: RoutePrefix> Default for Rib<P> {
     fn default() -> Rib<P> {
         let (entries, gateways, mixed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        let (changed, changed_gateways) = (VecDeque::new(), VecDeque::new());
+        let (changed, changed_gateways, revalued) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let suspended = BTreeSet::new();
         let lengths = Vec::new();
-        Rib { entries, lengths, gateways, mixed, changed_gateways, changed, suspended, unwritten: None }
+        Rib {
+            entries,
+            lengths,
+            gateways,
+            mixed,
+            changed_gateways,
+            changed,
+            revalued,
+            suspended,
+            unwritten: None,
+        }
     }
 }
 
@@ -164,15 +177,23 @@ impl<P: RoutePrefix> Rib<P> {
     /// Finds out anew what is in force: at a prefix that had other routes before, and of gateways whose way goes by it.
     fn refresh(&mut self, key: Key<P>, old: &Hops<Route<P>>) {
         self.count_gateways(key, old);
-        self.refresh_one(key);
+        let before = self.entries.get(&key).and_then(|entry| old.as_slice().get(entry.best));
+        let before = before.map(Route::value);
+        let is_changed = self.refresh_one(key);
+        let after = self.best(prefix_of(key)).map(Route::value);
+        if !is_changed && after.is_some() && after != before {
+            self.revalued.push_back(prefix_of(key));
+        }
         self.refresh_gateways(prefix_of(key));
     }
 
-    fn refresh_one(&mut self, key: Key<P>) {
-        let Some(entry) = self.entries.get(&key) else { return };
+    /// Do packets take another way now?
+    fn refresh_one(&mut self, key: Key<P>) -> bool {
+        let Some(entry) = self.entries.get(&key) else { return false };
         let (best, active) = self.resolve(entry, self.suspended.contains(&key));
-        let Some(entry) = self.entries.get_mut(&key) else { return };
-        if entry.active != active {
+        let Some(entry) = self.entries.get_mut(&key) else { return false };
+        let is_changed = entry.active != active;
+        if is_changed {
             self.changed.push_back(prefix_of(key));
         }
         (entry.best, entry.active) = (best, active);
@@ -180,6 +201,7 @@ impl<P: RoutePrefix> Rib<P> {
             self.entries.remove(&key);
             self.lengths[usize::from(key.0)] -= 1;
         }
+        is_changed
     }
 
     /// The first route of a prefix that leads anywhere, and where.
@@ -322,17 +344,24 @@ impl<P: RoutePrefix> Rib<P> {
     /// Is anybody to be told of a change?
     #[inline]
     pub(crate) fn is_changed(&self) -> bool {
-        !self.changed.is_empty() || !self.changed_gateways.is_empty()
+        !self.changed.is_empty() || !self.changed_gateways.is_empty() || !self.revalued.is_empty()
     }
 
     /// Nobody is told of what has changed: the node restarts.
     pub(crate) fn forget_changes(&mut self) {
         self.changed.clear();
         self.changed_gateways.clear();
+        self.revalued.clear();
     }
 
     /// A prefix whose next hops have changed since the last call, in the order of the changes.
     pub(crate) fn poll_change(&mut self) -> Option<P> {
         self.changed.pop_front()
+    }
+
+    /// A prefix whose route in force has another source, metric or tag since the last call, though packets take the way
+    /// that they took: who passes routes on, or compares their metrics, has to know.
+    pub(crate) fn poll_revalued(&mut self) -> Option<P> {
+        self.revalued.pop_front()
     }
 }

@@ -106,6 +106,11 @@ impl<P: RoutePrefix> Route<P> {
         Route { source, preference, metric: 0, tag: 0, hops: Hops::One(RouteHop::Direct(next_hop)) }
     }
 
+    /// What those go by who pass it on, beside its next hops.
+    pub(super) const fn value(&self) -> (Source, u32, u32) {
+        (self.source, self.metric, self.tag)
+    }
+
     pub(super) fn order(&self, other: &Route<P>) -> Ordering {
         let rank = |route: &Route<P>| (route.preference, route.metric, route.source);
         rank(self).cmp(&rank(other))

@@ -40,6 +40,28 @@ fn the_longest_prefix_wins() {
 }
 
 #[test]
+fn another_metric_on_the_same_way_is_told_but_not_written() {
+    let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
+    let route = |metric, tag| Route { metric, tag, ..Route::direct(FIRST, 110, via(1, "192.0.2.1")) };
+    let told = |rib: &mut Rib| (changes(rib).len(), core::iter::from_fn(|| rib.poll_revalued()).count());
+    rib.set(prefix, route(10, 0));
+    assert_eq!(told(&mut rib), (1, 0));
+    rib.set(prefix, route(20, 0));
+    assert_eq!((told(&mut rib), rib.is_changed()), ((0, 1), false));
+    rib.set(prefix, route(20, 7));
+    assert_eq!(told(&mut rib), (0, 1));
+    rib.set(prefix, route(20, 7));
+    assert_eq!(told(&mut rib), (0, 0));
+    // Another source leads the same way.
+    rib.set(prefix, Route::direct(SECOND, 20, via(1, "192.0.2.1")));
+    assert_eq!(told(&mut rib), (0, 1));
+    rib.remove(prefix, SECOND);
+    assert_eq!(told(&mut rib), (0, 1));
+    rib.remove(prefix, FIRST);
+    assert_eq!(told(&mut rib), (1, 0));
+}
+
+#[test]
 fn the_best_source_wins_and_the_next_takes_over() {
     let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
     let route = |source, preference, metric, port| Route {
