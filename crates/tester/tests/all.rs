@@ -12,6 +12,7 @@ mod edge;
 mod fast_paths;
 mod flood;
 mod greet;
+mod healing;
 mod hosts;
 mod ipv6;
 mod ipv6_flows;

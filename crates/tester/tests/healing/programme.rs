@@ -1,0 +1,219 @@
+//! Random networks with all that finds routes and labels, and what is done to them. As data, so that one that fails can
+//! be kept, cut down and repeated.
+
+use crate::common::faults::{Impairment, Random};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// AS of the network; each router outside it has one of its own.
+const INSIDE: usize = 65_000;
+
+/// Routers `r0`, `r1` and so on are of one AS; `x0`, `x1` and so on are each outside, beside one of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Programme {
+    pub seed: u64,
+    pub nodes: usize,
+    pub links: Vec<LinkPlan>,
+    /// Routers that have one outside beside them: they speak BGP, all with each other.
+    pub edges: Vec<usize>,
+    /// Head ends and egresses of LSPs.
+    pub lsps: Vec<(usize, usize)>,
+    pub label_on_demand: bool,
+    pub ordered: bool,
+    pub refresh_reduction: bool,
+    pub steps: Vec<Step>,
+}
+
+/// Metrics are all different, so that there is one shortest way, and an LSP has one place to come back to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LinkPlan {
+    pub a: usize,
+    pub b: usize,
+    pub metric: u32,
+    pub delay_us: u64,
+    /// After so long a port says that its link is down.
+    pub detection_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Step {
+    pub after_ms: u64,
+    pub action: Action,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    Down(usize),
+    Up(usize),
+    /// All links down between these routers and the others.
+    Partition(Vec<usize>),
+    Impair {
+        link: usize,
+        kind: Impairment,
+        thousandths: u64,
+        for_ms: u64,
+    },
+    /// Routers inside and outside, in their order.
+    Restart {
+        node: usize,
+        for_ms: u64,
+    },
+}
+
+impl Programme {
+    pub fn generate(seed: u64) -> Programme {
+        let mut r = Random(seed);
+        let nodes = 3 + r.below(5);
+        let mut links: Vec<LinkPlan> = (1..nodes).map(|b| link(&mut r, b)).collect();
+        for _ in 0..1 + r.below(nodes) {
+            // Never between the same two: which of two addresses OSPF takes is its own choice.
+            let (a, b) = (r.below(nodes), r.below(nodes));
+            if a != b && !links.iter().any(|l| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a)) {
+                links.push(LinkPlan { a, b, ..link(&mut r, 1) });
+            }
+        }
+        for (index, link) in links.iter_mut().enumerate() {
+            // Sums of different powers of two are different: one shortest way everywhere.
+            link.metric = 1 << index;
+        }
+        let mut edges: Vec<usize> = (0..nodes).collect();
+        while edges.len() > 2 && !r.one_in(3) {
+            edges.remove(r.below(edges.len()));
+        }
+        let ends = |r: &mut Random| (r.below(nodes), r.below(nodes));
+        let lsps = (0..r.below(6)).map(|_| ends(&mut r)).filter(|(from, to)| from != to).collect();
+        let all = nodes + edges.len();
+        let steps = (0..3 + r.below(14)).map(|_| Step {
+            after_ms: r.of(&[0, 3, 50, 400, 2_000, 6_000, 12_000]),
+            action: action(&mut r, nodes, links.len() + edges.len(), all),
+        });
+        let steps = steps.collect();
+        Programme {
+            seed,
+            nodes,
+            links,
+            edges,
+            lsps,
+            label_on_demand: r.one_in(4),
+            ordered: r.one_in(3),
+            refresh_reduction: r.one_in(2),
+            steps,
+        }
+    }
+
+    /// Routers, those outside included.
+    pub fn routers(&self) -> usize {
+        self.nodes + self.edges.len()
+    }
+
+    /// Must packets of one router reach another one? Those outside and those beside them know all; the other ones know
+    /// those inside, since packets to all else pass them with a label.
+    pub fn must_reach(&self, from: usize, to: usize) -> bool {
+        let is_inside = |router: usize| router < self.nodes;
+        let knows_all = |router: usize| !is_inside(router) || self.edges.contains(&router);
+        from != to && (is_inside(from) && is_inside(to) || knows_all(from) && knows_all(to))
+    }
+
+    pub fn name(&self, router: usize) -> String {
+        if router < self.nodes { format!("r{router}") } else { format!("x{}", router - self.nodes) }
+    }
+
+    pub fn described(&self) -> Value {
+        let id = |router: usize| format!("10.250.0.{}", router + 1);
+        let mut nodes = serde_json::Map::new();
+        let mut ldp = json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"});
+        if self.label_on_demand {
+            ldp["advertise"] = json!("on-demand");
+            // With liberal retention, labels of those who were next hops once are kept.
+            ldp["retention"] = json!("conservative");
+        }
+        if self.ordered {
+            ldp["control"] = json!("ordered");
+        }
+        for router in 0..self.nodes {
+            let mut node = json!({
+                "kind": "router", "router_id": id(router), "ldp": ldp,
+                "ospf": {"hello_interval": "1 s", "dead_interval": "4 s", "te": true},
+                "rsvp": {"refresh": "400 ms", "refresh_reduction": self.refresh_reduction},
+            });
+            if let Some(edge) = self.edges.iter().position(|edge| *edge == router) {
+                let others = self.edges.iter().filter(|other| **other != router);
+                let mut neighbors: serde_json::Map<String, Value> = others
+                    .map(|other| {
+                        (
+                            id(*other),
+                            json!({"asn": INSIDE, "next_hop_self": true, "advertisement_interval": "1 s"}),
+                        )
+                    })
+                    .collect();
+                neighbors.insert(
+                    format!("x{edge}"),
+                    json!({"asn": INSIDE + 1 + edge, "import": "all", "export": "all"}),
+                );
+                node["bgp"] = json!({"asn": INSIDE, "neighbors": neighbors, "hold_time": "9 s", "connect_retry": "3 s",
+                                     "redistribute": ["ospf"]});
+            }
+            nodes.insert(self.name(router), node);
+        }
+        for (edge, router) in self.edges.iter().enumerate() {
+            let own = id(self.nodes + edge);
+            let beside = json!({"asn": INSIDE, "import": "all", "export": "all"});
+            nodes.insert(
+                format!("x{edge}"),
+                json!({
+                    "kind": "router", "router_id": own, "bgp": {
+                        "asn": INSIDE + 1 + edge, "networks": [format!("{own}/32")], "hold_time": "9 s",
+                        "connect_retry": "3 s", "neighbors": {self.name(*router): beside},
+                    },
+                }),
+            );
+        }
+        let inside = self.links.iter().map(|link| {
+            json!({"endpoints": [self.name(link.a), self.name(link.b)], "rate": "100 Mbit/s", "metric": link.metric,
+                   "delay": format!("{} us", link.delay_us), "detection": format!("{} ms", link.detection_ms)})
+        });
+        let outside = self.edges.iter().enumerate().map(
+            |(edge, router)| json!({"endpoints": [self.name(*router), format!("x{edge}")], "rate": "100 Mbit/s", "delay": "20 us"}),
+        );
+        let lsps = self.lsps.iter().enumerate().map(|(index, (from, to))| {
+            json!({"name": format!("t{index}"), "from": self.name(*from), "to": self.name(*to), "bandwidth": "1 Mbit/s",
+                   "path": {"reoptimise": "10 s"}, "retry_first": "100 ms", "retry_max": "2 s"})
+        });
+        json!({
+            "name": "healing", "seed": self.seed, "nodes": nodes, "links": inside.chain(outside).collect::<Vec<_>>(),
+            "lsps": lsps.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The first links make a tree.
+fn link(r: &mut Random, b: usize) -> LinkPlan {
+    LinkPlan {
+        a: r.below(b),
+        b,
+        metric: 1,
+        delay_us: r.of(&[10, 500, 4_000]),
+        detection_ms: r.of(&[0, 0, 5, 300, 60_000]),
+    }
+}
+
+fn action(r: &mut Random, nodes: usize, links: usize, all: usize) -> Action {
+    let link = r.below(links);
+    match r.below(12) {
+        0..3 => Action::Down(link),
+        3..5 => Action::Up(link),
+        5 => Action::Partition((0..nodes).filter(|_| r.one_in(2)).collect()),
+        6..10 => {
+            use Impairment::*;
+            let kind = r.of(&[Loss, Loss, Corruption, Duplication, Reordering, Delay]);
+            Action::Impair {
+                link,
+                kind,
+                thousandths: r.of(&[50, 300, 1_000]),
+                for_ms: r.of(&[100, 1_000, 6_000, 20_000]),
+            }
+        }
+        _ => Action::Restart { node: r.below(all), for_ms: r.of(&[0, 10, 500, 4_000, 15_000]) },
+    }
+}
