@@ -35,11 +35,15 @@ pub fn ipv6() -> Vec<Vec<u8>> {
         icmp("packet-too-big", json!({"mtu": 1400, "quote": plain})),
         icmp("parameter-problem", json!({"code": 1, "pointer": 40, "quote": plain})),
         discovery(json!({"discovery": "router-solicitation"})),
-        discovery(json!({"discovery": "router-advertisement", "hop_limit": 64, "managed": false, "other": true, "lifetime_s": 9,
-            "reachable_ms": 1, "retransmit_ms": 2})),
+        discovery(
+            json!({"discovery": "router-advertisement", "hop_limit": 64, "managed": false, "other": true, "lifetime_s": 9,
+            "reachable_ms": 1, "retransmit_ms": 2}),
+        ),
         discovery(json!({"discovery": "neighbor-solicitation", "target": "2001:db8::1"})),
-        discovery(json!({"discovery": "neighbor-advertisement", "router": true, "solicited": true, "replaces": true,
-            "target": "2001:db8::1"})),
+        discovery(
+            json!({"discovery": "neighbor-advertisement", "router": true, "solicited": true, "replaces": true,
+            "target": "2001:db8::1"}),
+        ),
         discovery(json!({"discovery": "redirect", "target": "fe80::1", "destination": "2001:db8::1"})),
         json!({"layer": "udp", "src_port": 1, "dst_port": 2}),
     ];
@@ -49,7 +53,8 @@ pub fn ipv6() -> Vec<Vec<u8>> {
         {"header": "other", "kind": 43, "data": "00fd0000000000"}, {"header": "fragment", "ident": 1, "offset": 0, "more": false},
     ]);
     let frame = |message: &Value, headers: &Value, label: Option<u32>| {
-        let mut layers = vec![json!({"layer": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"})];
+        let mut layers =
+            vec![json!({"layer": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"})];
         layers.extend(label.map(|label| json!({"layer": "mpls", "stack": [{"label": label, "ttl": 9}]})));
         layers.push(json!({"layer": "ipv6", "src": "fe80::1", "dst": "ff02::1", "hop_limit": 255, "headers": headers}));
         layers.push(message.clone());

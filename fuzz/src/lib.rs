@@ -3,6 +3,7 @@
 mod formats;
 mod ipv6;
 mod live;
+mod speakers;
 
 use engine::CaptureReader;
 use wire::checksum;
@@ -12,6 +13,7 @@ use wire::tree;
 pub use formats::{formats, seeds};
 pub use ipv6::ipv6;
 pub use live::{router, wrap};
+pub use speakers::speakers;
 
 /// A frame to a tree and back: the same bytes, whatever they were.
 pub fn tree(frame: &[u8]) {

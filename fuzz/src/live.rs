@@ -5,8 +5,8 @@
 //! ```
 
 use crate::right;
-use control::rsvp::Rsvp;
 use base::{Event, MacAddr, Time};
+use control::rsvp::Rsvp;
 use serde_json::json;
 use tester::Testbed;
 use tester::spec::NetworkFile;
@@ -30,7 +30,8 @@ pub fn router(mut input: &[u8]) {
     }
     let now = network.world().now().0;
     run(&mut network, now + 200 * MS);
-    let held = network.router(1).expect("a router").control().protocol::<Rsvp>().expect("RSVP-TE").audit().lsps;
+    let held =
+        network.router(1).expect("a router").control().protocol::<Rsvp>().expect("RSVP-TE").audit().lsps;
     assert!(held <= LSPS_MAX, "{held} LSPs");
     assert!(network.world().audit().is_empty(), "frames vanished");
     works(&mut network);

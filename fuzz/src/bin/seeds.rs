@@ -29,7 +29,18 @@ fn main() -> std::io::Result<()> {
         Some(message) => chunk(7, &message),
         None => chunk(0, frame),
     });
-    write(&directory, "router", inputs)
+    write(&directory, "router", inputs)?;
+    write(&directory, "speakers", (1..64).map(edits))
+}
+
+/// Edits of what two speakers say, drawn by a multiplicative generator: more of them the larger the number is.
+fn edits(number: u32) -> Vec<u8> {
+    let mut state = number;
+    let mut byte = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..5 * number).map(|_| byte()).collect()
 }
 
 fn write(directory: &str, target: &str, inputs: impl IntoIterator<Item = Vec<u8>>) -> std::io::Result<()> {
