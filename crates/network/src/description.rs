@@ -16,7 +16,7 @@ use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
-use control::rsvp::command::ReservationStyle;
+use control::rsvp::command::{ReservationStyle, WhenDown};
 use control::services::te::{Affinities, Metric};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::Medium;
@@ -273,4 +273,6 @@ pub struct LspSpec {
     pub diffserv: Option<LspDiffServ>,
     /// Packets that take the LSP wherever they go. For one LSP, not for a group of several.
     pub filters: Vec<FlowFilter>,
+    /// What becomes of those packets while it is down.
+    pub when_down: WhenDown,
 }

@@ -432,6 +432,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         classed,
         diffserv: spec.diffserv,
         filters: spec.filters.clone(),
+        when_down: spec.when_down,
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,
         retry_max: spec.retry_max,

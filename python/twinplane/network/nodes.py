@@ -44,6 +44,7 @@ class HeadEnd(Node):
         signal: bool = True,
         carries: Sequence[str] | str = (),
         filters: Sequence[Mapping[str, Any]] = (),
+        when_down: str = "route",
         diffserv: Any = None,
         classes: Sequence[str | int] | str | int = (),
         path: Mapping[str, Any] | None = None,
@@ -66,7 +67,9 @@ class HeadEnd(Node):
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file
-        (docs/reference/network-file.md). Both are for one LSP, not for a group.
+        (docs/reference/network-file.md). Both are for one LSP, not for a group. Filters override routes and
+        prefixes; those of the LSP that was described first are looked at first. While the LSP is down, the
+        packets of its filters go by `route`, or with ``when_down="drop"`` nowhere.
 
         `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
@@ -93,6 +96,7 @@ class HeadEnd(Node):
             signal=signal,
             carries=carries,
             filters=filters,
+            when_down=when_down,
             diffserv=diffserv,
             classes=classes,
             path=path,

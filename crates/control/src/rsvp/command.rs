@@ -32,6 +32,18 @@ base::words! {
     default SharedExplicit;
 }
 
+base::words! {
+    /// What becomes of the packets that the filters of a tunnel take while it has no LSP.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum WhenDown {
+        /// They go as they would without the filters.
+        Route = "route",
+        /// They are dropped, so that they take no other way.
+        Drop = "drop",
+    }
+    default Route;
+}
+
 /// What the head end of a tunnel asks of the path that it computes, beside bandwidth and priority.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRequest {
@@ -99,6 +111,9 @@ pub struct TunnelSpec {
     /// Filters of a tunnel that was declared earlier are looked at first, and those of one tunnel in this order.
     #[serde(default)]
     pub filters: Vec<FlowFilter>,
+    /// What becomes of those packets while the tunnel has no LSP.
+    #[serde(default)]
+    pub when_down: WhenDown,
     /// How many times to try again after a failure; without limit if absent.
     pub retry_limit: Option<u32>,
     /// Time before the first retry; it doubles up to `retry_max`.

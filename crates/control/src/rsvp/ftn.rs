@@ -6,6 +6,7 @@
 //! within a tunnel in the order given; a tunnel that is changed keeps its position.
 
 use super::Rsvp;
+use super::barred;
 use super::command::TunnelSpec;
 use super::event::Event;
 use super::faults::Fault;
@@ -21,10 +22,14 @@ use std::sync::Arc;
 /// Bits of an order number that count within a tunnel: it can have 2^20 filters, and as many prefixes with classes.
 const FILTER_BITS: u32 = 20;
 
-/// What a tunnel, the one declared as number `sequence`, carries.
-fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
+/// The packets that the filters of a tunnel take, the one declared as number `sequence`.
+pub(super) fn flows(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
     let flow = move |(position, &filter)| Fec::Flow { order: sequence << FILTER_BITS | position, filter };
-    let flows = (0..1u64 << FILTER_BITS).zip(&spec.filters).map(flow);
+    (0..1u64 << FILTER_BITS).zip(&spec.filters).map(flow)
+}
+
+/// What that tunnel carries.
+fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
     let class = move |(position, &(prefix, classes))| Fec::ClassPrefix {
         prefix,
         classes,
@@ -32,7 +37,7 @@ fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
     };
     let classed = (0..1u64 << FILTER_BITS).zip(&spec.classed).map(class);
     let carries6 = spec.carries6.iter().copied().map(Fec::Prefix6);
-    spec.carries.iter().copied().map(Fec::Prefix).chain(carries6).chain(classed).chain(flows)
+    spec.carries.iter().copied().map(Fec::Prefix).chain(carries6).chain(classed).chain(flows(spec, sequence))
 }
 
 /// The table entries that they are in.
@@ -42,9 +47,9 @@ fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<Entry> {
 }
 
 /// Prefix, IPv6 prefix and order of an entry, as far as its kind has them.
-type Entry = (Option<Prefix>, Option<Prefix6>, Option<u64>);
+pub(super) type Entry = (Option<Prefix>, Option<Prefix6>, Option<u64>);
 
-fn entry(fec: Fec) -> Entry {
+pub(super) fn entry(fec: Fec) -> Entry {
     match fec {
         Fec::Prefix(prefix) => (Some(prefix), None, None),
         Fec::Prefix6(prefix) => (None, Some(prefix), None),
@@ -127,10 +132,16 @@ impl Rsvp {
         lead.into_iter().chain(fecs(spec, sequence).filter(own).map(set)).collect()
     }
 
-    /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the
-    /// writes that this takes.
-    fn unmap(&mut self, sequence: u64, spec: &TunnelSpec, kept: Option<&TunnelSpec>) -> Vec<TableOp> {
-        let kept = entries(kept, sequence);
+    /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too, and
+    /// those that drop packets now: the writes that this takes.
+    fn unmap(&mut self, index: u32, spec: &TunnelSpec, kept: Option<&TunnelSpec>) -> Vec<TableOp> {
+        let Some(tunnel) = self.tunnels.get(index) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return Vec::new();
+        };
+        let sequence = tunnel.sequence;
+        let mut kept = entries(kept, sequence);
+        kept.extend(barred::entries(tunnel.barred.as_deref(), sequence));
         let gone = fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec)));
         gone.filter_map(|fec| match fec {
             Fec::Prefix(prefix) => self.unbind(IpPrefix::V4(prefix), sequence),
@@ -140,7 +151,7 @@ impl Rsvp {
         .collect()
     }
 
-    fn write_ftn(&mut self, ops: Vec<TableOp>) {
+    pub(super) fn write_ftn(&mut self, ops: Vec<TableOp>) {
         if !ops.is_empty() {
             self.write(ops, true, Purpose::Nothing);
         }
@@ -170,13 +181,14 @@ impl Rsvp {
         if let Some(before) = before {
             tunnel.retiring.push((linger, before));
         }
-        let (id, sequence) = (tunnel.id(), tunnel.sequence);
+        let id = tunnel.id();
         let offered = tunnel.offered.take();
         let carried = std::mem::replace(&mut tunnel.carried, offered.clone());
         if let Some(carried) = carried {
-            let ops = self.unmap(sequence, &carried, offered.as_deref());
+            let ops = self.unmap(index, &carried, offered.as_deref());
             self.write_ftn(ops);
         }
+        self.bar(index);
         // It may have been changed while the batch was on its way.
         self.carry(index);
         self.autoroute();
@@ -216,7 +228,7 @@ impl Rsvp {
             return;
         }
         let mut ops =
-            carried.map(|carried| self.unmap(sequence, &carried, Some(&wanted))).unwrap_or_default();
+            carried.map(|carried| self.unmap(index, &carried, Some(&wanted))).unwrap_or_default();
         ops.extend(self.map_to(active, sequence, &wanted));
         self.write_ftn(ops);
     }
@@ -235,9 +247,10 @@ impl Rsvp {
         tunnel.give_up_at = base::Time::MAX;
         let offered = tunnel.offered.take().filter(|_| mapping);
         let (sequence, active, carried) = (tunnel.sequence, tunnel.active, tunnel.carried.clone());
+        self.bar(index);
         if let Some(offered) = offered {
             // The entries may point to the candidate by now.
-            let mut ops = self.unmap(sequence, &offered, carried.as_deref());
+            let mut ops = self.unmap(index, &offered, carried.as_deref());
             if let (Some(active), Some(carried)) = (active, carried) {
                 ops.extend(self.map_to(active, sequence, &carried));
             }
@@ -256,11 +269,13 @@ impl Rsvp {
         // No LSP carries its traffic.
         let Some(lsp) = tunnel.active.take() else { return };
         self.counters.faults.step(&mut tunnel.state, TunnelEvent::Dropped);
-        let (id, sequence) = (tunnel.id(), tunnel.sequence);
+        let id = tunnel.id();
         // Entries on their way to a new LSP are left to it.
         let offered: Option<Arc<TunnelSpec>> = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
-        if let Some(carried) = tunnel.carried.take() {
-            let ops = self.unmap(sequence, &carried, offered.as_deref());
+        let carried = tunnel.carried.take();
+        self.bar(index);
+        if let Some(carried) = carried {
+            let ops = self.unmap(index, &carried, offered.as_deref());
             self.write_ftn(ops);
         }
         self.autoroute();

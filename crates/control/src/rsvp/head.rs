@@ -85,6 +85,7 @@ impl Rsvp {
             if spec.autoroute {
                 self.services.shortcuts.add(spec.to);
             }
+            self.bar(index);
             self.signal(index);
             return;
         };
@@ -102,6 +103,7 @@ impl Rsvp {
             carries6: spec.carries6.clone(),
             classed: spec.classed.clone(),
             filters: spec.filters.clone(),
+            when_down: spec.when_down,
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
@@ -109,6 +111,7 @@ impl Rsvp {
         } == **spec;
         if same_lsp {
             self.carry(index);
+            self.bar(index);
             return;
         }
         self.abandon_candidate(index);
@@ -121,6 +124,7 @@ impl Rsvp {
             tunnel.begin_round();
             tunnel.failures = 0;
         }
+        self.bar(index);
         self.signal(index);
     }
 
@@ -128,6 +132,7 @@ impl Rsvp {
     pub(super) fn tunnel_remove(&mut self, id: TunnelId) {
         // One that is not there need not be removed.
         let Some(index) = self.tunnels.find(id) else { return };
+        self.unbar(index);
         self.abandon_candidate(index);
         self.drop_active(index, "removed");
         self.drop_retiring(index);

@@ -18,6 +18,7 @@ mod admission;
 mod advert;
 mod audit;
 mod autoroute;
+mod barred;
 pub mod command;
 mod computed;
 mod config;

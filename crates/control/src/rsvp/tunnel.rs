@@ -36,6 +36,8 @@ pub(super) struct Tunnel {
     pub carried: Option<Arc<TunnelSpec>>,
     /// What the batch under way maps to the candidate.
     pub offered: Option<Arc<TunnelSpec>>,
+    /// What the filters drop in the tables, since there is no LSP, as it was asked for.
+    pub barred: Option<Arc<TunnelSpec>>,
     /// What is kept of its path, if it was ever computed.
     pub computed: Option<Box<Computed>>,
     /// How many tunnels were declared before it.
@@ -62,6 +64,7 @@ impl Tunnel {
             next_lsp_id: first_lsp_id,
             carried: None,
             offered: None,
+            barred: None,
             computed: None,
             sequence: 0,
             timer: None,

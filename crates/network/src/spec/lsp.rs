@@ -9,7 +9,7 @@ use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{LspDiffServ, PhbSet, Rate, Span};
-use control::rsvp::command::ReservationStyle;
+use control::rsvp::command::{ReservationStyle, WhenDown};
 
 base::record! {
     /// A label-switched path from one router to another, or a group of them that differ only by number.
@@ -41,6 +41,9 @@ base::record! {
         pub autoroute: bool = false;
         /// Packets that take it wherever they go.
         pub filters: Vec<FilterSpec> = Vec::new();
+        /// What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them
+        /// `drop`ped.
+        pub when_down: WhenDown = WhenDown::Route;
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";
         /// `e-lsp`, `l-lsp AF1`, or more of it (RFC 3270).
@@ -133,6 +136,7 @@ impl LspSpec {
             classes: self.classes,
             diffserv: self.diffserv,
             filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
+            when_down: self.when_down,
         }
     }
 
@@ -153,6 +157,9 @@ impl LspSpec {
         }
         if self.classes.is_some() && self.carries().iter().any(|prefix| matches!(prefix, IpPrefix::V6(_))) {
             return Err(Diagnostic::new(NetworkProblem::ClassesOfIpv6 {}).at("classes"));
+        }
+        if self.when_down == WhenDown::Drop && self.filters.is_empty() {
+            return Err(Diagnostic::new(NetworkProblem::DropsNothing {}).at("when_down"));
         }
         if self.count > 1 && (carries || !self.filters.is_empty()) {
             let key = if carries { "carries" } else { "filters" };

@@ -74,6 +74,8 @@ base::problems! {
         ClassesOfIpv6 {} is Conflict, "classes-of-ipv6", "IPv6 prefixes are carried whole: say 'classes' of an LSP that carries IPv4 only";
         /// Classes of no destination.
         ClassesOfNothing {} is Conflict, "classes-of-nothing", "'carries' says to where packets of them take it, and is missing";
+        /// Packets of no filter that should be dropped while an LSP is down.
+        DropsNothing {} is Conflict, "drops-nothing", "'filters' says which packets are dropped while it is down, and is missing";
         /// A group of several LSPs that should carry packets of users.
         GroupCarries { count: u32, key: String } is Conflict, "group-carries", "a group of {count} LSPs carries its test packets only: '{key}' is for one LSP";
     }

@@ -2,7 +2,7 @@
 
 use crate::protocol::{self, Change, IpArrival, Output, Over};
 use crate::rsvp::Event;
-use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
+use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Config, Interface, Rsvp};
 use crate::services::{InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
@@ -44,6 +44,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         classed: Vec::new(),
         diffserv: None,
         filters: Vec::new(),
+        when_down: WhenDown::Route,
         retry_limit: Some(0),
         retry_first: Span::from_ms(100),
         retry_max: Span::from_secs(10),

@@ -3,7 +3,7 @@
 use super::bus::id;
 use super::{Net, spec};
 use crate::protocol::Change;
-use crate::rsvp::command::{Command, TunnelSpec};
+use crate::rsvp::command::{Command, TunnelSpec, WhenDown};
 use base::flow::FlowFilter;
 use base::plane::{NextHop, Prefix};
 use base::{PortId, Rate};
@@ -103,5 +103,56 @@ fn filters_keep_their_order_and_move_with_the_lsp() {
     net.command(0, Command::TunnelRemove(second_id));
     net.run(400_000);
     assert_eq!(second_id.to, id(3));
+    net.assert_clean();
+}
+
+#[test]
+fn filters_drop_while_there_is_no_lsp_if_asked_for() {
+    let mut net = Net::new(4, &DIAMOND);
+    let dropped = |net: &Net| -> Vec<_> {
+        let discards = |nhlfe: &&(FlowFilter, base::plane::Nhlfe)| nhlfe.1.next_hop == NextHop::Discard;
+        net.tables[0].flows.values().filter(discards).map(|(filter, _)| filter.protocol).collect()
+    };
+    let tunnel = TunnelSpec {
+        filters: vec![protocol(6), protocol(17)],
+        when_down: WhenDown::Drop,
+        retry_limit: None,
+        ..spec(9, 3, &[&[1, 3]], 1)
+    };
+    // Before the first LSP, while it is there, and behind it.
+    net.link(1, 3, false);
+    let id = net.tunnel(0, tunnel.clone());
+    net.run(100);
+    assert_eq!(dropped(&net), [Some(6), Some(17)]);
+    net.link(1, 3, true);
+    net.run(20_000);
+    assert_eq!(flows(&net), [(Some(6), Some(PortId(0))), (Some(17), Some(PortId(0)))]);
+    assert!(dropped(&net).is_empty());
+    net.link(1, 3, false);
+    net.run(100);
+    assert_eq!((dropped(&net), flows(&net).len()), (vec![Some(6), Some(17)], 2));
+    // Other filters, and none: what is asked for last counts.
+    net.tunnel(0, TunnelSpec { filters: vec![protocol(1)], ..tunnel.clone() });
+    net.run(100);
+    assert_eq!((dropped(&net), flows(&net).len()), (vec![Some(1)], 1));
+    net.tunnel(0, TunnelSpec { when_down: WhenDown::Route, ..tunnel.clone() });
+    net.run(100);
+    assert!(flows(&net).is_empty());
+    // A restart of the node forgets nothing that was asked for.
+    net.tunnel(0, tunnel);
+    net.run(100);
+    net.tables[0] = super::bus::Tables::default();
+    net.change(0, Change::Restart);
+    net.run(100);
+    assert_eq!(dropped(&net), [Some(6), Some(17)]);
+    net.link(1, 3, true);
+    net.run(60_000);
+    assert_eq!(flows(&net).len(), 2);
+    assert!(dropped(&net).is_empty());
+    // A tunnel that nobody wants any more drops nothing.
+    net.command(0, Command::TunnelRemove(id));
+    net.run(1_000);
+    assert!(flows(&net).is_empty());
+    net.run(400_000);
     net.assert_clean();
 }
