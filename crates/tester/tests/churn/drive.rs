@@ -6,7 +6,7 @@ use crate::common::{MS, S, routers};
 use base::plane::Prefix;
 use base::{NodeId, PortId, Rate, Span, StreamId, Time};
 use control::rsvp;
-use control::rsvp::command::{ReservationStyle, RouteHop, TunnelId, TunnelSpec};
+use control::rsvp::command::{ReservationStyle, RouteHop, TunnelId, TunnelSpec, WhenDown};
 use core::net::Ipv4Addr;
 use engine::{Fault, FaultKind};
 use serde_json::{Value, json};
@@ -245,6 +245,7 @@ impl Run {
             classed: Vec::new(),
             diffserv: None,
             filters: Vec::new(),
+            when_down: WhenDown::default(),
             retry_limit: None,
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),
