@@ -17,6 +17,10 @@ CATALOGUE: dict[str, tuple[str, str]] = {
         "convergence",
         "how long do both planes take after each failure, and what do timers say?",
     ),
+    "tag-switching": (
+        "tag_switching",
+        "how long does a tag-switching network take to recover, and what do timers alone say?",
+    ),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
     "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }

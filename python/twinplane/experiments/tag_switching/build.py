@@ -1,0 +1,147 @@
+"""The network of the study, with Ethernet for ATM: tag switches, edge routers, and networks outside."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from ...network import Network
+from .parameters import CUT, DIVERTED, TagSwitchingParameters
+
+COUNTRIES = {"france": 1, "germany": 2, "austria": 3, "italy": 4, "switzerland": 5, "spain": 6}
+"""The digit of each country in its addresses."""
+
+CORE = (
+    ("austria", "italy"),
+    ("italy", "switzerland"),
+    ("austria", "switzerland"),
+    ("germany", "switzerland"),
+    ("france", "germany"),
+    ("france", "spain"),
+)
+"""Links between switches: the triangle, those that the study names, and germany - switzerland, which it does
+not name: something has to join the triangle to the others."""
+
+OUTSIDE = ("france", "austria", "italy", "spain")
+"""Countries whose networks outside of the core are there."""
+
+LINKS = {DIVERTED: ("italy", "austria"), CUT: ("france", "spain")}
+
+CORE_AS = 65000
+
+
+def switch(country: str) -> str:
+    """The tag switch of a country: the name of a node."""
+    return f"{country}-switch"
+
+
+def edge(country: str) -> str:
+    """Its tag edge router."""
+    return f"{country}-edge"
+
+
+def exterior(country: str) -> str:
+    """The router of its network outside."""
+    return f"{country}-exterior"
+
+
+def host(country: str) -> str:
+    """A host behind that."""
+    return f"{country}-host"
+
+
+def failure_s(p: TagSwitchingParameters, seed: int) -> float:
+    """When the link fails: anywhere between two Hellos."""
+    return p.fail_after_s + random.Random(f"failure {seed} {p.link} {p.number}").uniform(0, p.hello_s)
+
+
+def build(p: TagSwitchingParameters, seed: int) -> Network:
+    """One link fails and is repaired, while flows cross it in the core and from outside."""
+    net = Network(seed + 1000 * p.number)
+    core: dict[str, Any] = {"rate": f"{p.rate_mbps} Mbit/s", "delay": f"{p.delay_ms} ms"}
+    near: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "10 us"}
+    for country, digit in COUNTRIES.items():
+        net.router(switch(country), router_id=f"192.168.{digit}0.1", ospf=_ospf(p), tdp=_tdp(p))
+        net.router(
+            edge(country),
+            router_id=f"192.168.{digit}1.1",
+            ospf=_ospf(p, exterior(country) if country in OUTSIDE else None),
+            tdp=_tdp(p),
+            bgp=_edge_bgp(p, country),
+        )
+        net.link(edge(country), switch(country), **near)
+    for a, b in CORE:
+        net.link(switch(a), switch(b), **core)
+    for country in OUTSIDE:
+        digit = COUNTRIES[country]
+        own = f"172.16.{digit}.0/24"
+        peer = {
+            "asn": CORE_AS,
+            "import": "all",
+            "export": "all",
+            "advertisement_interval": f"{p.advertise_s} s",
+        }
+        net.router(
+            exterior(country),
+            bgp={
+                "asn": 100 + 10 * digit,
+                "networks": [own],
+                "hold_time": f"{p.hold_s} s",
+                "neighbors": {edge(country): peer},
+            },
+        )
+        net.host(host(country), address=f"172.16.{digit}.2/24")
+        net.link(edge(country), exterior(country), **near)
+        net.link(host(country), exterior(country), **near)
+    a, b = LINKS[p.link]
+    rate = f"{p.packets_per_s * 64 * 8} bit/s"
+    start = f"{p.fail_after_s - 5} s"
+    net.flow(edge(a), edge(b), name="core", rate=rate, size=64, start=start, log=True)
+    net.flow(host(a), host(b), name="outside", rate=rate, size=64, start=start, log=True)
+    _phases(net, p, seed)
+    at = net.at(f"{failure_s(p, seed):.6f} s")
+    ends = switch(a), switch(b)
+    if p.detection == "hello":
+        at.loss(*ends, share=1.0, for_=f"{p.down_s} s")
+    else:
+        at.fail(*ends, for_=f"{p.down_s} s")
+    return net
+
+
+def _phases(net: Network, p: TagSwitchingParameters, seed: int) -> None:
+    """Routers restart early, each at a time of its own: else Hellos of all would leave together."""
+    drawn = random.Random(f"phases {seed} {p.link} {p.number}")
+    for country in COUNTRIES:
+        for name in (switch(country), edge(country)):
+            net.at(f"{drawn.uniform(1, 1 + p.hello_s):.6f} s").restart(name, down="1 s")
+
+
+def _ospf(p: TagSwitchingParameters, towards: str | None = None) -> Mapping[str, Any]:
+    delay = f"{p.spf_s} s"
+    said: dict[str, Any] = {
+        "area": 0,
+        "hello_interval": f"{p.hello_s} s",
+        "dead_interval": f"{p.dead_s} s",
+        "spf": {"initial": delay, "short": delay, "long": delay, "learn": delay, "hold_down": "10 s"},
+    }
+    if towards is not None:
+        said["interfaces"] = {towards: {"passive": True}}
+    return said
+
+
+def _tdp(p: TagSwitchingParameters) -> Mapping[str, Any]:
+    return {"hello_interval": f"{p.tdp_hello_s} s"}
+
+
+def _edge_bgp(p: TagSwitchingParameters, country: str) -> Mapping[str, Any]:
+    own: dict[str, Any] = {"asn": CORE_AS, "next_hop_self": True}
+    neighbors = {f"192.168.{digit}1.1": own for other, digit in COUNTRIES.items() if other != country}
+    if country in OUTSIDE:
+        neighbors[exterior(country)] = {
+            "asn": 100 + 10 * COUNTRIES[country],
+            "import": "all",
+            "export": "all",
+            "advertisement_interval": f"{p.advertise_s} s",
+        }
+    return {"asn": CORE_AS, "hold_time": f"{p.hold_s} s", "neighbors": neighbors}

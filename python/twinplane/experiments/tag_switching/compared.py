@@ -1,0 +1,120 @@
+"""The published times beside what timers say, and beside what was measured."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...results.points import Point
+from ..scores import Comparison, Kind, rounding
+from .parameters import CUT, DIVERTED, TagSwitchingParameters
+from .timers import FLOODING_S, Interval, predict
+
+LINK_OF = {"failure": DIVERTED, "repair": CUT}
+"""After which link's failure, or repair, packets come back."""
+WORDS = {
+    "core": "in the core",
+    "outside": "from outside",
+    "failure": "after a failure",
+    "repair": "after the repair",
+}
+
+
+@cache
+def published() -> dict[str, Any]:
+    """The figures of the study."""
+    return tomllib.loads((Path(__file__).parent / "published.toml").read_text())
+
+
+def expected(p: TagSwitchingParameters, event: str, plane: str) -> Interval | None:
+    """What timers say, if the link fails in these runs that tells of it."""
+    link = LINK_OF[event]
+    return predict(p.model_copy(update={"link": link}), event, plane) if link in p.links else None
+
+
+def comparisons(points: Sequence[Point]) -> list[Comparison]:
+    """The published figures, then all that timers say, those that the study does not have among them."""
+    found = []
+    for point in points:
+        p = TagSwitchingParameters.model_validate(point.parameters)
+        lead = f"{p.detection}: " if len(points) > 1 else ""
+        found += [*_published(lead, p, point), *_predicted(lead, p, point)]
+    return found
+
+
+def _published(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    found = []
+    for row in published()["recovery"]:
+        event, plane = row["event"], row["plane"]
+        timers = expected(p, event, plane)
+        if timers is None:
+            continue
+        for end, key, at in (("least", "min", timers.low_s), ("greatest", "max", timers.high_s)):
+            said = float(row[f"{end}_s"])
+            found.append(
+                Comparison(
+                    f"{lead}{row['what']}: the {end}",
+                    "s",
+                    Kind.OUTSIDE,
+                    said,
+                    point.metrics.get(f"{plane}_{event}_{key}_s"),
+                    *rounding(said, float(row["digits"])),
+                    "rounding of the figure",
+                    at,
+                    f"of {p.runs} runs",
+                )
+            )
+    return found
+
+
+def _predicted(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    known = {(row["plane"], row["event"]) for row in published()["recovery"]}
+    found = []
+    for event in LINK_OF:
+        for plane in ("core", "outside"):
+            timers = expected(p, event, plane)
+            if timers is None:
+                continue
+            new = "" if (plane, event) in known else " (the study has none)"
+            for end, key, at in (("earliest", "min", timers.low_s), ("latest", "max", timers.high_s)):
+                found.append(
+                    Comparison(
+                        f"{lead}{WORDS[plane]}, {WORDS[event]}{new}: the {end}",
+                        "s",
+                        Kind.OURS,
+                        None,
+                        point.metrics.get(f"{plane}_{event}_{key}_s"),
+                        timers.low_s - FLOODING_S,
+                        timers.high_s + FLOODING_S,
+                        timers.why,
+                        at,
+                        f"of {p.runs} runs",
+                    )
+                )
+    return found
+
+
+def arithmetic(points: Sequence[Point]) -> list[str]:
+    """What the published intervals would need."""
+    p = TagSwitchingParameters.model_validate(points[0].parameters)
+    both = {
+        one: predict(p.model_copy(update={"link": DIVERTED, "detection": one}), "failure", "core")
+        for one in ("interface", "hello")
+    }
+    fast, slow = both["interface"], both["hello"]
+    assert fast is not None and slow is not None
+    return [
+        "In the core timers leave two ways to see a failure: an interface that goes down,"
+        f" {fast.low_s:g} s until routes are new, and a dead interval, {slow.low_s:g} to {slow.high_s:g} s."
+        " Published are 12 to 38 s: neither gives 12 s, and the second gives more than 38 s in part of the"
+        " phases. Something between, such as cells that watch a circuit (OAM), would give up after a time of"
+        " its own; the study says nothing of it.",
+        "Seen from outside after a failure, which the study could not measure, nothing waits for BGP or for"
+        " tags where another way is left: tags of all neighbours are kept, and sessions of BGP follow the"
+        " routes of OSPF.",
+        "After the repair OSPF comes first, since TDP's sessions join loopback addresses: tags are there at"
+        " the next Hello, and BGP has told its neighbours outside by then, unless it withdrew just before.",
+    ]

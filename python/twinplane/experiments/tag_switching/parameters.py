@@ -1,0 +1,72 @@
+"""Parameters of `tag-switching`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from ..parameters import Parameters
+
+DIVERTED, CUT = "italy-austria", "france-spain"
+"""The links that fail: one of the triangle, which has another way, and the only one to a country."""
+
+
+class TagSwitchingParameters(Parameters):
+    """Parts of the published study, each on the network of six countries."""
+
+    part: Literal["recovery"] = Field("recovery", description="which part of the study")
+    link: Literal["both", "italy-austria", "france-spain"] = Field(
+        "both",
+        description="the link that fails: one with another way, the only one of a country, or each in turn",
+    )
+    detection: Literal["hello", "interface"] = Field(
+        "hello", description="routers learn of a failure since Hellos stay away, or their interfaces go down"
+    )
+    runs: int = Field(8, ge=1, le=1000, description="runs for each link, with timers in other phases")
+    number: int = Field(0, ge=0, le=999, description="number of the first of them")
+    hello_s: int = Field(10, ge=1, le=300, description="of OSPF: from a Hello to the next")
+    dead_s: int = Field(
+        40, ge=2, le=1200, description="of OSPF: a neighbour that is silent for so long is gone"
+    )
+    spf_s: float = Field(5.0, ge=0, le=60, description="of OSPF: from a change to the computation of paths")
+    tdp_hello_s: int = Field(5, ge=1, le=60, description="of TDP: from a Hello to the next")
+    advertise_s: int = Field(
+        30, ge=0, le=600, description="of BGP: from what another AS is told to what it is told next, at most"
+    )
+    hold_s: int = Field(
+        180, ge=3, le=3600, description="of BGP: a neighbour that is silent for so long is gone"
+    )
+    down_s: float = Field(60.0, gt=0, le=100_000, description="from the failure to the repair")
+    rate_mbps: float = Field(1.82, gt=0, le=10_000, description="of links: 4750 cells/s carry 1.82 Mbit/s")
+    delay_ms: float = Field(5.0, ge=0, le=1000, description="propagation of a link of the core")
+    packets_per_s: int = Field(50, ge=1, le=1000, description="of each flow")
+
+    @model_validator(mode="after")
+    def _as_it_can_be(self) -> TagSwitchingParameters:
+        if self.dead_s <= self.hello_s:
+            raise ValueError(
+                f"dead_s={self.dead_s}: a neighbour is gone after more than a Hello, hello_s={self.hello_s}"
+            )
+        least = self.dead_s + self.spf_s if self.detection == "hello" else self.spf_s
+        if self.down_s <= least + 5:
+            raise ValueError(
+                f"down_s={self.down_s:g}: more than {least + 5:g}, so that routers have seen the failure"
+                " before the repair"
+            )
+        if self.down_s >= self.hold_s * 2 / 3:
+            raise ValueError(
+                f"down_s={self.down_s:g}: less than {self.hold_s * 2 / 3:g}, two thirds of hold_s,"
+                " so that sessions of BGP outlast the failure"
+            )
+        return self
+
+    @property
+    def fail_after_s(self) -> float:
+        """When everything has settled: the failure is a part of a Hello later."""
+        return 60.0 + 2 * self.dead_s + self.advertise_s
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that fail, one at a time."""
+        return (DIVERTED, CUT) if self.link == "both" else (self.link,)

@@ -1,0 +1,87 @@
+"""What timers alone say: between which times packets arrive again after a failure, and after the repair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .parameters import CUT, DIVERTED, TagSwitchingParameters
+
+FLOODING_S = 0.2
+"""What no timer says: flooding over six links, the description of databases, connections, and packets of a
+flow that were under way."""
+JITTER = 0.75
+"""The least share of a time that BGP waits (RFC 4271, 10)."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From the earliest to the latest time after the event, in seconds, and how they come about."""
+
+    low_s: float
+    high_s: float
+    why: str
+
+    def __contains__(self, at: float) -> bool:
+        """Is a time among them, but for what no timer says?"""
+        return self.low_s - FLOODING_S <= at <= self.high_s + FLOODING_S
+
+
+def predict(p: TagSwitchingParameters, event: str, plane: str) -> Interval | None:
+    """Of a part with one link: ``failure`` or ``repair``, ``core`` or ``outside``; None: nothing to see."""
+    if p.link == DIVERTED:
+        # Another way is there. Tags of all neighbours are known, sessions and routes of BGP stay: both planes
+        # wait for the same. After the repair packets go on by the other way until the better one is there.
+        return _lost(p) if event == "failure" else None
+    assert p.link == CUT
+    if event == "failure":
+        return None  # There is no other way: nothing arrives until the repair.
+    return _core_back(p) if plane == "core" else _outside_back(p)
+
+
+def _lost(p: TagSwitchingParameters) -> Interval:
+    """Detection, then the delay of the computation."""
+    if p.detection == "interface":
+        return Interval(
+            p.spf_s, p.spf_s, "an interface goes down at once; paths are computed after their delay"
+        )
+    low = p.dead_s - p.hello_s + p.spf_s
+    return Interval(
+        low,
+        p.dead_s + p.spf_s,
+        "the dead interval from the last Hello on; paths are computed after their delay",
+    )
+
+
+def _adjacent(p: TagSwitchingParameters) -> Interval:
+    """Until both ends have heard each other, and computed paths."""
+    if p.detection == "interface":
+        at = p.hello_s + p.spf_s
+        return Interval(
+            at, at, "both ends say Hello at once, and name each other in the next; then paths are computed"
+        )
+    return Interval(
+        p.spf_s, p.hello_s + p.spf_s, "the first Hello of each end, the later one; then paths are computed"
+    )
+
+
+def _core_back(p: TagSwitchingParameters) -> Interval:
+    """Routes of OSPF are enough for packets between edge routers."""
+    return _adjacent(p)
+
+
+def _outside_back(p: TagSwitchingParameters) -> Interval:
+    """Behind the routes: a session of TDP, which needs them, and what BGP tells outside."""
+    routes = _adjacent(p)
+    # A connection is tried at each Hello of either end.
+    tags = Interval(routes.low_s, routes.high_s + p.tdp_hello_s, "")
+    # The withdrawal was told when the failure was seen; the next word waits for the interval behind it.
+    seen = _lost(p)
+    free_low = seen.low_s - p.down_s + JITTER * p.advertise_s
+    free_high = seen.high_s - p.down_s + p.advertise_s
+    told_low, told_high = max(routes.low_s, free_low), max(routes.high_s, free_high)
+    return Interval(
+        max(tags.low_s, told_low),
+        max(tags.high_s, told_high),
+        f"{routes.why}; tags at the next Hello of TDP; BGP tells outside when its interval since the"
+        " withdrawal is over",
+    )
