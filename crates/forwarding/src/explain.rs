@@ -217,11 +217,14 @@ impl Forwarding {
         let mut all = Vec::new();
         for len in (0..=32).rev() {
             let prefix = Prefix::new(to, len);
-            let Some((place, known)) = self.fib.place(prefix).and_then(|at| Some((at, self.fib.get(at)?))) else {
+            let Some((place, known)) = self.fib.place(prefix).and_then(|at| Some((at, self.fib.get(at)?)))
+            else {
                 continue;
             };
             let prefix = IpPrefix::V4(prefix);
-            for (at, one) in (0..).zip(self.fib.class_list(known.classed).into_iter().flat_map(|list| list.iter())) {
+            for (at, one) in
+                (0..).zip(self.fib.class_list(known.classed).into_iter().flat_map(|list| list.iter()))
+            {
                 if one.classes.contains(phb) {
                     let rule = Rule::Mapped { prefix, classes: Some((one.order, one.classes)) };
                     all.push((Some(By::Class(place, at)), Taken { rule, nhlfe: self.nhlfe(&one.entry) }));
@@ -240,7 +243,12 @@ impl Forwarding {
             if let Some(known) = fib.exact(prefix) {
                 // Only the longest prefix is ever decided by.
                 let place = fib.find(to).unwrap_or_default();
-                self.push_plain(&mut all, IpPrefix::V6(prefix), By::Prefix6(place), [&known.ftn, &known.route]);
+                self.push_plain(
+                    &mut all,
+                    IpPrefix::V6(prefix),
+                    By::Prefix6(place),
+                    [&known.ftn, &known.route],
+                );
             }
         }
         all

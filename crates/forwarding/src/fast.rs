@@ -119,7 +119,7 @@ impl Forwarding {
         }
     }
 
-    fn again(&self, port: PortId, frame: &Frame) -> Result<Plan, Exception> {
+    pub(crate) fn again(&self, port: PortId, frame: &Frame) -> Result<Plan, Exception> {
         let admitted = self.admit(port, frame.header())?;
         self.decide::<true>(admitted, frame)
     }
@@ -280,49 +280,7 @@ impl Forwarding {
     #[inline(always)]
     pub(crate) fn rewrite(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
         let adjacency = *self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
-        let pushed = plan.depth * LABEL;
-        let popped = plan.pop * LABEL;
-        let fits = if pushed > popped {
-            frame.grow_front(pushed - popped)
-        } else {
-            frame.shrink_front(popped - pushed)
-        };
-        if !fits {
-            return Err(DropReason::StackDepth.into());
-        }
-        if plan.excess > 0 {
-            // What lies behind the packet goes no further, so that a frame is no longer than the egress takes.
-            let kept = frame.body().len().saturating_sub(plan.excess);
-            frame.set_body(frame.body().slice(0, kept));
-        }
-        let header = frame.header_mut();
-        let (ethernet, rest) = header.split_at_mut_checked(ETHERNET).ok_or(DropReason::Truncated)?;
-        let (labels, below) = rest.split_at_mut_checked(pushed).ok_or(DropReason::Truncated)?;
-        match plan.below_ttl {
-            Some(ttl) if plan.below_is_ipv6 => below.iter_mut().take(8).skip(7).for_each(|b| *b = ttl),
-            Some(ttl) if plan.below_is_ip => set_ipv4_ttl(below, ttl),
-            Some(ttl) => below.iter_mut().take(LABEL).skip(LABEL - 1).for_each(|b| *b = ttl),
-            None => {}
-        }
-        match plan.below_dscp {
-            Some(dscp) if plan.below_is_ipv6 => set_ipv6_dscp(below, dscp),
-            Some(dscp) => set_ipv4_dscp(below, dscp),
-            None => {}
-        }
-        if let (Some(tc), Some(byte)) = (plan.below_tc, below.get_mut(2)) {
-            *byte = *byte & !0x0e | tc.value() << 1;
-        }
-        for (bytes, word) in labels.chunks_exact_mut(LABEL).zip(plan.stack[..plan.depth].iter().rev()) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
-        let labelled = plan.depth > 0 || !plan.below_is_ip;
-        let ethertype = match (labelled, plan.below_is_ipv6) {
-            (true, _) => ETHERTYPE_MPLS,
-            (false, true) => ETHERTYPE_IPV6,
-            (false, false) => ETHERTYPE_IPV4,
-        };
-        ethernet[..12].copy_from_slice(&adjacency.addresses);
-        ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
+        plan.write(frame, &adjacency)?;
         let bytes = frame.wire_len();
         let entry: Option<&mut Entry> = match plan.by {
             By::Label => None,
@@ -353,6 +311,57 @@ impl Forwarding {
     /// Counts a drop that the node's control processor decided on.
     pub fn count_drop(&mut self, reason: DropReason) {
         self.drops.count(reason);
+    }
+}
+
+impl Plan {
+    /// Writes what was decided into a frame that leaves by an adjacency.
+    #[inline(always)]
+    pub(crate) fn write(&self, frame: &mut Frame, adjacency: &Adjacency) -> Result<(), DropReason> {
+        let pushed = self.depth * LABEL;
+        let popped = self.pop * LABEL;
+        let fits = if pushed > popped {
+            frame.grow_front(pushed - popped)
+        } else {
+            frame.shrink_front(popped - pushed)
+        };
+        if !fits {
+            return Err(DropReason::StackDepth);
+        }
+        if self.excess > 0 {
+            // What lies behind the packet goes no further, so that a frame is no longer than the egress takes.
+            let kept = frame.body().len().saturating_sub(self.excess);
+            frame.set_body(frame.body().slice(0, kept));
+        }
+        let header = frame.header_mut();
+        let (ethernet, rest) = header.split_at_mut_checked(ETHERNET).ok_or(DropReason::Truncated)?;
+        let (labels, below) = rest.split_at_mut_checked(pushed).ok_or(DropReason::Truncated)?;
+        match self.below_ttl {
+            Some(ttl) if self.below_is_ipv6 => below.iter_mut().take(8).skip(7).for_each(|b| *b = ttl),
+            Some(ttl) if self.below_is_ip => set_ipv4_ttl(below, ttl),
+            Some(ttl) => below.iter_mut().take(LABEL).skip(LABEL - 1).for_each(|b| *b = ttl),
+            None => {}
+        }
+        match self.below_dscp {
+            Some(dscp) if self.below_is_ipv6 => set_ipv6_dscp(below, dscp),
+            Some(dscp) => set_ipv4_dscp(below, dscp),
+            None => {}
+        }
+        if let (Some(tc), Some(byte)) = (self.below_tc, below.get_mut(2)) {
+            *byte = *byte & !0x0e | tc.value() << 1;
+        }
+        for (bytes, word) in labels.chunks_exact_mut(LABEL).zip(self.stack[..self.depth].iter().rev()) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        let labelled = self.depth > 0 || !self.below_is_ip;
+        let ethertype = match (labelled, self.below_is_ipv6) {
+            (true, _) => ETHERTYPE_MPLS,
+            (false, true) => ETHERTYPE_IPV6,
+            (false, false) => ETHERTYPE_IPV4,
+        };
+        ethernet[..12].copy_from_slice(&adjacency.addresses);
+        ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
+        Ok(())
     }
 }
 

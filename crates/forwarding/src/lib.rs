@@ -10,6 +10,7 @@
 //! - [`offload`]: what a kernel left undone on frames that do not just pass through
 //! - [`conditioner`]: meters, markers and policers, at ingress ports or before egress queues
 //! - [`queue`]: queue disciplines at egress ports
+//! - [`explain`]: what decides on a packet, and what it overrides
 //! - [`view`]: the tables as plain values
 //!
 //! Drain order: after each batch the owner looks at the verdicts; a punted frame is byte for byte what came in.
@@ -25,6 +26,7 @@ pub mod conditioner;
 mod decide;
 pub mod driver;
 mod entry;
+pub mod explain;
 mod fast;
 mod fib;
 mod fib6;

@@ -12,6 +12,7 @@ mod check;
 mod command;
 mod conditioners;
 mod configure;
+mod deciding;
 mod description;
 pub mod error;
 mod ipv6;
@@ -40,6 +41,7 @@ mod unwritten;
 pub mod ways;
 
 pub use build::Build;
+pub use deciding::PacketSpec;
 pub use description::{Description, HopSpec, LinkSpec, LspSpec, NodeSpec};
 pub use error::NetworkError;
 pub use kind::{KINDS, NodeKind};

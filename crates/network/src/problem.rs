@@ -210,6 +210,14 @@ base::problems! {
         NoNode { node: usize, count: usize } is UnknownName, "no-node-number", "node {node}: there are {count}";
         /// A table that only the process of a router has.
         TableOfProcess { table: String } is Conflict, "table-of-process", "table '{table}': only a router that runs as a process of its own has it";
+        /// A table of the way of a packet, and no packet.
+        TableOfPacket { table: String } is WrongType, "table-of-packet", "table '{table}': of a packet to where?";
+        /// A destination that is none.
+        NoDestination { to: String } is UnknownName, "no-destination", "'{to}' is neither an address nor the name of a node";
+        /// A packet between two families.
+        TwoFamilies { src: String, to: String } is Conflict, "two-families", "a packet from {src} to {to}: both addresses are of IPv4, or both of IPv6";
+        /// A router that no packet can come to.
+        NoPortUp { node: String } is Conflict, "no-port-up", "no port of '{node}' is up: no packet comes there";
         /// A table of one node, and no node.
         TableOfWhich { table: String } is WrongType, "table-of-which", "table '{table}': of which node?";
         /// A name that no table has.

@@ -5,13 +5,13 @@ use crate::describe::{object, value};
 use crate::draft::PyDraft;
 use crate::error::{diagnostic, input, network, run, warning};
 use crate::table::PyTable;
-use base::describe::Value;
+use base::describe::{Describe, Value};
 use base::diagnostic::{Diagnostic, os_text};
 use base::plane::Prefix;
 use base::{NodeId, Time};
 use engine::{Fault, Recording, ThreadsFor};
 use network::kernels::Expectation;
-use network::{Link, Part};
+use network::{Link, PacketSpec, Part};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -179,6 +179,13 @@ impl PyNetwork {
     #[pyo3(signature = (name, node=None))]
     fn table(&mut self, name: &str, node: Option<usize>) -> PyResult<PyTable> {
         self.inner().table(name, node).map(PyTable::new).map_err(network)
+    }
+
+    /// What decides on a packet from a node, as it is described, at each router of its way.
+    fn path(&mut self, py: Python<'_>, node: usize, packet: &Bound<'_, PyAny>) -> PyResult<PyTable> {
+        let given = value(packet)?;
+        let packet = PacketSpec::read(&given).map_err(|error| diagnostic(py, &given, &error))?;
+        self.inner().path(node, &packet).map(PyTable::new).map_err(network)
     }
 
     /// Those rows of a table that are of one flow or group of LSPs, by its place, or happened from one time to before

@@ -9,10 +9,10 @@ use crate::process;
 use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
 use base::Time;
-use base::describe;
+use base::describe::{self, Describe};
 use control::rsvp::Rsvp;
 use engine::Fault;
-use network::Network;
+use network::{Network, PacketSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
@@ -135,6 +135,7 @@ impl Instance {
                 self.captures.begin(&mut self.network, &asked, calendar)
             }
             Request::CaptureStop(number) => self.captures.end(&mut self.network, number),
+            Request::Path(packet) => self.path(packet),
             Request::Status => Ok(self.status()),
             Request::Stop => {
                 self.stopped = true;
@@ -155,6 +156,14 @@ impl Instance {
             self.trim = true;
         }
         Ok(table)
+    }
+
+    /// What decides on a packet that comes to this router.
+    fn path(&mut self, packet: Map<String, Value>) -> Answer {
+        let packet = PacketSpec::read(&described(&Value::Object(packet))?);
+        let packet = packet.map_err(|error| format!("path: {error}"))?;
+        let table = self.network.path(self.node, &packet).map_err(text)?;
+        network::tables::json(&table).map_err(text)
     }
 
     /// A group of LSPs that begins here.

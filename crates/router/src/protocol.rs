@@ -26,6 +26,8 @@ pub enum Request {
     Ping(Ping),
     /// Sends echo requests with growing TTL; the answer comes when the destination has answered, or too late.
     Traceroute(Traceroute),
+    /// What decides here on a packet: a table. The fields are those of a packet in `path` of a network.
+    Path(serde_json::Map<String, Value>),
     /// Puts a fault on a link.
     Fault(serde_json::Map<String, Value>),
     /// Takes all faults away.

@@ -22,6 +22,7 @@ mod media;
 mod ospf;
 mod parity;
 mod parts;
+mod path;
 mod placed;
 mod ports;
 mod queues;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const PREFERENCE: u8 = 7;
 
 /// The group of the tunnel that was declared as number `sequence`.
-const fn group(sequence: u64) -> GroupId {
+pub(super) const fn group(sequence: u64) -> GroupId {
     GroupId(FIRST_OF_TUNNELS + (sequence % (1 << 28)) as u32)
 }
 

@@ -39,12 +39,11 @@ impl Rsvp {
         let mut kept = entries(wanted.as_deref(), sequence);
         let carried = tunnel.carried.iter().flat_map(|spec| flows(spec, sequence));
         kept.extend(carried.map(entry));
-        let gone = before.iter().flat_map(|spec| flows(spec, sequence)).filter(|fec| !kept.contains(&entry(*fec)));
+        let gone =
+            before.iter().flat_map(|spec| flows(spec, sequence)).filter(|fec| !kept.contains(&entry(*fec)));
         let gone = gone.map(|fec| TableOp::FtnRemove { fec });
-        let nhlfe = Nhlfe {
-            next_hop: NextHop::Discard,
-            ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc)
-        };
+        let nhlfe =
+            Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc) };
         let barred = wanted.iter().flat_map(|spec| flows(spec, sequence));
         let ops = barred.map(|fec| TableOp::FtnSet { fec, nhlfe }).chain(gone).collect();
         self.write_ftn(ops);

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Bits of an order number that count within a tunnel: it can have 2^20 filters, and as many prefixes with classes.
-const FILTER_BITS: u32 = 20;
+pub(super) const FILTER_BITS: u32 = 20;
 
 /// The packets that the filters of a tunnel take, the one declared as number `sequence`.
 pub(super) fn flows(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
@@ -227,8 +227,7 @@ impl Rsvp {
         }) {
             return;
         }
-        let mut ops =
-            carried.map(|carried| self.unmap(index, &carried, Some(&wanted))).unwrap_or_default();
+        let mut ops = carried.map(|carried| self.unmap(index, &carried, Some(&wanted))).unwrap_or_default();
         ops.extend(self.map_to(active, sequence, &wanted));
         self.write_ftn(ops);
     }

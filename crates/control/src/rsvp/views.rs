@@ -1,10 +1,13 @@
 //! Read-only views, as plain data.
 
 use super::Rsvp;
+use super::autoroute::group;
 use super::command::TunnelId;
+use super::ftn::FILTER_BITS;
 use super::lsp::{Lsp, Role, SessionKey};
 use super::record_route;
 use super::transport::Neighbor;
+use base::plane::GroupId;
 use base::{Label, PortId, Rate, Time};
 use core::net::Ipv4Addr;
 use wire::rsvp::{DiffServ, RroSubobject, Style};
@@ -147,6 +150,30 @@ impl Rsvp {
         let session = SessionKey { end_point: tunnel.to, tunnel_id: tunnel.id, extended: from };
         let mut lsps = self.store.session(&session).filter_map(|index| self.store.get(index));
         lsps.any(|lsp| lsp.in_label == Some(label))
+    }
+
+    /// The name of the LSP with whose label packets arrive here.
+    pub fn named_by_label(&self, label: Label) -> Option<String> {
+        let mut all = self.store.iter().map(|(_, lsp)| lsp);
+        let lsp = all.find(|lsp| lsp.in_label == Some(label))?;
+        Some(String::from_utf8_lossy(&lsp.name).into_owned())
+    }
+
+    /// The name of the tunnel that was declared as number `sequence`: the rank of its bindings.
+    pub fn named_by_sequence(&self, sequence: u64) -> Option<String> {
+        let mut all = self.tunnels.iter();
+        all.find(|(_, tunnel)| tunnel.sequence == sequence).map(|(_, tunnel)| tunnel.spec.name.clone())
+    }
+
+    /// The name of the tunnel that a filter, or an entry of a prefix for some PHBs, leads into, by its order.
+    pub fn named_by_order(&self, order: u64) -> Option<String> {
+        self.named_by_sequence(order >> FILTER_BITS)
+    }
+
+    /// The name of the tunnel that routes lead through by a group of next hops.
+    pub fn named_by_group(&self, of: GroupId) -> Option<String> {
+        let mut all = self.tunnels.iter();
+        all.find(|(_, tunnel)| group(tunnel.sequence) == of).map(|(_, tunnel)| tunnel.spec.name.clone())
     }
 
     /// How many LSPs this router has path state for.

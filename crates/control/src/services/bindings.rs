@@ -172,6 +172,11 @@ impl Bindings {
         Binder { preference, owner, rank }
     }
 
+    /// Whose the binding of a prefix is that is in force.
+    pub fn binder(&self, prefix: IpPrefix) -> Option<Binder> {
+        self.get(prefix).map(|binding| self.binder_of(binding))
+    }
+
     /// Binds a prefix to an entry, or to another than before.
     pub fn bind(&mut self, prefix: IpPrefix, binder: Binder, nhlfe: Nhlfe) -> Bound {
         let first = self.get(prefix).map(|first| self.binder_of(first));

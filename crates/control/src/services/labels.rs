@@ -92,6 +92,11 @@ impl Labels {
         spaces.flat_map(|space| &space.owners).filter(|each| each.id == owner).map(|each| each.used).sum()
     }
 
+    /// Whose a label of the platform is; nothing if it is not taken.
+    pub fn owner(&self, label: Label) -> Option<ProtocolId> {
+        self.platform.owner_of(label)
+    }
+
     /// How many labels are taken, by owner and space: those that have or had any.
     pub fn owners(&self) -> impl Iterator<Item = (LabelSpace, ProtocolId, u32)> {
         let interfaces = self.interfaces.iter().map(|(id, space)| (LabelSpace::Interface(*id), space));
@@ -109,6 +114,14 @@ impl Labels {
 }
 
 impl Space {
+    fn owner_of(&self, label: Label) -> Option<ProtocolId> {
+        let place = label.value().checked_sub(self.first)?;
+        let block = (place / BLOCK) as usize;
+        let is_taken = self.taken.get(block)? >> (place % BLOCK) & 1 == 1;
+        let owner = self.blocks.get(block)?.checked_sub(1)?;
+        self.owners.get(usize::from(owner)).filter(|_| is_taken).map(|owner| owner.id)
+    }
+
     fn new(first: Label, last: Label) -> Space {
         // Labels 0 to 15 are reserved (RFC 3032, 2.1).
         let first = first.max(Label::FIRST_UNRESERVED).value();

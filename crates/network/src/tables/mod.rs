@@ -7,6 +7,9 @@ mod router;
 mod tcp;
 mod whole;
 
+pub(crate) use router::hop;
+
+use crate::deciding::PathRow;
 use crate::error::NetworkError;
 use crate::problem::RunProblem;
 use crate::{Network, actions, conditioners, live, queues, rerouting, signals};
@@ -40,6 +43,8 @@ pub enum Scope {
     Network,
     /// Of a router that runs as a process of its own, by which it is made.
     Process,
+    /// Of a packet that is described.
+    Packet,
 }
 
 /// How a table is made: of one node where it is asked of one.
@@ -74,7 +79,7 @@ impl<T> TableEntry<T> {
 
     fn takes(&self, node: Option<usize>) -> bool {
         match self.scope {
-            Scope::Process => false,
+            Scope::Process | Scope::Packet => false,
             Scope::Router | Scope::Device => node.is_some(),
             Scope::Either | Scope::Network => true,
         }
@@ -126,6 +131,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<whole::EventRow>(Scope::Network, |network, _| Ok(network.event_table(&Part::default()))),
     entry::<actions::ActionRow>(Scope::Network, |network, _| Ok(network.action_table())),
     entry::<rerouting::ComputedRow>(Scope::Network, |network, _| Ok(network.computed_routes())),
+    entry::<PathRow>(Scope::Packet, |_, _| Ok(Table::empty(PathRow::DECL))),
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
 
@@ -167,6 +173,9 @@ impl Network {
             Some(entry) => return (entry.make)(self, node),
             None if named.clone().any(|entry| entry.scope == Scope::Process) => {
                 RunProblem::TableOfProcess { table }
+            }
+            None if named.clone().any(|entry| entry.scope == Scope::Packet) => {
+                RunProblem::TableOfPacket { table }
             }
             None if named.next().is_some() => RunProblem::TableOfWhich { table },
             None => RunProblem::NoTable { table },

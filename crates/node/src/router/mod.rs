@@ -38,6 +38,7 @@ use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::{IpAddr, Ipv6Addr};
 use forwarding::driver::Written;
+use forwarding::explain::Explained;
 use forwarding::{Driver, Exception, Forwarding, ForwardingPlane, Notice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -257,6 +258,10 @@ impl Router {
             dropped,
             waiting: self.neighbors.items().filter(|item| item.is_received()).count() as u64,
         }
+    }
+    /// What would become of a frame that arrived by a port now; nothing is counted or sent.
+    pub fn explain(&mut self, port: PortId, frame: &Frame) -> Explained {
+        self.plane.forwarding_mut().explain(port, frame)
     }
     /// Table operations that are not in force yet, and signalling messages that wait.
     pub fn backlog(&self) -> (usize, usize) {
