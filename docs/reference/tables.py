@@ -19,6 +19,7 @@ SCOPES = {
     "device": "one router or host (`Network.table(NAME, node)`, `twinplane node show NAME`)",
     "either": "the whole network, or one router or host",
     "network": "the whole network (`Network.table(NAME)`); a router process has its own part of it",
+    "packet": "a packet on its way (`Router.path(TO)`, `twinplane node show path TO`)",
     "process": "a router that runs as a process of its own (`twinplane node show NAME`)",
 }
 LEAD = """# Tables

@@ -31,17 +31,35 @@ def connect(node: str | None, lab: str | None, path: Path | None) -> Control:
 @app.command()
 def show(
     table: Annotated[
-        str, typer.Argument(help="status, or a table: lsps, ilm, ftn, fib, counters, drops, queues …")
+        str, typer.Argument(help="status, or a table: lsps, ilm, ftn, fib, counters, drops, queues … or path")
     ],
     node: Node = None,
+    after: Annotated[
+        str | None, typer.Argument(metavar="[NODE]", help="The router, behind the destination of a path.")
+    ] = None,
+    src: Annotated[str | None, typer.Option(help="Of a path: the source, an address or a node.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Of a path: tcp, udp, icmp or a number.")] = None,
+    src_port: Annotated[int | None, typer.Option(help="Of a path: the source port.")] = None,
+    dst_port: Annotated[int | None, typer.Option(help="Of a path: the destination port.")] = None,
+    dscp: Annotated[str | None, typer.Option(help="Of a path: the code point, such as EF.")] = None,
     lab: Lab = None,
     socket: Socket = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a table of a router."""
+    """Print a table of a router; with `path TO`, which table decides on a packet, and what it overrides.
+
+    `twinplane node show path 10.2.0.2 pe1 --dscp EF`
+    """
     from .node_tables import OF_LINKS, check_name, print_columns, print_status, rows
+    from .path_table import packet, print_path
 
     check_name(table)
+    asked = packet(table, node, after, src, protocol, src_port, dst_port, dscp)
+    if asked is not None:
+        with connect(after, lab, socket) as control:
+            columns = control.ask("path", asked)
+        _json(rows(columns)) if as_json else print_path(columns)
+        return
     with connect(node, lab, socket) as control:
         if table == "status":
             found = control.status()

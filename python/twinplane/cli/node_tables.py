@@ -148,6 +148,7 @@ SCOPES = {
     "either": "a node, or all",
     "network": "all nodes",
     "process": "a router process",
+    "packet": "a packet",
 }
 """Of what a table is asked, for people."""
 

@@ -102,6 +102,12 @@ class Answers:
         """See `Owner`."""
         return probing.Prober(self._draft, self._engine).traceroute(node, to, lsp, wait_s, hops)
 
+    def path(self, node: Node, packet: dict[str, Any]) -> pl.DataFrame:
+        """See `Owner`."""
+        import polars as pl
+
+        return pl.DataFrame(self._engine.path(node, packet))
+
     def send(self, peer: Node, frame: bytes) -> None:
         """See `Owner`."""
         self._engine.peer_send(peer, frame)

@@ -171,6 +171,11 @@ class Engine:
         with core.translated():
             return self.start().part(name, of, from_ps, until_ps)
 
+    def path(self, node: Node, packet: dict[str, Any]) -> _core.Table:
+        """What decides on a packet from a node, at each router of its way."""
+        with core.translated():
+            return self.start().path(node.index, packet)
+
     def node_info(self, index: int) -> dict[str, Any]:
         """Addresses and ports of a node."""
         with core.translated():

@@ -84,6 +84,9 @@ class Owner(Protocol):
     ) -> pl.DataFrame:
         """Who answers on the way; see `Prober.traceroute`."""
 
+    def path(self, node: Node, packet: dict[str, Any]) -> pl.DataFrame:
+        """What decides on a packet from a node; see `Prober.path`."""
+
     def send(self, peer: Node, frame: bytes) -> None:
         """Put a frame on the link of a peer now."""
 

@@ -122,6 +122,35 @@ class Prober(Node):
         """Seconds until an echo reply comes, or None if none does within `wait`, which passes either way."""
         return self.owner.ping(self, to, units.span_ps(wait, "wait") / 1e12)
 
+    def path(
+        self,
+        to: Node | str,
+        *,
+        src: Node | str | None = None,
+        protocol: str | int | None = None,
+        src_port: int | None = None,
+        dst_port: int | None = None,
+        dscp: str | int | None = None,
+    ) -> pl.DataFrame:
+        """Which table decides on a packet at each router of its way, and what it overrides; nothing is sent.
+
+        The packet comes from outside to this router, or from this host. `to` and `src` are nodes or
+        addresses; the source is this node unless it is said. What a router itself sends is not asked of
+        filters. A row for each entry that the packet goes through: `hop` and `node`, the `labels` that it
+        comes with, `table` (``filter``, ``ftn``, ``ilm``, ``fib``), `entry` and its `owner`, `action`, where
+        it goes (`to`, `port`, `gateway`, `mac`), the labels that it `leaves` with, and what would decide
+        without the entry (`overrides`).
+        """
+        said = {
+            "to": to if isinstance(to, str) else to.name,
+            "src": src if src is None or isinstance(src, str) else src.name,
+            "protocol": protocol,
+            "src_port": src_port,
+            "dst_port": dst_port,
+            "dscp": dscp,
+        }
+        return self.owner.path(self, {key: value for key, value in said.items() if value is not None})
+
 
 class Router(HeadEnd, Prober):
     """A label-switching router."""
