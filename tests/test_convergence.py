@@ -83,6 +83,21 @@ def test_silent_failures_take_the_dead_interval() -> None:
     assert outcome.metrics["full_max_s"] > 2
 
 
+@pytest.mark.parametrize(("interval_ms", "multiplier"), [(50, 3), (20, 5)])
+def test_bfd_finds_silent_failures_in_its_own_time(interval_ms: int, multiplier: int) -> None:
+    pace = {"bfd_interval_ms": interval_ms, "bfd_multiplier": multiplier}
+    _, outcome = run(detection="hello", timers="tuned", cases=4, bfd=True, **pace)
+    found = rows(outcome, "cases")
+    assert len(found) == 4 and {row["verdict"] for row in found} == {"as predicted"}, found
+    for row in found:
+        low, high = (multiplier - 1) * interval_ms / 1e3, multiplier * interval_ms / 1e3 + 0.001
+        # From the last packet that came on, so many intervals; then the first delay of the computation.
+        assert low <= row["detected_s"] <= high, row
+        assert row["control_s"] < high + 0.08, row
+    # Without BFD it is the dead interval that is waited for.
+    assert outcome.metrics["full_max_s"] < 0.5
+
+
 def test_interfaces_may_take_their_time_to_go_down() -> None:
     _, outcome = run(interface_down_ms=30, timers="tuned", only="links", cases=1)
     (row,) = rows(outcome, "cases")
@@ -104,7 +119,7 @@ def test_packets_go_round_where_a_router_hears_late(tmp_path: Path) -> None:
 
 
 def test_wrong_input_is_one_sentence(tmp_path: Path) -> None:
-    assert "this experiment does not try BFD yet" in refused("run", "convergence", "--set", "bfd=true")
+    assert "say detection=hello" in refused("run", "convergence", "--set", "bfd=true")
     assert "no.graphml" in refused("run", "convergence", "--set", "topology=no.graphml")
     assert "timers" in refused("run", "convergence", "--set", "timers=fast")
 

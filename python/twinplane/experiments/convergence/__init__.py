@@ -67,6 +67,8 @@ class Convergence(Experiment[ConvergenceParameters]):
             else Path(parameters.topology).name
         )
         seen = "interfaces go down" if parameters.detection == "interface" else "failures are silent"
+        if parameters.bfd:
+            seen += f" but for BFD ({parameters.bfd_multiplier} packets of {parameters.bfd_interval_ms:g} ms)"
         return f"{where}, {parameters.timers} timers, {seen}"
 
     def answer(self, points: Sequence[Point]) -> str:
@@ -103,9 +105,9 @@ class Convergence(Experiment[ConvergenceParameters]):
     def check(self, parameters: ConvergenceParameters) -> None:
         """The topology file, whole; and what routers do not speak."""
         super().check(parameters)
-        if parameters.bfd:
+        if parameters.bfd and parameters.detection == "interface":
             raise TwinplaneError(
-                "convergence: bfd=true: this experiment does not try BFD yet: detection=interface or hello"
+                "convergence: bfd=true: interfaces tell of a failure before BFD does: say detection=hello"
             )
         if parameters.topology != "ring":
             read(Path(parameters.topology), parameters.component or None)
@@ -133,7 +135,7 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
     cases = chosen(network, p)
     described = network.described()
     silent = p.detection == "hello"
-    timers = Timers.of(Graph(network), described["links"], TIMERS[p.timers], silent)
+    timers = Timers.of(Graph(network), described["links"], TIMERS[p.timers], silent, p.pace)
     trial.watch_ps = round(p.watch_s * 1e12) or timers.watch_ps()
     world = trial.warm()
     names = [node.name for node in network.nodes]

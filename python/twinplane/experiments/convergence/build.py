@@ -25,5 +25,6 @@ def build(p: ConvergenceParameters, seed: int) -> Network:
         )
     for link in network.links:
         network.draft.change_link(link, {"detection": f"{p.interface_down_ms} ms"})
-    network.ospf(area=0, **TIMERS[p.timers])
+    watched = {} if p.pace is None else {"bfd": p.pace}
+    network.ospf(area=0, **TIMERS[p.timers], **watched)
     return network

@@ -48,7 +48,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
     return [
         parameter("topology", "topology"),
         parameter("timers", "timers"),
-        parameter("seen by", "detection"),
+        Column("seen by", lambda point: seen_by(point.parameters)),
         metric("cases", "cases"),
         metric("last route", "control_max_s", format_time),
         metric("last loss", "full_max_s", format_time),
@@ -59,8 +59,13 @@ def columns(points: Sequence[Point]) -> list[Column]:
     ]
 
 
+def seen_by(parameters: Any) -> str:
+    """What tells routers of a failure, in one word."""
+    return "BFD" if parameters.get("bfd") else str(parameters["detection"])
+
+
 def _called(parameters: Any) -> str:
-    return f"{parameters['timers']} timers, seen by {parameters['detection']}"
+    return f"{parameters['timers']} timers, seen by {seen_by(parameters)}"
 
 
 def plots(found: Results) -> list[Chart]:

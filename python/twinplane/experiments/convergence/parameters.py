@@ -59,6 +59,12 @@ class ConvergenceParameters(Parameters):
         0.0, ge=0, le=60_000, description="until a router notices that an interface is down"
     )
     bfd: bool = Field(False, description="detect silent failures by BFD (RFC 5880)")
+    bfd_interval_ms: float = Field(
+        50.0, ge=1, le=10_000, description="of BFD: from a packet to the next, at both ends"
+    )
+    bfd_multiplier: int = Field(
+        3, ge=1, le=255, description="of BFD: a neighbour is gone after so many packets that are missing"
+    )
     only: Literal["links", "nodes", "all"] = Field("all", description="what fails")
     cases: int = Field(0, ge=0, le=100_000, description="so many of them, drawn with the seed; 0: all")
     probes: int = Field(
@@ -70,3 +76,10 @@ class ConvergenceParameters(Parameters):
     watch_s: float = Field(
         0.0, ge=0, le=1000, description="how long each case is watched; 0: as long as its timers may take"
     )
+
+    @property
+    def pace(self) -> dict[str, Any] | None:
+        """How closely BFD watches neighbours; None without it."""
+        if not self.bfd:
+            return None
+        return {"interval": f"{self.bfd_interval_ms} ms", "multiplier": self.bfd_multiplier}

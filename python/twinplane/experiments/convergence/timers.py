@@ -97,12 +97,19 @@ class Timers:
     """What a packet of flooding takes more for its bytes, of each link at most."""
     detection: Sequence[int]
     """Of each link, until its ends notice."""
+    bfd: tuple[int, int] | None = None
+    """Of BFD, if it watches neighbours: the time between two packets, and how many may be missing."""
     away: dict[int, dict[int, int]] = field(default_factory=dict)
     """What it costs from each router to a destination before anything fails, as far as it was asked for."""
 
     @classmethod
     def of(
-        cls, graph: Graph, links: Sequence[Mapping[str, Any]], ospf: Mapping[str, Any], silent: bool
+        cls,
+        graph: Graph,
+        links: Sequence[Mapping[str, Any]],
+        ospf: Mapping[str, Any],
+        silent: bool,
+        pace: Mapping[str, Any] | None = None,
     ) -> Timers:
         """From the description of links, and the settings of OSPF of all routers."""
         bits = LSU_BYTES * 8 * 10**12
@@ -116,6 +123,7 @@ class Timers:
             [span_ps(said["delay"]) for said in links],
             hops,
             [span_ps(said["detection"]) for said in links],
+            None if pace is None else (span_ps(pace["interval"]), pace["multiplier"]),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -167,10 +175,19 @@ class Timers:
                 if end in case.nodes:
                     continue
                 at = self.detection[link]
-                low, high = (self.dead - self.hello, self.dead) if self.silent else (at, at)
+                low, high = self._silence(link) if self.silent else (at, at)
                 before = found.get(end, (low, high))
                 found[end] = (max(low, before[0]), max(high, before[1]))
         return found
+
+    def _silence(self, link: int) -> tuple[int, int]:
+        """Between which times after a failure a neighbour beyond a link that loses everything is given up."""
+        if self.bfd is None:
+            return self.dead - self.hello, self.dead
+        # RFC 5880, 6.8.4: the detection time begins with the last packet that came; one may have been under
+        # way.
+        interval, multiplier = self.bfd
+        return (multiplier - 1) * interval, multiplier * interval + self.delays[link]
 
     def _heard(
         self, noticed: Mapping[int, Any], dead: set[int], case: Case, at: Sequence[int], delays: Sequence[int]
@@ -201,5 +218,7 @@ class Timers:
 
     def watch_ps(self) -> int:
         """As long as a case may take, and a second."""
-        begin = self.dead if self.silent else max(self.detection, default=0)
+        begin = max(self.detection, default=0)
+        if self.silent:
+            begin = max((self._silence(link)[1] for link in range(len(self.delays))), default=0)
         return begin + self.spf.initial + self.spf.short + (self.spf.long if self.silent else 0) + 10**12
