@@ -128,6 +128,72 @@ def test_a_configuration_is_made_of_what_neighbours_say(tmp_path: Path) -> None:
     assert "ip route 10.1.0.0/24 " in static.members["gw"].config, static.members["gw"].config
 
 
+WATCHED = """\
+name: {name}
+nodes:
+  a:
+    kind: router
+    bfd: {interval: 200 ms, multiplier: 4}
+    ospf: {hello_interval: 1 s, dead_interval: 4 s, bfd: {interval: 100 ms}}
+    ldp: {password: between-us, bfd: true}
+  b:
+    kind: router
+    bgp:
+      asn: 65001
+      hold_time: 9 s
+      connect_retry: 2 s
+      neighbors: {gw: {asn: 65002, import: all, export: all, password: a secret, bfd: true}}
+  gw: {kind: frr}
+links:
+  - [a, gw]
+  - [gw, b]
+"""
+
+
+def test_passwords_and_bfd_are_in_made_configurations(tmp_path: Path) -> None:
+    lines = planned(tmp_path, WATCHED).members["gw"].config.splitlines()
+    text = "\n".join(lines)
+    # The closest wish counts at the link to a, the usual settings in the session with b.
+    assert "bfd\n profile e0\n  detect-multiplier 4\n  transmit-interval 100\n" in text, text
+    assert "  detect-multiplier 3\n  transmit-interval 300\n  receive-interval 300\n exit" in text, text
+    assert " ip ospf bfd profile e0" in lines and "bfdd" in sections.daemons(text)
+    assert any(line.endswith(" password between-us") and line.startswith(" neighbor 10.") for line in lines)
+    assert any(line.endswith(" password a secret") for line in lines), text
+    bird = planned(tmp_path, WATCHED.replace("kind: frr", "kind: bird").replace("ldp: {", "labels: {"))
+    text = bird.members["gw"].config
+    assert "min tx interval 100000 us; min rx interval 100000 us; multiplier 4;" in text, text
+    assert "cost 1; bfd yes;" in text and '  password "a secret";\n  bfd on;\n' in text, text
+    keyed = (
+        "bfd: {authentication: {kind: meticulous-sha1, key: k, key_id: 7}, interval: 200 ms, multiplier: 4}"
+    )
+    keyed = WATCHED.replace("bfd: {interval: 200 ms, multiplier: 4}", keyed)
+    with pytest.raises(
+        TwinplaneError, match=r"node 'gw': its neighbour authenticates BFD by meticulous-sha1"
+    ):
+        planned(tmp_path, keyed)
+    text = planned(tmp_path, keyed.replace("kind: frr", "kind: bird")).members["gw"].config
+    assert 'authentication meticulous keyed sha1; password "k" { id 7; };' in text, text
+
+
+@pytest.mark.parametrize("kind", ["frr", "bird"])
+def test_signed_and_watched_sessions_come_up(kind: str, network_file: NetworkFile) -> None:
+    """With OSPF and BGP watched, LDP and BGP signed; each session of BFD is up at our ends."""
+    need("vtysh" if kind == "frr" else "bird")
+    file = network_file(WATCHED.replace("kind: frr", f"kind: {kind}"))
+    with up(file) as lab:
+        if kind == "frr":
+            comes("OSPF, LDP and BGP", lab)
+        assert processes.wait_until(lambda: states(lab, "a") == states(lab, "b") == ["up"], 60, 0.2), (
+            states(lab, "a"),
+            states(lab, "b"),
+        )
+
+
+def states(lab: Lab, node: str) -> list[str]:
+    """Of the sessions of BFD that a router of ours has."""
+    return list(lab.node(node).table("bfd_sessions")["state"])
+
+
 def test_what_a_made_configuration_can_not_say_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TwinplaneError, match=r"net.yaml:6:\d+: node 'gw': .*sha256.*kind: bird"):
         planned(tmp_path, BESIDE_FRR.replace("md5", "sha256"))

@@ -10,7 +10,7 @@ from ..errors import ConflictError
 from ..model.places import of_node
 from . import kinds
 from .kinds import around as surroundings
-from .kinds.around import Around, Side
+from .kinds.around import Around, Bfd, Side
 from .kinds.kernel_router import KernelRouter, read
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def around(
     nodes = plan.description["nodes"]
     expected = {(one["link"], one["protocol"]): one for one in kernel["expected"]}
     led = any(said.get("ospf") is not None for said in nodes.values())
+    ids = {str(one["name"]): str(one["loopback"]) for one in planned}
     sides, ends = [], []
     for end in member.interfaces:
         far = other(plan, end)
@@ -87,17 +88,33 @@ def around(
             # Nobody of ours says how; two of their kind take what is usual.
             ospf = surroundings.Ospf(cost=int(plan.description["links"][end.link].get("metric") or 1))
         if (end.link, "ldp") in expected:
-            ldp = surroundings.ldp_of(nodes.get(far.node, {}).get("ldp"))
+            ldp = surroundings.ldp_of(nodes.get(far.node, {}).get("ldp"), ids.get(far.node, ""))
         is_transit = plan.members[far.node].kind not in ("host", "station", "edge")
-        sides.append(Side(end.name, end.address, far.node, ospf, ldp, is_transit))
+        bfd = watched(plan, member, end, far)
+        sides.append(Side(end.name, end.address, far.node, ospf, ldp, bfd, plain(far), is_transit))
         ends += [(plain(end), one.node, plain(one)) for one in beyond(plan, far)]
-    ids = {str(one["name"]): str(one["loopback"]) for one in planned}
     try:
         asn, peers = surroundings.bgp_of(member.name, ends, member.loopback, nodes, ids)
     except ConflictError as error:
         raise plan.lowered.error(of_node(member.name, str(error))) from None
     routes = [(str(prefix), str(gateway)) for prefix, gateway in kernel["routes"]]
     return Around(member.name, member.loopback, sides, routes, asn, peers)
+
+
+def watched(plan: Plan, member: Member, end: Interface, far: Interface) -> Bfd | None:
+    """How those at the other end of a link have this router watched: of several the closest counts."""
+    nodes = plan.description["nodes"]
+    found = []
+    for one in beyond(plan, far):
+        said = nodes.get(one.node, {})
+        # Settings of single links go by the node at the other end: on a segment that is the segment.
+        towards = member.name if one is far else far.node
+        if (bfd := surroundings.bfd_of(said, surroundings.wishes(said, towards))) is not None:
+            found.append(bfd)
+    if len({(bfd.kind, bfd.key_id, bfd.key) for bfd in found}) > 1:
+        words = f"its neighbours on {far.node} authenticate BFD in different ways (config: FILE)"
+        raise plan.lowered.error(of_node(member.name, words))
+    return min(found, key=lambda bfd: bfd.interval_us * bfd.multiplier, default=None)
 
 
 def other(plan: Plan, end: Interface) -> Interface:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,11 +31,30 @@ class Ospf:
 
 
 @dataclass(frozen=True)
+class Bfd:
+    """BFD with a neighbour, as that has it."""
+
+    interval_us: int = 300_000
+    receive_us: int = 300_000
+    multiplier: int = 3
+    kind: str = "none"
+    """How packets are authenticated: none, simple, md5, sha1, or one of the latter two meticulous."""
+    key_id: int = 1
+    key: str = ""
+
+
+@dataclass(frozen=True)
 class Ldp:
     """LDP on a link, as the router at the other end has it."""
 
     hello_s: float = 5.0
     hold_s: int = 15
+    password: str | None = None
+    """What packets of its session are signed with."""
+    router_id: str = ""
+    """The router at the other end."""
+    watched: bool = False
+    """Does it have this router watched by BFD?"""
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,10 @@ class Side:
     ospf: Ospf | None = None
     """None: nothing is spoken there, but its network is announced."""
     ldp: Ldp | None = None
+    bfd: Bfd | None = None
+    """With which neighbours on it are watched; None: they are not."""
+    neighbor: str = ""
+    """The neighbour's address, on a link between two."""
     is_transit: bool = True
     """May networks of others be behind it?"""
 
@@ -64,6 +87,10 @@ class BgpPeer:
     """Is it met by the addresses on `lo`?"""
     hops: int | None = None
     """Packets have to have come by so many at most (RFC 5082); both ends have to say so."""
+    password: str | None = None
+    """What packets of the session are signed with (RFC 2385)."""
+    bfd: Bfd | None = None
+    """None: the session is not watched."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +135,49 @@ def _seconds(words: str) -> int:
     return int(words.removesuffix(" s"))
 
 
-def ldp_of(said: Mapping[str, Any] | None) -> Ldp:
+def ldp_of(said: Mapping[str, Any] | None, router_id: str = "") -> Ldp:
     """From what the description says of LDP at the other end."""
     if said is None:
         return Ldp()
-    return Ldp(seconds(said["hello_interval"]), round(seconds(said["hold_time"])))
+    hello, hold = seconds(said["hello_interval"]), round(seconds(said["hold_time"]))
+    return Ldp(hello, hold, said.get("password"), router_id, bool(said.get("bfd")))
+
+
+def wishes(node: Mapping[str, Any], name: str) -> list[Any]:
+    """How closely OSPF and LDP of a router have the node of this name watched, as far as they do."""
+    ospf, ldp = (node.get(protocol) or {} for protocol in ("ospf", "ldp"))
+    own = (ospf.get("interfaces") or {}).get(name, {}).get("bfd")
+    return [one for one in (ospf.get("bfd") if own is None else own, ldp.get("bfd")) if one]
+
+
+def bfd_of(node: Mapping[str, Any], wished: Iterable[Any]) -> Bfd | None:
+    """From what a router says of BFD, and how closely its protocols want a neighbour watched."""
+    said = node.get("bfd") or {}
+    usual, multiplier = said.get("interval", "300 ms"), int(said.get("multiplier", 3))
+    auth = said.get("authentication") or {}
+    found = []
+    for wish in wished:
+        pace = wish if isinstance(wish, Mapping) else {}
+        interval = pace.get("interval")
+        send = microseconds(usual if interval is None else interval)
+        receive = said.get("receive_interval") if interval is None else None
+        often = pace.get("multiplier")
+        found.append(
+            Bfd(
+                send,
+                send if receive is None else microseconds(receive),
+                multiplier if often is None else int(often),
+                str(auth.get("kind", "none")),
+                int(auth.get("key_id", 1)),
+                str(auth.get("key") or ""),
+            )
+        )
+    return min(found, key=lambda one: one.interval_us * one.multiplier, default=None)
+
+
+def microseconds(span: Any) -> int:
+    """A time of a description."""
+    return span_ps(span) // 10**6
 
 
 def seconds(span: Any) -> float:
@@ -144,7 +209,9 @@ def bgp_of(
             numbers.setdefault(int(neighbor["asn"]), other)
             hold = round(seconds(bgp["hold_time"]))
             address, hops = ids[other] if is_far else links[0], neighbor.get("ttl_security")
-            peers.append(BgpPeer(other, address, int(bgp["asn"]), hold, is_far, hops))
+            wished = [neighbor["bfd"]] if neighbor.get("bfd") else []
+            password, bfd = neighbor.get("password"), bfd_of(said, wished)
+            peers.append(BgpPeer(other, address, int(bgp["asn"]), hold, is_far, hops, password, bfd))
     if len(numbers) > 1:
         (one, first), (two, second) = list(numbers.items())[:2]
         raise ConflictError(

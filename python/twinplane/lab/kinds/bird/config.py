@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator
 
-from ..around import Around, BgpPeer, Ospf
+from ..around import Around, Bfd, BgpPeer, Ospf, Side
 
 ALGORITHMS = {
     "md5": "keyed md5",
@@ -14,6 +15,16 @@ ALGORITHMS = {
     "sha512": "hmac sha512",
 }
 """Ways of authentication, in the words of BIRD."""
+
+
+WATCHED = {
+    "simple": "simple",
+    "md5": "keyed md5",
+    "meticulous-md5": "meticulous keyed md5",
+    "sha1": "keyed sha1",
+    "meticulous-sha1": "meticulous keyed sha1",
+}
+"""Ways of authentication of BFD, in the words of BIRD."""
 
 
 def text(around: Around) -> str:
@@ -29,6 +40,7 @@ def text(around: Around) -> str:
             "}",
         ],
         list(_static(around)),
+        list(_bfd(around)),
         list(_ospf(around)),
     ]
     blocks += [list(_bgp(around, peer, number)) for number, peer in enumerate(around.peers)]
@@ -58,11 +70,43 @@ def _ospf(around: Around) -> Iterator[str]:
             yield f"    stubnet {around.router_id}/32 {{ cost 0; }};"
         for side in around.sides:
             if side.ospf is not None and side.ospf.area == area:
-                yield f'    interface "{side.name}" {{ {" ".join(_spoken(side.ospf))} }};'
+                watched = "" if side.bfd is None else " bfd yes;"
+                yield f'    interface "{side.name}" {{ {" ".join(_spoken(side.ospf))}{watched} }};'
             elif side.ospf is None and area == home:
                 yield f'    interface "{side.name}" {{ stub yes; }};'
         yield "  };"
     yield "}"
+
+
+def _bfd(around: Around) -> Iterator[str]:
+    """Settings by interface, and for all that are met by the addresses on `lo` together."""
+    near: dict[str, Bfd] = {side.name: side.bfd for side in around.sides if side.bfd is not None}
+    for peer in around.peers:
+        if peer.bfd is not None and not peer.far:
+            ours = [side.name for side in around.sides if _is_at(side, peer)]
+            near.update((name, peer.bfd) for name in ours if name not in near)
+    far = [peer.bfd for peer in around.peers if peer.bfd is not None and peer.far]
+    if not near and not far:
+        return
+    yield "protocol bfd {"
+    for name, bfd in near.items():
+        yield f'  interface "{name}" {{ {_pace(bfd)} }};'
+    if far:
+        closest = min(far, key=lambda bfd: bfd.interval_us * bfd.multiplier)
+        yield f"  multihop {{ {_pace(closest)} }};"
+    yield "}"
+
+
+def _is_at(side: Side, peer: BgpPeer) -> bool:
+    return ipaddress.ip_address(peer.address) in ipaddress.ip_interface(side.address).network
+
+
+def _pace(bfd: Bfd) -> str:
+    said = f"min tx interval {bfd.interval_us} us; min rx interval {bfd.receive_us} us;"
+    said += f" multiplier {bfd.multiplier};"
+    if bfd.kind != "none":
+        said += f' authentication {WATCHED[bfd.kind]}; password "{bfd.key}" {{ id {bfd.key_id}; }};'
+    return said
 
 
 def _spoken(ospf: Ospf) -> Iterator[str]:
@@ -86,6 +130,10 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
     elif peer.far:
         yield "  multihop;"
     yield f"  connect retry time 2; hold time {peer.hold_s};"
+    if peer.password is not None:
+        yield f'  password "{peer.password}";'
+    if peer.bfd is not None:
+        yield "  bfd on;"
     told = "RTS_DEVICE, RTS_STATIC, RTS_BGP"
     hop = " next hop self;" if peer.asn == around.asn else ""
     yield f"  ipv4 {{ import all; export where source ~ [ {told} ];{hop} }};"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import Around, Ospf, Side
+from ..around import Around, Bfd, BgpPeer, Ospf, Side
 
 
 def text(around: Around) -> str:
     """An integrated configuration, as `frr.conf` has it."""
     blocks = [["frr defaults traditional", f"hostname {around.name}"], _loopback(around)]
     blocks += [_interface(side, around) for side in around.sides]
-    blocks += [_ospf(around), _ldp(around), _bgp(around)]
+    blocks += [_ospf(around), _ldp(around), _bgp(around), _bfd(around)]
     blocks.append([f"ip route {prefix} {gateway}" for prefix, gateway in around.routes])
     return "".join("\n".join(block) + "\n!\n" for block in blocks if block)
 
@@ -27,6 +27,8 @@ def _interface(side: Side, around: Around) -> list[str]:
     lines = [f"interface {side.name}", f" description to {side.far}", f" ip address {side.address}"]
     if side.ospf is not None:
         lines += _spoken(side.ospf)
+        if side.bfd is not None:
+            lines += [" ip ospf bfd", f" ip ospf bfd profile {side.name}"]
     elif (area := around.home()) is not None:
         lines += [f" ip ospf area {area}", " ip ospf passive"]
     return [*lines, "exit"]
@@ -68,6 +70,8 @@ def _ldp(around: Around) -> list[str]:
     lines = ["mpls ldp", f" router-id {around.router_id}"]
     # FRR counts whole seconds; of the time that a neighbour is kept the smaller holds (RFC 5036, 3.5.2).
     lines += [f" discovery hello interval {max(1, int(hello))}", f" discovery hello holdtime {hold}"]
+    keys = {one.router_id: one.password for one in timers if one.password is not None}
+    lines += [f" neighbor {router} password {password}" for router, password in keys.items()]
     lines += [" address-family ipv4", f"  discovery transport-address {around.router_id}"]
     for side in spoken:
         lines += [f"  interface {side.name}", "  exit"]
@@ -90,6 +94,46 @@ def _bgp(around: Around) -> list[str]:
                 lines += [f" neighbor {peer.address} ebgp-multihop"]
         if peer.hops is not None:
             lines += [f" neighbor {peer.address} ttl-security hops {peer.hops}"]
+        if peer.password is not None:
+            lines += [f" neighbor {peer.address} password {peer.password}"]
+        if peer.bfd is not None:
+            lines += [
+                f" neighbor {peer.address} bfd",
+                f" neighbor {peer.address} bfd profile {_of_peer(peer)}",
+            ]
     lines += [" address-family ipv4 unicast", "  redistribute connected"]
     lines += [f"  neighbor {peer.address} next-hop-self" for peer in around.peers if peer.asn == around.asn]
     return [*lines, " exit-address-family", "exit"]
+
+
+def _of_peer(peer: BgpPeer) -> str:
+    return f"bgp-{peer.address}"
+
+
+def _bfd(around: Around) -> list[str]:
+    """A profile for each interface and each peer of BGP; for LDP, which asks for none here, a peer."""
+    named = [(side.name, side.bfd) for side in around.sides if side.bfd is not None]
+    named += [(_of_peer(peer), peer.bfd) for peer in around.peers if peer.bfd is not None]
+    if not named:
+        return []
+    lines = ["bfd"]
+    for name, bfd in named:
+        lines += [f" profile {name}", *_pace(bfd), " exit"]
+    for side in around.sides:
+        if side.bfd is not None and side.ospf is None and side.ldp is not None and side.ldp.watched:
+            lines += [f" peer {side.neighbor} interface {side.name}", f"  profile {side.name}", " exit"]
+    return [*lines, "exit"]
+
+
+def _pace(bfd: Bfd) -> list[str]:
+    if bfd.kind != "none":
+        raise ConflictError(
+            f"its neighbour authenticates BFD by {bfd.kind}, which FRR does not know (kind: bird knows it)"
+        )
+    # FRR counts milliseconds, and sends no more often than every ten.
+    send, receive = (max(10, -(-value // 1000)) for value in (bfd.interval_us, bfd.receive_us))
+    return [
+        f"  detect-multiplier {max(2, bfd.multiplier)}",
+        f"  transmit-interval {send}",
+        f"  receive-interval {receive}",
+    ]
