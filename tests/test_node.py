@@ -95,6 +95,19 @@ def test_tables(router: Running) -> None:
         assert good("node", "show", table, *at(router))
 
 
+def test_which_table_decides(router: Running) -> None:
+    # Test packets of the LSP go to its address: they take it.
+    text = good("node", "show", "path", "198.18.0.0", *at(router), "--protocol", "udp", "--dst-port", "80")
+    assert "lsp gold" in text and "push" in text, text
+    rows = json.loads(good("node", "show", "path", "c", *at(router), "--dscp", "EF", "--json"))
+    # The other routers are in no process here: what is known ends at the next one.
+    assert [(row["node"], row["table"], row["to"]) for row in rows] == [("a", "fib", "b")], rows
+    done = twinplane("node", "show", "path", *at(router))
+    assert done.returncode == 2 and "path: to where?" in done.stderr, done
+    done = twinplane("node", "show", "path", "x", *at(router))
+    assert done.returncode == 2 and "'x' is neither an address nor the name of a node" in done.stderr, done
+
+
 def test_status(router: Running) -> None:
     found = json.loads(good("node", "show", "status", *at(router), "--json"))
     assert found["pid"] == router.child.pid and found["recording"] == "recording"

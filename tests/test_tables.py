@@ -36,7 +36,7 @@ def asked(net: Network, table: declared.Table) -> pl.DataFrame:
     return net.table(table.name, net.nodes[1] if of_router else None)
 
 
-TABLES = [table for table in declared.tables() if table.scope != "process"]
+TABLES = [table for table in declared.tables() if table.scope not in ("process", "packet")]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.name}-{table.scope}")

@@ -77,6 +77,11 @@ fn mistakes_are_answered_by_a_sentence() {
             r#"{"traceroute": {"to": "r9"}}"#,
             "'r9' is no address, and neither a node nor an LSP has that name",
         ),
+        (r#"{"path": {"to": "r9"}}"#, "'r9' is neither an address nor the name of a node"),
+        (
+            r#"{"path": {"to": "r1", "dst_port": 80}}"#,
+            "path: ports need a protocol that has some, such as tcp",
+        ),
         (r#"{"ping": {}}"#, "ping: missing field `to`"),
         (r#"{"ping": {"to": "r1", "ttl": 0}}"#, "a TTL of 0 goes nowhere: 1 to 255"),
         (r#"{"ping": {"to": "r1", "timeout_s": 0}}"#, "timeout_s 0: more than 0, up to 60"),

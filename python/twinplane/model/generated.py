@@ -629,6 +629,8 @@ class LspSpec(Written):
     """Routes to what lies behind its end, by all shortest paths of OSPF (with `te`), lead through it."""
     filters: Sequence[FilterSpec] = field(default_factory=list)
     """Packets that take it wherever they go."""
+    when_down: Literal["route", "drop"] = "route"
+    """What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them `drop`ped."""
     classes: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours whose packets take it on their way to `carries` [default: all]."""
     diffserv: LspDiffServ | None = None

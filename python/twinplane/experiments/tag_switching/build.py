@@ -87,7 +87,7 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
             bgp={
                 "asn": 100 + 10 * digit,
                 "networks": [own],
-                "hold_time": f"{p.hold_s} s",
+                **_bgp_times(p),
                 "neighbors": {edge(country): peer},
             },
         )
@@ -144,4 +144,9 @@ def _edge_bgp(p: TagSwitchingParameters, country: str) -> Mapping[str, Any]:
             "export": "all",
             "advertisement_interval": f"{p.advertise_s} s",
         }
-    return {"asn": CORE_AS, "hold_time": f"{p.hold_s} s", "neighbors": neighbors}
+    return {"asn": CORE_AS, **_bgp_times(p), "neighbors": neighbors}
+
+
+def _bgp_times(p: TagSwitchingParameters) -> Mapping[str, Any]:
+    """That sessions come up soon matters to the beginning alone: they outlast the failure."""
+    return {"hold_time": f"{p.hold_s} s", "connect_retry": "5 s"}

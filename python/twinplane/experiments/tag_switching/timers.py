@@ -9,6 +9,8 @@ from .parameters import CUT, DIVERTED, TagSwitchingParameters
 FLOODING_S = 0.2
 """What no timer says: flooding over six links, the description of databases, connections, and packets of a
 flow that were under way."""
+RETRANSMIT_S = 5.0
+"""What was not acknowledged is sent again after that (RFC 2328, C.3)."""
 JITTER = 0.75
 """The least share of a time that BGP waits (RFC 4271, 10)."""
 
@@ -53,15 +55,18 @@ def _lost(p: TagSwitchingParameters) -> Interval:
 
 
 def _adjacent(p: TagSwitchingParameters) -> Interval:
-    """Until both ends have heard each other, and computed paths."""
+    """Until both ends have heard each other, have told so, and paths were computed.
+
+    The description of databases brings what each end said while they were apart. What it says next, that the
+    other is its neighbour, comes within a second of that and is not taken (RFC 2328, 13, step 5a: MinLSArrival);
+    it is sent again. Meanwhile paths are computed once, without the link, unless that still waits.
+    """
+    told = p.spf_s if p.spf_s > RETRANSMIT_S else RETRANSMIT_S + p.spf_s
+    why = "the new advertisement is not taken so soon and sent again after 5 s; then paths are computed"
     if p.detection == "interface":
-        at = p.hello_s + p.spf_s
-        return Interval(
-            at, at, "both ends say Hello at once, and name each other in the next; then paths are computed"
-        )
-    return Interval(
-        p.spf_s, p.hello_s + p.spf_s, "the first Hello of each end, the later one; then paths are computed"
-    )
+        at = p.hello_s + told
+        return Interval(at, at, f"both say Hello at once, and name each other in the next; {why}")
+    return Interval(told, p.hello_s + told, f"the first Hello of each end, the later one; {why}")
 
 
 def _core_back(p: TagSwitchingParameters) -> Interval:

@@ -1,0 +1,83 @@
+"""`tag-switching`: recovery beside what timers say, and beside what is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twinplane.experiments import load
+from twinplane.experiments.scores import Kind
+from twinplane.experiments.tag_switching.parameters import CUT, DIVERTED, TagSwitchingParameters
+from twinplane.experiments.tag_switching.timers import predict
+from twinplane.results.points import Point
+
+from tests.lab.support import good, refused
+
+EXPERIMENT = load("tag-switching")
+QUICK: dict[str, Any] = {"hello_s": 2, "dead_s": 8, "spf_s": 1, "down_s": 20, "advertise_s": 5, "hold_s": 90}
+
+
+def run(**settings: Any) -> Point:
+    parameters = EXPERIMENT.parameters.model_validate({"runs": 2, **QUICK, **settings})
+    outcomes = {}
+    for name, part in EXPERIMENT.parts(parameters).items():
+        network = EXPERIMENT.build(part, 1)
+        EXPERIMENT.run(network, part)
+        outcomes[name] = EXPERIMENT.summarise(network, part)
+    joined = EXPERIMENT.joined(parameters, outcomes)
+    rows = joined.tables["recoveries"]
+    assert len(rows["verdict"]) == 4 * len(outcomes)
+    told = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+    assert joined.metrics["surprising"] == 0, told
+    return Point(parameters.model_dump(), joined.metrics)
+
+
+def interval(link: str, event: str, plane: str, **settings: Any) -> tuple[float, float] | None:
+    parameters = TagSwitchingParameters.model_validate({"link": link, **settings})
+    found = predict(parameters, event, plane)
+    return None if found is None else (found.low_s, found.high_s)
+
+
+def test_timers_are_added_up() -> None:
+    assert interval(DIVERTED, "failure", "core") == interval(DIVERTED, "failure", "outside") == (35, 45)
+    assert interval(DIVERTED, "failure", "core", detection="interface") == (5, 5)
+    assert interval(DIVERTED, "repair", "core") is None and interval(CUT, "failure", "core") is None
+    assert interval(CUT, "repair", "core") == (10, 20)
+    assert interval(CUT, "repair", "core", spf_s=6) == (6, 16)
+    assert interval(CUT, "repair", "core", detection="interface") == (20, 20)
+    assert interval(CUT, "repair", "outside") == (10, 25)
+    # After a short failure BGP still waits for its interval behind the withdrawal.
+    assert interval(CUT, "repair", "outside", advertise_s=40, down_s=51) == (14, 34)
+
+
+@pytest.mark.parametrize("detection", ["hello", "interface"])
+def test_a_network_recovers_as_its_timers_say(detection: str) -> None:
+    point = run(detection=detection)
+    assert EXPERIMENT.fault(point) is None
+    m = point.metrics
+    assert m["core_repair_min_s"] is not None and m["outside_failure_max_s"] is not None
+    rows = EXPERIMENT.comparisons([point])
+    # Two published intervals with two ends each, and what timers say of four recoveries.
+    assert [row.kind for row in rows] == [Kind.OUTSIDE] * 4 + [Kind.OURS] * 8
+    assert all(row.holds for row in rows if row.kind == Kind.OURS)
+    assert not all(row.holds for row in rows[:4]), "other timers than those of the study"
+    assert len(EXPERIMENT.arithmetic([point])) == 4
+
+
+def test_a_run_prints_its_answer_and_draws_its_page(tmp_path: Path) -> None:
+    settings = [f"--set={key}={value}" for key, value in QUICK.items()]
+    words = ("run", "tag-switching", "--set=part=recovery", "--set=runs=1", *settings)
+    said = good(*words, "--out", tmp_path / "run")
+    assert "packets are back" in said.replace("\n", " "), said
+    page = (tmp_path / "run" / "report.html").read_text()
+    for words in ("Until packets arrive again", "Published, predicted and measured", "MISSED", "as predicted",
+                  "the study has none"):  # fmt: skip
+        assert words in page, words
+
+
+def test_wrong_input_is_one_sentence() -> None:
+    assert "part" in refused("run", "tag-switching", "--set", "part=throughput")
+    assert "have seen the failure" in refused("run", "tag-switching", "--set", "down_s=40")
+    assert "outlast the failure" in refused("run", "tag-switching", "--set", "down_s=150")
+    assert "hello_s=10" in refused("run", "tag-switching", "--set", "dead_s=10")
