@@ -100,8 +100,12 @@ def test_which_table_decides(router: Running) -> None:
     text = good("node", "show", "path", "198.18.0.0", *at(router), "--protocol", "udp", "--dst-port", "80")
     assert "lsp gold" in text and "push" in text, text
     rows = json.loads(good("node", "show", "path", "c", *at(router), "--dscp", "EF", "--json"))
-    # The other routers are in no process here: what is known ends at the next one.
-    assert [(row["node"], row["table"], row["to"]) for row in rows] == [("a", "fib", "b")], rows
+    # All routers of the square are in this process; in a lab the view ends at the next router.
+    assert [(row["node"], row["table"], row["to"]) for row in rows] == [
+        ("a", "fib", "b"),
+        ("b", "fib", "c"),
+        ("c", "fib", None),
+    ], rows
     done = twinplane("node", "show", "path", *at(router))
     assert done.returncode == 2 and "path: to where?" in done.stderr, done
     done = twinplane("node", "show", "path", "x", *at(router))

@@ -43,11 +43,17 @@ def test_a_filter_overrides_a_route(net: tp.Network) -> None:
     here = net.node("here")
     assert isinstance(here, tp.Host)
     found = here.path("there", dscp="EF")
-    label = found["leaves"][0]
-    assert steps(found) == [("a", "filter", f"push {label}"), ("b", "ilm", "pop"), ("c", "fib", "forward")]
-    assert found["owner"][0] == "lsp east" and found["labels"].to_list() == [None, label, None]
+    out, at_end = found["leaves"][0], found["leaves"][1]
+    assert steps(found) == [
+        ("a", "filter", f"push {out}"),
+        ("b", "ilm", f"swap to {at_end}"),
+        ("c", "ilm", "pop"),
+        ("c", "fib", "forward"),
+    ]
+    assert found["owner"].to_list() == ["lsp east"] * 3 + ["connected"]
+    assert found["labels"].to_list() == [None, out, at_end, None] and found["hop"].to_list() == [1, 2, 3, 3]
     assert found["overrides"][0].to_list() == ["fib 10.2.0.0/24 (ospf): forward to c"]
-    assert found["to"].to_list() == ["b", "c", "there"]
+    assert found["to"].to_list() == ["b", "c", None, "there"]
     # Another code point follows the route, from the host or from outside at the router.
     a = net.node("a")
     assert isinstance(a, tp.Router)

@@ -46,6 +46,8 @@ def test_timers_are_added_up() -> None:
     assert interval(CUT, "repair", "core") == (10, 20)
     assert interval(CUT, "repair", "core", spf_s=6) == (6, 16)
     assert interval(CUT, "repair", "core", detection="interface") == (20, 20)
+    # A Hello earlier than MinLSInterval: what is said then comes late enough to be taken.
+    assert interval(CUT, "repair", "core", detection="interface", hello_s=2) == (10, 10)
     assert interval(CUT, "repair", "outside") == (10, 25)
     # After a short failure BGP still waits for its interval behind the withdrawal.
     assert interval(CUT, "repair", "outside", advertise_s=40, down_s=51) == (14, 34)

@@ -98,7 +98,7 @@ def plots(found: Results) -> list[Chart]:
             "recovery",
             "Until packets arrive again",
             alt,
-            "s after the failure, or after the repair",
+            "seconds after the failure, or after the repair",
             [""],
             curves,
             ticks={0: ticks},

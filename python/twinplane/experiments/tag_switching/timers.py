@@ -11,6 +11,8 @@ FLOODING_S = 0.2
 flow that were under way."""
 RETRANSMIT_S = 5.0
 """What was not acknowledged is sent again after that (RFC 2328, C.3)."""
+MIN_LS_INTERVAL_S, MIN_LS_ARRIVAL_S = 5.0, 1.0
+"""A router says something new of itself so often at most, and takes it of another so often (RFC 2328, B)."""
 JITTER = 0.75
 """The least share of a time that BGP waits (RFC 4271, 10)."""
 
@@ -58,15 +60,27 @@ def _adjacent(p: TagSwitchingParameters) -> Interval:
     """Until both ends have heard each other, have told so, and paths were computed.
 
     The description of databases brings what each end said while they were apart. What it says next, that the
-    other is its neighbour, comes within a second of that and is not taken (RFC 2328, 13, step 5a: MinLSArrival);
+    other is its neighbour, comes within a second of that and is not taken (RFC 2328, 13, 5a: MinLSArrival);
     it is sent again. Meanwhile paths are computed once, without the link, unless that still waits.
     """
-    told = p.spf_s if p.spf_s > RETRANSMIT_S else RETRANSMIT_S + p.spf_s
-    why = "the new advertisement is not taken so soon and sent again after 5 s; then paths are computed"
     if p.detection == "interface":
-        at = p.hello_s + told
-        return Interval(at, at, f"both say Hello at once, and name each other in the next; {why}")
-    return Interval(told, p.hello_s + told, f"the first Hello of each end, the later one; {why}")
+        # Both said at the repair that they have the link's network again: the next thing may have to wait.
+        met, said = float(p.hello_s), max(p.hello_s, MIN_LS_INTERVAL_S)
+        at = _computed(p, met, said)
+        return Interval(at, at, f"both say Hello at once, and name each other in the next; {WHY}")
+    at = _computed(p, 0, 0)
+    return Interval(at, p.hello_s + at, f"the first Hello of each end, the later one; {WHY}")
+
+
+WHY = "an advertisement that comes too soon is sent again after 5 s; then paths are computed"
+
+
+def _computed(p: TagSwitchingParameters, met: float, said: float) -> float:
+    """When paths are new if both ends met at a time, and said at another one that they are neighbours."""
+    if said - met >= MIN_LS_ARRIVAL_S:
+        return said + p.spf_s
+    first, again = met + p.spf_s, said + RETRANSMIT_S
+    return first if first > again else again + p.spf_s
 
 
 def _core_back(p: TagSwitchingParameters) -> Interval:
