@@ -101,7 +101,7 @@ def test_wrong_input_is_one_sentence(net: tp.Network) -> None:
     ):
         with pytest.raises(TwinplaneError, match=words):
             a.path(**said)
-    with pytest.raises(TwinplaneError, match="when_down: 'fall', one of route, drop"):
+    with pytest.raises(TwinplaneError, match="when_down: 'fall' is none of route or drop"):
         triangle(when_down="fall").run(until=0)
     with pytest.raises(TwinplaneError, match="'filters' says which packets are dropped"):
         bare = tp.Network(seed=1)

@@ -4,7 +4,7 @@ import twinplane as tp
 
 NODE = "kind loopback name"
 HEAD_END = f"{NODE} lsp"
-PROBER = f"{NODE} ping traceroute"
+PROBER = f"{NODE} path ping traceroute"
 
 SHOWN = {
     "network": "actions at attach bfd bridge capture captures checks clock close conditioners convention"

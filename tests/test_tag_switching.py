@@ -42,6 +42,8 @@ def interval(link: str, event: str, plane: str, **settings: Any) -> tuple[float,
 def test_timers_are_added_up() -> None:
     assert interval(DIVERTED, "failure", "core") == interval(DIVERTED, "failure", "outside") == (35, 45)
     assert interval(DIVERTED, "failure", "core", detection="interface") == (5, 5)
+    assert interval(DIVERTED, "repair", "outside") is None
+    assert interval(DIVERTED, "repair", "outside", spf_s=1) == (0, 5), "routes before tags"
     assert interval(DIVERTED, "repair", "core") is None and interval(CUT, "failure", "core") is None
     assert interval(CUT, "repair", "core") == (10, 20)
     assert interval(CUT, "repair", "core", spf_s=6) == (6, 16)

@@ -215,7 +215,7 @@ base::problems! {
         /// A destination that is none.
         NoDestination { to: String } is UnknownName, "no-destination", "'{to}' is neither an address nor the name of a node";
         /// A packet between two families.
-        TwoFamilies { src: String, to: String } is Conflict, "two-families", "a packet from {src} to {to}: both addresses are of IPv4, or both of IPv6";
+        TwoFamilies { src: String, to: String } is Conflict, "path-two-families", "a packet from {src} to {to}: both addresses are of IPv4, or both of IPv6";
         /// A router that no packet can come to.
         NoPortUp { node: String } is Conflict, "no-port-up", "no port of '{node}' is up: no packet comes there";
         /// A table of one node, and no node.

@@ -65,6 +65,8 @@ def _row(
         # Nothing is interrupted, or there is no way.
         surprising = back_s is not None
         verdict = "interrupted, and not predicted" if surprising else NONE
+    elif not lost and not expected.is_sure:
+        verdict = NONE
     elif back_s is None:
         verdict = NEVER if lost else "not interrupted"
     elif back_s in expected:

@@ -24,6 +24,8 @@ class Interval:
     low_s: float
     high_s: float
     why: str
+    is_sure: bool = True
+    """Are packets interrupted in any case, whatever the phases of timers are?"""
 
     def __contains__(self, at: float) -> bool:
         """Is a time among them, but for what no timer says?"""
@@ -35,7 +37,7 @@ def predict(p: TagSwitchingParameters, event: str, plane: str) -> Interval | Non
     if p.link == DIVERTED:
         # Another way is there. Tags of all neighbours are known, sessions and routes of BGP stay: both planes
         # wait for the same. After the repair packets go on by the other way until the better one is there.
-        return _lost(p) if event == "failure" else None
+        return _lost(p) if event == "failure" else _moved(p, plane)
     assert p.link == CUT
     if event == "failure":
         return None  # There is no other way: nothing arrives until the repair.
@@ -54,6 +56,16 @@ def _lost(p: TagSwitchingParameters) -> Interval:
         p.dead_s + p.spf_s,
         "the dead interval from the last Hello on; paths are computed after their delay",
     )
+
+
+def _moved(p: TagSwitchingParameters, plane: str) -> Interval | None:
+    """After the repair packets may be interrupted that were not: while the route is back before the tag,
+    switches without routes of BGP get them without tags (RFC 5443, 1). A tag is back at the next Hello of TDP,
+    or at once if interfaces come up; the route no sooner than the delay of the computation.
+    """
+    if plane == "core" or p.detection == "interface" or p.spf_s >= p.tdp_hello_s:
+        return None
+    return Interval(0.0, p.tdp_hello_s, "the route is back before the tag, at a Hello of TDP", is_sure=False)
 
 
 def _adjacent(p: TagSwitchingParameters) -> Interval:
