@@ -60,8 +60,8 @@ def _lost(p: TagSwitchingParameters) -> Interval:
 
 def _moved(p: TagSwitchingParameters, plane: str) -> Interval | None:
     """After the repair packets may be interrupted that were not: while the route is back before the tag,
-    switches without routes of BGP get them without tags (RFC 5443, 1). A tag is back at the next Hello of TDP,
-    or at once if interfaces come up; the route no sooner than the delay of the computation.
+    switches without routes of BGP get them without tags (RFC 5443, 1). A tag is back at the next Hello of
+    TDP, or at once if interfaces come up; the route no sooner than the delay of the computation.
     """
     if plane == "core" or p.detection == "interface" or p.spf_s >= p.tdp_hello_s:
         return None
