@@ -10,11 +10,9 @@ from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
-from .parameters import CUT, DIVERTED, TagSwitchingParameters
+from .parameters import DIVERTED, LINK_OF, TagSwitchingParameters
 from .timers import FLOODING_S, Interval, predict
 
-LINK_OF = {"failure": DIVERTED, "repair": CUT}
-"""After which link's failure, or repair, packets come back."""
 WORDS = {
     "core": "in the core",
     "outside": "from outside",

@@ -10,8 +10,8 @@ from ...charts.table import Table
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from .compared import LINK_OF, WORDS, expected, published
-from .parameters import TagSwitchingParameters
+from .compared import WORDS, expected, published
+from .parameters import LINK_OF, TagSwitchingParameters
 
 if TYPE_CHECKING:
     from ...results.folder import Results
@@ -77,9 +77,9 @@ def plots(found: Results) -> list[Chart]:
             # A stretch of no length is drawn as a short one.
             x["predicted"] += [timers.low_s, max(timers.high_s, timers.low_s + 0.15), None]
             y["predicted"] += [at, at, None]
-            mine = [
-                row for row in rows if (row["point"], row["plane"], row["event"]) == (place, plane, event)
-            ]
+            this = (place, LINK_OF[event], plane, event)
+            keys = ("point", "link", "plane", "event")
+            mine = [row for row in rows if tuple(row[key] for key in keys) == this]
             own = [row["back_s"] for row in mine if row["back_s"] is not None]
             x["measured"] += own
             y["measured"] += [at - 0.2] * len(own)

@@ -9,7 +9,7 @@ from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
 from .build import failure_s
-from .parameters import TagSwitchingParameters
+from .parameters import LINK_OF, TagSwitchingParameters
 from .timers import predict
 
 PLANES = ("core", "outside")
@@ -103,7 +103,8 @@ def joined(outcomes: dict[str, Outcome]) -> Outcome:
             known = [
                 row["back_s"]
                 for row in rows
-                if (row["plane"], row["event"]) == (plane, event) and row["back_s"] is not None
+                if (row["link"], row["plane"], row["event"]) == (LINK_OF[event], plane, event)
+                and row["back_s"] is not None
             ]
             metrics[f"{plane}_{event}_min_s"] = min(known, default=None)
             metrics[f"{plane}_{event}_max_s"] = max(known, default=None)

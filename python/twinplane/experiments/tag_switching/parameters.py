@@ -12,6 +12,10 @@ DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
 
+LINK_OF = {"failure": DIVERTED, "repair": CUT}
+"""After which link's failure, or repair, packets come back that were interrupted by the failure."""
+
+
 class TagSwitchingParameters(Parameters):
     """Parts of the published study, each on the network of six countries."""
 
