@@ -142,7 +142,7 @@ nodes:
       asn: 65001
       hold_time: 9 s
       connect_retry: 2 s
-      neighbors: {gw: {asn: 65002, import: all, export: all, password: a secret, bfd: true}}
+      neighbors: {gw: {asn: 65002, import: all, export: all, password: a-secret, bfd: true}}
   gw: {kind: frr}
 links:
   - [a, gw]
@@ -157,12 +157,12 @@ def test_passwords_and_bfd_are_in_made_configurations(tmp_path: Path) -> None:
     assert "bfd\n profile e0\n  detect-multiplier 4\n  transmit-interval 100\n" in text, text
     assert "  detect-multiplier 3\n  transmit-interval 300\n  receive-interval 300\n exit" in text, text
     assert " ip ospf bfd profile e0" in lines and "bfdd" in sections.daemons(text)
-    assert any(line.endswith(" password between-us") and line.startswith(" neighbor 10.") for line in lines)
-    assert any(line.endswith(" password a secret") for line in lines), text
+    assert any(line.endswith(" password between-us") and line.startswith(" neighbor ") for line in lines)
+    assert any(line.endswith(" password a-secret") for line in lines), text
     bird = planned(tmp_path, WATCHED.replace("kind: frr", "kind: bird").replace("ldp: {", "labels: {"))
     text = bird.members["gw"].config
     assert "min tx interval 100000 us; min rx interval 100000 us; multiplier 4;" in text, text
-    assert "cost 1; bfd yes;" in text and '  password "a secret";\n  bfd on;\n' in text, text
+    assert "cost 1; bfd yes;" in text and '  password "a-secret";\n  bfd on;\n' in text, text
     keyed = (
         "bfd: {authentication: {kind: meticulous-sha1, key: k, key_id: 7}, interval: 200 ms, multiplier: 4}"
     )

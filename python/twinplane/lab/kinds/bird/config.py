@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from ....errors import ConflictError
 from ..around import Around, Bfd, BgpPeer, Ospf, Side
 
 ALGORITHMS = {
@@ -131,6 +132,8 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
         yield "  multihop;"
     yield f"  connect retry time 2; hold time {peer.hold_s};"
     if peer.password is not None:
+        if '"' in peer.password:
+            raise ConflictError("the password of its neighbour has a quotation mark, which ends it for BIRD")
         yield f'  password "{peer.password}";'
     if peer.bfd is not None:
         yield "  bfd on;"

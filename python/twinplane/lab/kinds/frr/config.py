@@ -53,6 +53,15 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
         )
 
 
+def _word(password: str) -> str:
+    """A password as a line of FRR's has it."""
+    if any(letter.isspace() for letter in password):
+        raise ConflictError(
+            "the password of its neighbour has a space, which FRR takes for its end (kind: bird knows it)"
+        )
+    return password
+
+
 def _ospf(around: Around) -> list[str]:
     areas = around.areas()
     if not areas:
@@ -71,7 +80,7 @@ def _ldp(around: Around) -> list[str]:
     # FRR counts whole seconds; of the time that a neighbour is kept the smaller holds (RFC 5036, 3.5.2).
     lines += [f" discovery hello interval {max(1, int(hello))}", f" discovery hello holdtime {hold}"]
     keys = {one.router_id: one.password for one in timers if one.password is not None}
-    lines += [f" neighbor {router} password {password}" for router, password in keys.items()]
+    lines += [f" neighbor {router} password {_word(password)}" for router, password in keys.items()]
     lines += [" address-family ipv4", f"  discovery transport-address {around.router_id}"]
     for side in spoken:
         lines += [f"  interface {side.name}", "  exit"]
@@ -95,7 +104,7 @@ def _bgp(around: Around) -> list[str]:
         if peer.hops is not None:
             lines += [f" neighbor {peer.address} ttl-security hops {peer.hops}"]
         if peer.password is not None:
-            lines += [f" neighbor {peer.address} password {peer.password}"]
+            lines += [f" neighbor {peer.address} password {_word(peer.password)}"]
         if peer.bfd is not None:
             lines += [
                 f" neighbor {peer.address} bfd",
