@@ -20,9 +20,11 @@
 //! - [`wheel`]: a timing wheel for millions of timers
 //! - [`growth`]: how large tables grow
 //! - [`histogram`]: a histogram with bins in proportion to their values
+//! - [`dense`]: tables for millions of small values
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
 pub mod command;
+pub mod dense;
 pub mod describe;
 pub mod device;
 pub mod diagnostic;
@@ -49,6 +51,7 @@ pub mod time;
 pub mod wheel;
 
 pub use command::Command;
+pub use dense::{Dense, Interned, Interner};
 pub use device::{Device, Output, Verdict};
 pub use diffserv::{DiffServConfig, DscpMap, ELsp, LLsp, LspDiffServ};
 pub use event::Event;
