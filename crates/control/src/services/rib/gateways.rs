@@ -3,8 +3,9 @@
 //!
 //! A gateway is never resolved through a route that leads through itself, and through at most eight others.
 
-use super::{Active, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
+use super::{Active, Found, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
 use crate::services::Bindings;
+use base::Interned;
 use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
 use std::collections::BTreeSet;
 
@@ -44,12 +45,12 @@ struct Search<'a, P: RoutePrefix> {
 
 impl<P: RoutePrefix> Rib<P> {
     /// Where packets through a gateway go as all its routes share it; nothing if it leads to no neighbours.
-    pub(super) fn active_through(&self, gateway: P::Address) -> Option<Active<P>> {
+    pub(super) fn active_through(&self, gateway: P::Address) -> Option<Found<P>> {
         let hops = &self.gateways.get(&gateway)?.hops;
         match hops.as_slice() {
             [] => None,
-            all if is_shared(all) => Some(Active::Through(gateway)),
-            _ => Some(Active::Own(hops.clone())),
+            all if is_shared(all) => Some(Found::Through(gateway)),
+            _ => Some(Found::Own(hops.clone())),
         }
     }
 
@@ -59,8 +60,8 @@ impl<P: RoutePrefix> Rib<P> {
     }
 
     /// Counts the gateways that the routes of a prefix name in place of those of its routes before.
-    pub(super) fn count_gateways(&mut self, key: Key<P>, old: &Hops<Route<P>>) {
-        let new = self.entries.get(&key).map_or(&[][..], |entry| entry.routes.as_slice());
+    pub(super) fn count_gateways(&mut self, key: Key<P>, new: Interned, old: Interned) {
+        let (new, old) = (self.routes.get(new), self.routes.get(old));
         let mut fresh = Vec::new();
         for gateway in new.iter().flat_map(Route::gateways) {
             let known = self.gateways.entry(gateway).or_insert_with(|| {
@@ -79,7 +80,7 @@ impl<P: RoutePrefix> Rib<P> {
                 self.mixed.remove(&key)
             };
         }
-        for gateway in old.as_slice().iter().flat_map(Route::gateways) {
+        for gateway in old.iter().flat_map(Route::gateways) {
             let Some(known) = self.gateways.get_mut(&gateway) else {
                 debug_assert!(false, "a route names a gateway that is not there");
                 continue;
@@ -144,10 +145,11 @@ impl<P: RoutePrefix> Rib<P> {
         }
         let mut keys = self.mixed.clone();
         if !other.is_empty() {
-            let names = |routes: &Hops<Route<P>>| {
-                routes.as_slice().iter().flat_map(Route::gateways).any(|gateway| other.contains(&gateway))
+            let names = |routes: Interned| {
+                let mut all = self.routes.get(routes).iter().flat_map(Route::gateways);
+                all.any(|gateway| other.contains(&gateway))
             };
-            keys.extend(self.entries.iter().filter(|(_, entry)| names(&entry.routes)).map(|(key, _)| *key));
+            keys.extend(self.entries.keys_where(|entry| names(entry.routes)));
         }
         for key in keys {
             self.refresh_one(key);
@@ -171,7 +173,7 @@ impl<P: RoutePrefix> Rib<P> {
             let key = key_of(P::of(gateway, len));
             let Some(entry) = self.entries.get(&key) else { continue };
             let is_suspended = self.suspended.contains(&key);
-            let routes = entry.routes.as_slice().iter();
+            let routes = self.routes.get(entry.routes).iter();
             let routes = routes.filter(|route| !(is_suspended && route.source == Source::Static));
             if let Some(ways) = routes.map(|route| self.led(route, search)).find(|ways| !ways.is_empty()) {
                 let beyond = |(hop, labels): Way| match hop {

@@ -4,6 +4,9 @@
 //! connected before static before those of protocols, these by name. A route whose next hops are addresses beyond other
 //! routes is resolved through those, step by step ([`gateways`]). One that does not resolve is not in force, and gives
 //! way to the next. Routes through one gateway follow it together: nothing is done for each when it moves.
+//!
+//! There may be a million prefixes, or ten thousand at each of ten thousand routers. Most have the routes that many
+//! others have, but for the prefix: equal lists of routes, and of next hops, are one in memory.
 
 mod gateways;
 mod prefix;
@@ -15,35 +18,67 @@ pub use prefix::RoutePrefix;
 pub use route::{Hops, Route, RouteHop, Source};
 
 use base::plane::{NextHop, Prefix, Unwritten};
+use base::{Dense, Interned, Interner};
 use core::cmp::Ordering;
 use gateways::Gateway;
+use route::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Where packets to a prefix go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Active<P: RoutePrefix> {
     /// Next hops of its own; none if no route resolves.
-    Own(Hops<NextHop>),
+    Own(Interned),
     /// Those of a gateway, whatever they are.
     Through(P::Address),
 }
 
-/// All routes of one prefix.
-#[derive(Clone, Debug)]
-struct Entry<P: RoutePrefix> {
-    /// Routes to the prefix by all that announce one, the best first.
-    routes: Hops<Route<P>>,
-    /// Next hops of the route in force.
-    active: Active<P>,
-    /// Which of the routes is in force.
-    best: usize,
+/// The same while it is found out.
+enum Found<P: RoutePrefix> {
+    Own(Hops<NextHop>),
+    Through(P::Address),
 }
 
-impl<P: RoutePrefix> Default for Entry<P> {
-    fn default() -> Entry<P> {
-        Entry { routes: Hops::None, active: Active::Own(Hops::None), best: 0 }
+/// All routes of one prefix.
+#[derive(Clone, Copy, Debug)]
+struct Entry<P: RoutePrefix> {
+    /// Routes to the prefix by all that announce one, the best first; none if there is none.
+    routes: Interned,
+    /// Next hops of the route in force.
+    active: Active<P>,
+    /// Which of the routes is in force: there are not more than sources.
+    best: u8,
+}
+
+impl<P: RoutePrefix> Entry<P> {
+    const NEW: Entry<P> = Entry { routes: Interned::NONE, active: Active::Own(Interned::NONE), best: 0 };
+}
+
+/// Lists that several have, each once.
+#[derive(Clone, Debug)]
+struct Lists<T>(Interner<Box<[T]>>);
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists(Interner::default())
+    }
+}
+
+impl<T: Clone + Eq + core::hash::Hash> Lists<T> {
+    fn get(&self, id: Interned) -> &[T] {
+        if id == Interned::NONE { &[] } else { self.0.get(id) }
+    }
+
+    fn intern(&mut self, all: &[T]) -> Interned {
+        if all.is_empty() { Interned::NONE } else { self.0.intern(all, || all.into()) }
+    }
+
+    fn release(&mut self, id: Interned) {
+        if id != Interned::NONE {
+            self.0.release::<[T]>(id);
+        }
     }
 }
 
@@ -61,7 +96,11 @@ fn key_of<P: RoutePrefix>(prefix: P) -> Key<P> {
 /// The routing table of a node for a family.
 #[derive(Clone, Debug)]
 pub struct Rib<P: RoutePrefix = Prefix> {
-    entries: BTreeMap<Key<P>, Entry<P>>,
+    entries: Dense<Key<P>, Entry<P>>,
+    /// The lists of routes that prefixes have.
+    routes: Lists<Route<P>>,
+    /// The lists of next hops that prefixes have of their own.
+    hops: Lists<NextHop>,
     /// How many entries there are of each prefix length.
     lengths: Vec<u32>,
     /// Addresses that routes lead through.
@@ -84,12 +123,15 @@ pub struct Rib<P: RoutePrefix = Prefix> {
 
 impl<P: RoutePrefix> Default for Rib<P> {
     fn default() -> Rib<P> {
-        let (entries, gateways, mixed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let (entries, routes, hops) = (Dense::default(), Lists::default(), Lists::default());
+        let (gateways, mixed) = (BTreeMap::new(), BTreeSet::new());
         let (changed, changed_gateways, revalued) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let suspended = BTreeSet::new();
         let lengths = Vec::new();
         Rib {
             entries,
+            routes,
+            hops,
             lengths,
             gateways,
             mixed,
@@ -112,38 +154,41 @@ impl<P: RoutePrefix> Rib<P> {
         let key = key_of(prefix);
         self.lengths.resize(usize::from(P::BITS) + 1, 0);
         let lengths = &mut self.lengths;
-        let entry = self.entries.entry(key).or_insert_with(|| {
+        let place = self.entries.place_or_insert_with(key, || {
             lengths[usize::from(key.0)] += 1;
-            Entry::default()
+            Entry::NEW
         });
-        let new = match &entry.routes {
+        let new = match self.routes.get(self.entries.at(place).routes) {
             // By far the most have one route.
-            Hops::None => Hops::One(route),
-            Hops::One(only) if only.source == route.source => Hops::One(route),
+            [] => self.routes.intern(&[route]),
+            [only] if only.source == route.source => self.routes.intern(&[route]),
             routes => {
-                let mut all = routes.clone().into_vec();
+                let mut all = routes.to_vec();
                 all.retain(|other| other.source != route.source);
-                let place = all.partition_point(|other| other.order(&route) == Ordering::Less);
-                all.insert(place, route);
-                all.into()
+                let at = all.partition_point(|other| other.order(&route) == Ordering::Less);
+                all.insert(at, route);
+                self.routes.intern(&all)
             }
         };
-        let old = core::mem::replace(&mut entry.routes, new);
-        self.refresh(key, &old);
+        self.replace(key, place, new);
     }
 
     /// Takes the route of a source out. Was there one?
     pub fn remove(&mut self, prefix: P, source: Source) -> bool {
         self.use_every_route();
-        let key = key_of(prefix);
-        let Some(entry) = self.entries.get_mut(&key) else { return false };
-        if !entry.routes.as_slice().iter().any(|route| route.source == source) {
+        self.retain(key_of(prefix), |route| route.source != source)
+    }
+
+    /// Leaves a prefix those of its routes that are meant. Are there less then?
+    fn retain(&mut self, key: Key<P>, is_left: impl Fn(&Route<P>) -> bool) -> bool {
+        let Some(place) = self.entries.place(&key) else { return false };
+        let all = self.routes.get(self.entries.at(place).routes);
+        if all.iter().all(&is_left) {
             return false;
         }
-        let left = entry.routes.as_slice().iter().filter(|route| route.source != source);
-        let left: Vec<Route<P>> = left.cloned().collect();
-        let old = core::mem::replace(&mut entry.routes, left.into());
-        self.refresh(key, &old);
+        let left: Vec<Route<P>> = all.iter().filter(|route| is_left(route)).cloned().collect();
+        let new = self.routes.intern(&left);
+        self.replace(key, place, new);
         true
     }
 
@@ -154,9 +199,10 @@ impl<P: RoutePrefix> Rib<P> {
             true => self.suspended.insert(key),
             false => self.suspended.remove(&key),
         };
-        if let Some(old) = self.entries.get(&key).filter(|_| is_other).map(|entry| entry.routes.clone()) {
+        if is_other && self.entries.contains(&key) {
             self.use_every_route();
-            self.refresh(key, &old);
+            let before = self.best(prefix).map(Route::value);
+            self.refresh(key, before);
         }
     }
 
@@ -164,21 +210,26 @@ impl<P: RoutePrefix> Rib<P> {
     pub fn forget_learnt(&mut self) {
         self.use_every_route();
         let learnt = |route: &Route<P>| matches!(route.source, Source::Protocol(_));
-        let keys = self.entries.iter().filter(|(_, entry)| entry.routes.as_slice().iter().any(learnt));
-        for key in keys.map(|(&key, _)| key).collect::<Vec<_>>() {
-            let Some(entry) = self.entries.get_mut(&key) else { continue };
-            let left = entry.routes.as_slice().iter().filter(|route| !learnt(route));
-            let left: Vec<Route<P>> = left.cloned().collect();
-            let old = core::mem::replace(&mut entry.routes, left.into());
-            self.refresh(key, &old);
+        let keys = self.entries.keys_where(|entry| self.routes.get(entry.routes).iter().any(learnt));
+        for key in keys {
+            self.retain(key, |route| !learnt(route));
         }
     }
 
+    /// Gives a prefix other routes.
+    fn replace(&mut self, key: Key<P>, place: u32, new: Interned) {
+        let entry = self.entries.at_mut(place);
+        let (old, best) = (core::mem::replace(&mut entry.routes, new), usize::from(entry.best));
+        if old != new {
+            self.count_gateways(key, new, old);
+            let before = self.routes.get(old).get(best).map(Route::value);
+            self.refresh(key, before);
+        }
+        self.routes.release(old);
+    }
+
     /// Finds out anew what is in force: at a prefix that had other routes before, and of gateways whose way goes by it.
-    fn refresh(&mut self, key: Key<P>, old: &Hops<Route<P>>) {
-        self.count_gateways(key, old);
-        let before = self.entries.get(&key).and_then(|entry| old.as_slice().get(entry.best));
-        let before = before.map(Route::value);
+    fn refresh(&mut self, key: Key<P>, before: Option<Value>) {
         let is_changed = self.refresh_one(key);
         let after = self.best(prefix_of(key)).map(Route::value);
         if !is_changed && after.is_some() && after != before {
@@ -189,15 +240,25 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Do packets take another way now?
     fn refresh_one(&mut self, key: Key<P>) -> bool {
-        let Some(entry) = self.entries.get(&key) else { return false };
-        let (best, active) = self.resolve(entry, self.suspended.contains(&key));
-        let Some(entry) = self.entries.get_mut(&key) else { return false };
+        let Some(place) = self.entries.place(&key) else { return false };
+        let entry = *self.entries.at(place);
+        let is_suspended = !self.suspended.is_empty() && self.suspended.contains(&key);
+        let (best, found) = self.resolve(&entry, is_suspended);
+        let active = match found {
+            Found::Own(hops) => Active::Own(self.hops.intern(hops.as_slice())),
+            Found::Through(gateway) => Active::Through(gateway),
+        };
         let is_changed = entry.active != active;
         if is_changed {
             self.changed.push_back(prefix_of(key));
         }
-        (entry.best, entry.active) = (best, active);
-        if matches!(entry.routes, Hops::None) {
+        let known = self.entries.at_mut(place);
+        (known.best, known.active) = (best as u8, active);
+        if let Active::Own(before) = entry.active {
+            self.hops.release(before);
+        }
+        if entry.routes == Interned::NONE {
+            debug_assert_eq!(active, Active::Own(Interned::NONE));
             self.entries.remove(&key);
             self.lengths[usize::from(key.0)] -= 1;
         }
@@ -205,12 +266,12 @@ impl<P: RoutePrefix> Rib<P> {
     }
 
     /// The first route of a prefix that leads anywhere, and where.
-    fn resolve(&self, entry: &Entry<P>, is_suspended: bool) -> (usize, Active<P>) {
-        let routes = entry.routes.as_slice().iter().enumerate();
+    fn resolve(&self, entry: &Entry<P>, is_suspended: bool) -> (usize, Found<P>) {
+        let routes = self.routes.get(entry.routes).iter().enumerate();
         let routes = routes.filter(|(_, route)| !(is_suspended && route.source == Source::Static));
         let found = routes.filter_map(|(place, route)| match route.hops.as_slice() {
             [] => None,
-            [RouteHop::Direct(only)] => Some((place, Active::Own(Hops::One(*only)))),
+            [RouteHop::Direct(only)] => Some((place, Found::Own(Hops::One(*only)))),
             [RouteHop::Through(gateway)] => Some((place, self.active_through(*gateway)?)),
             several => {
                 let mut known: Vec<NextHop> = Vec::with_capacity(several.len());
@@ -225,16 +286,16 @@ impl<P: RoutePrefix> Rib<P> {
                         }
                     }
                 }
-                (!known.is_empty()).then(|| (place, Active::Own(known.into())))
+                (!known.is_empty()).then(|| (place, Found::Own(known.into())))
             }
         });
-        { found }.next().unwrap_or((0, Active::Own(Hops::None)))
+        { found }.next().unwrap_or((0, Found::Own(Hops::None)))
     }
 
     /// The next hops of a prefix that are in force.
     fn hops_in_force<'a>(&'a self, entry: &'a Entry<P>) -> &'a [NextHop] {
         match &entry.active {
-            Active::Own(hops) => hops.as_slice(),
+            Active::Own(hops) => self.hops.get(*hops),
             Active::Through(gateway) => self.hops_of(*gateway),
         }
     }
@@ -262,8 +323,8 @@ impl<P: RoutePrefix> Rib<P> {
     /// begins with. No prefix of the source has a route yet.
     pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten<P>>) {
         self.unwritten = Some(source);
-        for prefix in self.entries.keys().copied().map(prefix_of).collect::<Vec<P>>() {
-            self.use_around(prefix);
+        for key in self.entries.keys_where(|_| true) {
+            self.use_around(prefix_of(key));
         }
     }
 
@@ -271,7 +332,7 @@ impl<P: RoutePrefix> Rib<P> {
     fn use_around(&mut self, prefix: P) {
         let Some(source) = self.unwritten.clone() else { return };
         for other in source.within(prefix).into_iter().chain(source.around(prefix)) {
-            if !self.entries.contains_key(&key_of(other))
+            if !self.entries.contains(&key_of(other))
                 && let Some(next_hop) = source.next_hop(other)
             {
                 self.put_in(other, next_hop);
@@ -284,7 +345,7 @@ impl<P: RoutePrefix> Rib<P> {
     pub fn use_every_route(&mut self) {
         let Some(source) = self.unwritten.take() else { return };
         for (prefix, next_hop) in source.all() {
-            if !self.entries.contains_key(&key_of(prefix)) {
+            if !self.entries.contains(&key_of(prefix)) {
                 self.put_in(prefix, next_hop);
             }
         }
@@ -295,8 +356,10 @@ impl<P: RoutePrefix> Rib<P> {
         let key = key_of(prefix);
         self.lengths.resize(usize::from(P::BITS) + 1, 0);
         self.lengths[usize::from(key.0)] += 1;
-        let routes = Hops::One(Route::fixed(next_hop));
-        self.entries.insert(key, Entry { routes, active: Active::Own(Hops::One(next_hop)), best: 0 });
+        let routes = self.routes.intern(&[Route::fixed(next_hop)]);
+        let active = Active::Own(self.hops.intern(&[next_hop]));
+        let place = self.entries.place_or_insert_with(key, || Entry::NEW);
+        *self.entries.at_mut(place) = Entry { routes, active, best: 0 };
     }
 
     /// The table with all routes that are in force, for people to look at.
@@ -318,26 +381,27 @@ impl<P: RoutePrefix> Rib<P> {
     pub fn best(&self, prefix: P) -> Option<&Route<P>> {
         let entry =
             self.entries.get(&key_of(prefix)).filter(|entry| !self.hops_in_force(entry).is_empty())?;
-        entry.routes.as_slice().get(entry.best)
+        self.routes.get(entry.routes).get(usize::from(entry.best))
     }
 
     /// All routes of a prefix, the best first, whether they lead anywhere or not.
     pub fn routes(&self, prefix: P) -> &[Route<P>] {
-        self.entries.get(&key_of(prefix)).map_or(&[], |entry| entry.routes.as_slice())
+        self.entries.get(&key_of(prefix)).map_or(&[], |entry| self.routes.get(entry.routes))
     }
 
     /// Prefixes with the next hops in force, the least specific first.
     pub fn active(&self) -> impl Iterator<Item = (P, &[NextHop])> {
-        let all = self.entries.iter().map(|(&key, entry)| (prefix_of(key), self.hops_in_force(entry)));
+        let all = self.entries.iter().map(|(key, entry)| (prefix_of(key), self.hops_in_force(entry)));
         all.filter(|(_, hops)| !hops.is_empty())
     }
 
     /// All routes: the prefix, the route, and its next hops if it is the one in force.
     pub fn iter(&self) -> impl Iterator<Item = (P, &Route<P>, Option<&[NextHop]>)> {
-        self.entries.iter().flat_map(|(&key, entry)| {
+        self.entries.iter().flat_map(|(key, entry)| {
             let active = Some(self.hops_in_force(entry)).filter(|hops| !hops.is_empty());
-            let routes = entry.routes.as_slice().iter().enumerate();
-            routes.map(move |(place, route)| (prefix_of(key), route, active.filter(|_| place == entry.best)))
+            let routes = self.routes.get(entry.routes).iter().enumerate();
+            let best = usize::from(entry.best);
+            routes.map(move |(place, route)| (prefix_of(key), route, active.filter(|_| place == best)))
         })
     }
 

@@ -2,12 +2,13 @@
 
 use base::plane::{IpPrefix, NextHop, Prefix, Prefix6, TableOp};
 use core::fmt::Debug;
+use core::hash::Hash;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A prefix of one family.
-pub trait RoutePrefix: Copy + Debug + Eq + Ord + Into<IpPrefix> {
+pub trait RoutePrefix: Copy + Debug + Eq + Ord + Hash + Into<IpPrefix> {
     /// An address of the family.
-    type Address: Copy + Debug + Eq + Ord + Into<IpAddr>;
+    type Address: Copy + Debug + Eq + Ord + Hash + Into<IpAddr>;
     /// Bits of an address.
     const BITS: u8;
 

@@ -6,7 +6,7 @@ use base::plane::{NextHop, Prefix};
 use core::cmp::Ordering;
 
 /// Whence a route comes. In their order sources win where all else is equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// The node's own addresses, and the networks of its interfaces.
     Connected,
@@ -33,7 +33,7 @@ impl Source {
 }
 
 /// A next hop as a source of routes knows it; `P` is the prefix of the routes' family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouteHop<P: RoutePrefix = Prefix> {
     /// It is known by which port packets leave.
     Direct(NextHop),
@@ -42,7 +42,7 @@ pub enum RouteHop<P: RoutePrefix = Prefix> {
 }
 
 /// Next hops: mostly one, so that a route needs no memory of its own for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Hops<T> {
     /// There is none: a route without next hops is not used.
     #[default]
@@ -78,7 +78,7 @@ impl<T> From<Vec<T>> for Hops<T> {
 }
 
 /// A route to a prefix of a family.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Route<P: RoutePrefix = Prefix> {
     /// Whence it comes; each source has one route to a prefix.
     pub source: Source,
@@ -91,6 +91,9 @@ pub struct Route<P: RoutePrefix = Prefix> {
     /// The next hops that packets are sent to, of equal cost.
     pub hops: Hops<RouteHop<P>>,
 }
+
+/// Source, metric and tag of a route.
+pub(super) type Value = (Source, u32, u32);
 
 impl<P: RoutePrefix> Route<P> {
     /// A route to a network that an interface is in.
@@ -107,7 +110,7 @@ impl<P: RoutePrefix> Route<P> {
     }
 
     /// What those go by who pass it on, beside its next hops.
-    pub(super) const fn value(&self) -> (Source, u32, u32) {
+    pub(super) const fn value(&self) -> Value {
         (self.source, self.metric, self.tag)
     }
 
@@ -122,15 +125,5 @@ impl<P: RoutePrefix> Route<P> {
             RouteHop::Direct(_) => None,
             RouteHop::Through(gateway) => Some(*gateway),
         })
-    }
-}
-
-impl<T> Hops<T> {
-    pub(super) fn into_vec(self) -> Vec<T> {
-        match self {
-            Hops::None => Vec::new(),
-            Hops::One(one) => vec![one],
-            Hops::Many(all) => all.into_vec(),
-        }
     }
 }
