@@ -4,6 +4,7 @@
 //! - [`open`](Open): what a speaker says of itself, with its capabilities (RFC 5492)
 //! - [`update`](Update): routes and their attributes; [`attributes`](Attributes): path attributes as values
 //! - [`nlri`](Nlri): destinations of four address families, with labels (RFC 8277) and path identifiers (RFC 7911)
+//! - [`pack`]: many destinations in few messages
 //! - [`notification`](Notification): why a session ends
 //!
 //! How some bytes are read depends on what both ends have agreed on: the [`Terms`] of a session. What ends a session is
@@ -14,6 +15,7 @@ mod message;
 mod nlri;
 pub mod notification;
 mod open;
+pub mod pack;
 #[cfg(test)]
 mod tests;
 mod update;

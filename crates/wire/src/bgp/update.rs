@@ -471,44 +471,120 @@ fn put(to: &mut Vec<u8>, flags: u8, kind: u8, value: &[u8]) {
     to.extend(value);
 }
 
+/// Writes an attribute with a value that is written in place.
+fn put_with(to: &mut Vec<u8>, flags: u8, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
+    let begin = to.len();
+    to.extend([flags, kind, 0]);
+    write(to);
+    let len = to.len() - begin - 3;
+    match u8::try_from(len) {
+        Ok(len) => to[begin + 2] = len,
+        Err(_) => {
+            let [a, b] = u16::try_from(len).unwrap_or(u16::MAX).to_be_bytes();
+            to[begin] |= EXTENDED_LENGTH;
+            to[begin + 2] = a;
+            to.insert(begin + 3, b);
+        }
+    }
+}
+
 impl Attributes {
     /// Writes them behind what is there, in the order of their types, and those that nobody knows last.
     pub(super) fn emit(&self, to: &mut Vec<u8>, terms: &Terms) {
-        let mut known = |kind: u8, value: Option<Vec<u8>>| {
+        let put = |to: &mut Vec<u8>, kind: u8, write: &dyn Fn(&mut Vec<u8>)| {
             let partial = if self.partial >> kind & 1 == 0 { 0 } else { PARTIAL };
-            if let (Some(value), Some(flags)) = (value, attribute::flags(kind)) {
-                put(to, flags | partial, kind, &value);
+            if let Some(flags) = attribute::flags(kind) {
+                put_with(to, flags | partial, kind, write);
             }
         };
-        let path = |path: &AsPath, four_octet| {
-            let mut value = Vec::new();
-            path.emit(&mut value, four_octet);
-            value
+        let aggregator = |to: &mut Vec<u8>, kind: u8, one: &Aggregator, four_octet: bool| {
+            put(to, kind, &|to| {
+                match four_octet {
+                    true => to.extend(one.asn.to_be_bytes()),
+                    false => to.extend(u16::try_from(one.asn).unwrap_or(super::AS_TRANS).to_be_bytes()),
+                }
+                to.extend(one.address.octets());
+            });
         };
-        let aggregator = |one: &Aggregator, four_octet| {
-            let short = u16::try_from(one.asn).unwrap_or(super::AS_TRANS);
-            let asn = if four_octet { one.asn.to_be_bytes().to_vec() } else { short.to_be_bytes().to_vec() };
-            [asn, one.address.octets().to_vec()].concat()
+        if let Some(origin) = self.origin {
+            put(to, attribute::ORIGIN, &|to| to.push(origin as u8));
+        }
+        if let Some(path) = &self.as_path {
+            put(to, attribute::AS_PATH, &|to| path.emit(to, terms.four_octet));
+        }
+        if let Some(address) = self.next_hop {
+            put(to, attribute::NEXT_HOP, &|to| to.extend(address.octets()));
+        }
+        if let Some(med) = self.med {
+            put(to, attribute::MULTI_EXIT_DISC, &|to| to.extend(med.to_be_bytes()));
+        }
+        if let Some(preference) = self.local_pref {
+            put(to, attribute::LOCAL_PREF, &|to| to.extend(preference.to_be_bytes()));
+        }
+        if self.atomic_aggregate {
+            put(to, attribute::ATOMIC_AGGREGATE, &|_| ());
+        }
+        if let Some(one) = &self.aggregator {
+            aggregator(to, attribute::AGGREGATOR, one, terms.four_octet);
+        }
+        if !self.communities.is_empty() {
+            put(to, attribute::COMMUNITIES, &|to| {
+                self.communities.iter().for_each(|one| to.extend(one.to_be_bytes()));
+            });
+        }
+        if let Some(id) = self.originator {
+            put(to, attribute::ORIGINATOR_ID, &|to| to.extend(id.octets()));
+        }
+        if !self.cluster_list.is_empty() {
+            put(to, attribute::CLUSTER_LIST, &|to| {
+                self.cluster_list.iter().for_each(|id| to.extend(id.octets()));
+            });
+        }
+        if !self.extended_communities.is_empty() {
+            put(to, attribute::EXTENDED_COMMUNITIES, &|to| {
+                self.extended_communities.iter().for_each(|one| to.extend(one));
+            });
+        }
+        if let Some(path) = &self.as4_path {
+            put(to, attribute::AS4_PATH, &|to| path.emit(to, true));
+        }
+        if let Some(one) = &self.as4_aggregator {
+            aggregator(to, attribute::AS4_AGGREGATOR, one, true);
+        }
+        if !self.large_communities.is_empty() {
+            put(to, attribute::LARGE_COMMUNITIES, &|to| {
+                let parts = self.large_communities.iter().flatten();
+                parts.for_each(|part| to.extend(part.to_be_bytes()));
+            });
+        }
+        self.unknown.iter().for_each(|one| put_with(to, one.flags, one.kind, |to| to.extend(&one.value.0)));
+    }
+
+    /// Writes them behind what is there as they go to a neighbour of the same AS that reads four octets: nothing gets
+    /// lost.
+    pub fn pack(&self, to: &mut Vec<u8>) {
+        self.emit(to, &PACKED);
+    }
+
+    /// Writes them behind what is there as they go to a neighbour.
+    pub fn pack_for(&self, terms: &Terms, to: &mut Vec<u8>) {
+        self.emit(to, terms);
+    }
+
+    /// Reads what [`Attributes::pack`] has written.
+    pub fn unpack(bytes: &[u8]) -> Attributes {
+        let mut reader = Reader {
+            terms: &PACKED,
+            update: Update::default(),
+            first: None,
+            seen: [false; 256],
+            has_reach: false,
         };
-        let some = |value: Vec<u8>| (!value.is_empty()).then_some(value);
-        known(attribute::ORIGIN, self.origin.map(|origin| vec![origin as u8]));
-        known(attribute::AS_PATH, self.as_path.as_ref().map(|one| path(one, terms.four_octet)));
-        known(attribute::NEXT_HOP, self.next_hop.map(|address| address.octets().to_vec()));
-        known(attribute::MULTI_EXIT_DISC, self.med.map(|med| med.to_be_bytes().to_vec()));
-        known(attribute::LOCAL_PREF, self.local_pref.map(|preference| preference.to_be_bytes().to_vec()));
-        known(attribute::ATOMIC_AGGREGATE, self.atomic_aggregate.then(Vec::new));
-        known(attribute::AGGREGATOR, self.aggregator.as_ref().map(|one| aggregator(one, terms.four_octet)));
-        known(
-            attribute::COMMUNITIES,
-            some(self.communities.iter().flat_map(|one| one.to_be_bytes()).collect()),
-        );
-        known(attribute::ORIGINATOR_ID, self.originator.map(|id| id.octets().to_vec()));
-        known(attribute::CLUSTER_LIST, some(self.cluster_list.iter().flat_map(|id| id.octets()).collect()));
-        known(attribute::EXTENDED_COMMUNITIES, some(self.extended_communities.concat()));
-        known(attribute::AS4_PATH, self.as4_path.as_ref().map(|one| path(one, true)));
-        known(attribute::AS4_AGGREGATOR, self.as4_aggregator.as_ref().map(|one| aggregator(one, true)));
-        let large = self.large_communities.iter().flatten().flat_map(|part| part.to_be_bytes());
-        known(attribute::LARGE_COMMUNITIES, some(large.collect()));
-        self.unknown.iter().for_each(|one| put(to, one.flags, one.kind, &one.value.0));
+        let read = reader.attributes(bytes, 0);
+        debug_assert!(read.is_ok() && reader.update.faults.is_empty(), "packed attributes are in order");
+        reader.update.attributes
     }
 }
+
+/// How attributes are packed.
+const PACKED: Terms = Terms { four_octet: true, is_internal: true, add_path: [false; Family::ALL.len()] };
