@@ -6,8 +6,10 @@ use wire::bgp::Origin;
 /// A route, as far as it is compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The neighbour that told it, by its place; nothing if this router has it itself.
-    pub peer: Option<usize>,
+    /// Its place among all.
+    pub at: usize,
+    /// Has this router it itself?
+    pub is_own: bool,
     /// LOCAL_PREF, or what stands for it.
     pub local_pref: u32,
     /// Length of the AS path.
@@ -28,6 +30,27 @@ pub struct Candidate {
     pub clusters: usize,
     /// The neighbour's address.
     pub address: Ipv4Addr,
+    /// Which of several paths of the neighbour (RFC 7911, 3).
+    pub path_id: u32,
+}
+
+impl Candidate {
+    /// One of which nothing is known.
+    pub const NONE: Candidate = Candidate {
+        at: 0,
+        is_own: false,
+        local_pref: 0,
+        steps: 0,
+        origin: Origin::Incomplete,
+        neighbor_as: None,
+        med: 0,
+        is_external: false,
+        metric: 0,
+        id: Ipv4Addr::UNSPECIFIED,
+        clusters: 0,
+        address: Ipv4Addr::UNSPECIFIED,
+        path_id: 0,
+    };
 }
 
 fn keep_least<T: Ord>(all: &mut Vec<Candidate>, of: impl Fn(&Candidate) -> T) {
@@ -38,7 +61,7 @@ fn keep_least<T: Ord>(all: &mut Vec<Candidate>, of: impl Fn(&Candidate) -> T) {
 
 /// The best of all, if there is any. What this router has itself comes first.
 pub fn choose(mut all: Vec<Candidate>) -> Option<Candidate> {
-    keep_least(&mut all, |one| one.peer.is_some());
+    keep_least(&mut all, |one| !one.is_own);
     keep_least(&mut all, |one| core::cmp::Reverse(one.local_pref));
     keep_least(&mut all, |one| one.steps);
     keep_least(&mut all, |one| one.origin);
@@ -50,5 +73,6 @@ pub fn choose(mut all: Vec<Candidate>) -> Option<Candidate> {
     keep_least(&mut all, |one| one.id);
     keep_least(&mut all, |one| one.clusters);
     keep_least(&mut all, |one| one.address);
+    keep_least(&mut all, |one| one.path_id);
     all.into_iter().next()
 }

@@ -4,6 +4,7 @@
 //!   begin and end
 //! - `liveness`: neighbours are watched (RFC 5882)
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
+//! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
 //!   (9.1.2.2); `told`: what neighbours are told (9.2)
 //! - [`section`]: the settings that users write; `shown`: its tables
@@ -11,16 +12,18 @@
 //! Sets of attributes that are equal are one in memory, whoever told them. Routes stand in the routing table of the
 //! node with their next hops as addresses, and follow the routes to those without anybody's doing.
 
-mod by_family;
 pub mod decision;
 mod liveness;
+mod next_hops;
 mod peer;
 mod peers;
 mod restart;
 mod routes;
 pub mod section;
 pub mod session;
+mod sets;
 mod shown;
+mod table;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -35,16 +38,18 @@ use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
-pub use by_family::ByFamily;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use next_hops::NextHops;
 pub use peer::Peer;
-use routes::Best;
 pub use section::Imported;
 use serde::Serialize;
 use session::SessionState;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+pub use sets::Set;
+use sets::Sets;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use wire::bgp::{Attributes, Family, HEADER_LEN, PORT, kind, message_len};
+use table::Prefixes;
+use wire::bgp::{Family, HEADER_LEN, PORT, kind, message_len};
 
 /// The machines of BGP, for the documentation.
 pub const CHARTS: &[Chart] = &[SessionState::CHART];
@@ -127,31 +132,6 @@ impl Passing {
     }
 }
 
-/// What is said of a route besides its destination, and the number that policies have given it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Set {
-    /// What neighbours say and are told.
-    pub attributes: Attributes,
-    /// What other protocols of this router are told.
-    pub tag: u32,
-    /// Where packets to IPv6 destinations go (RFC 2545, 2).
-    pub next_hop6: Option<Ipv6Addr>,
-}
-
-impl Set {
-    /// Where packets go, whichever family it is.
-    pub fn gateway(&self) -> Option<IpAddr> {
-        self.next_hop6.map(IpAddr::V6).or(self.attributes.next_hop.map(IpAddr::V4))
-    }
-}
-
-impl core::ops::Deref for Set {
-    type Target = Attributes;
-    fn deref(&self) -> &Attributes {
-        &self.attributes
-    }
-}
-
 /// How a router speaks BGP.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -179,16 +159,12 @@ pub struct Bgp {
     router_id: Ipv4Addr,
     config: Config,
     peers: Vec<Peer>,
-    /// The sets of attributes that there are.
-    sets: BTreeSet<Arc<Set>>,
-    /// With so many sets they are looked through for those that nobody has.
-    sweep: usize,
-    /// Destinations of its own.
-    own: ByFamily<Arc<Set>>,
-    /// The routes that are taken (Loc-RIB).
-    table: ByFamily<Best>,
-    /// What it costs to get to next hops; nothing where no route leads.
-    next_hops: BTreeMap<IpAddr, Option<u32>>,
+    /// What is said of routes.
+    sets: Sets,
+    /// What neighbours have told, what of it is taken, and what others were told.
+    prefixes: Prefixes,
+    /// How many prefixes have a route that is taken.
+    taken: usize,
     is_started: bool,
     /// What timers vary by.
     random: Stream,
@@ -218,11 +194,9 @@ impl Bgp {
             router_id,
             config,
             peers,
-            sets: BTreeSet::new(),
-            sweep: 0,
-            own: ByFamily::default(),
-            table: ByFamily::default(),
-            next_hops: BTreeMap::new(),
+            sets: Sets::default(),
+            prefixes: Prefixes::default(),
+            taken: 0,
             is_started: false,
             random,
             is_watch_due: false,
@@ -305,7 +279,7 @@ impl Protocol for Bgp {
     }
 
     fn state_count(&self) -> usize {
-        self.table.len()
+        self.taken
     }
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {

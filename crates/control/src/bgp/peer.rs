@@ -1,13 +1,11 @@
 //! What is kept of a neighbour.
 
+use super::PeerConfig;
 use super::session::{Connection, SessionState};
-use super::{ByFamily, PeerConfig, Set};
+use super::told::Pending;
 use crate::services::sessions::SessionId;
 use base::Time;
-use base::plane::IpPrefix;
 use core::net::{Ipv4Addr, Ipv6Addr};
-use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// A neighbour.
 #[derive(Clone, Debug)]
@@ -28,12 +26,12 @@ pub struct Peer {
     pub id: Option<Ipv4Addr>,
     /// Its identifier in the last session.
     pub known_id: Option<Ipv4Addr>,
-    /// What it has told.
-    pub received: ByFamily<Arc<Set>>,
-    /// What it was told.
-    pub sent: ByFamily<Arc<Set>>,
+    /// How many routes it has told.
+    pub received: usize,
+    /// How many routes it was told.
+    pub sent: usize,
     /// Destinations of which it may have to be told something.
-    pub pending: BTreeSet<IpPrefix>,
+    pub pending: Pending,
     /// It is told nothing before.
     pub next_update: Time,
     /// How the last session ended, or why there was none.
@@ -46,8 +44,8 @@ pub struct Peer {
     pub malformed: u64,
     /// Routes that were told and that the policy did not let pass.
     pub refused: u64,
-    /// Destinations that it told before it restarted, and has not told since (RFC 4724).
-    pub stale: BTreeSet<IpPrefix>,
+    /// How many routes it told before it restarted, and has not told since (RFC 4724).
+    pub stale: usize,
     /// Until when they are kept.
     pub stale_until: Time,
     /// Is it still to be told that it has been told everything (RFC 4724, 2)?
@@ -65,16 +63,16 @@ impl Peer {
             local6: None,
             id: None,
             known_id: None,
-            received: ByFamily::default(),
-            sent: ByFamily::default(),
-            pending: BTreeSet::new(),
+            received: 0,
+            sent: 0,
+            pending: Pending::default(),
             next_update: Time::ZERO,
             last_end: String::new(),
             updates_received: 0,
             updates_sent: 0,
             malformed: 0,
             refused: 0,
-            stale: BTreeSet::new(),
+            stale: 0,
             stale_until: Time::MAX,
             is_end_due: false,
         }
@@ -116,7 +114,7 @@ impl Peer {
         let of = self.connections().map(|one| one.expires.min(one.speak));
         let is_any = !self.pending.is_empty() || self.is_end_due;
         let told = (is_any && self.is_established()).then_some(self.next_update);
-        let stale = (!self.stale.is_empty()).then_some(self.stale_until);
+        let stale = (self.stale > 0).then_some(self.stale_until);
         Time::earliest([of.min(), is_free.then_some(self.retry), told, stale])
     }
 }

@@ -1,16 +1,16 @@
 //! Neighbours: connections are begun, taken and ended (RFC 4271, 8), and what comes by them is read.
 
 use super::restart::restart_of;
-use super::routes::family_of;
 use super::session::{Connection, SessionState, SessionStep};
-use super::{Bgp, ByFamily, Event, Peer};
+use super::table::is_of;
+use super::told::Pending;
+use super::{Bgp, Event, Peer};
 use crate::protocol::{Context, Output};
 use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
 use crate::services::{InterfaceKind, Services};
 use base::plane::{IpPrefix, Prefix};
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::collections::BTreeSet;
 use wire::bgp::notification::Code;
 use wire::bgp::{Capability, Family, Message, Notification, Open, PORT, Terms};
 
@@ -258,8 +258,9 @@ impl Bgp {
         peer.known_id = peer.id;
         peer.last_end.clear();
         let families = peer.connection(id).map(|one| one.families.clone()).unwrap_or_default();
-        let is_told = |prefix: &IpPrefix| families.contains(&family_of(*prefix));
-        peer.pending = self.table.keys().filter(is_told).collect();
+        let is_told = |prefix: &IpPrefix| families.iter().any(|family| is_of(*family, *prefix));
+        let all = self.prefixes.keys_where(|entry| entry.best_at().is_some());
+        peer.pending = all.into_iter().filter(is_told).collect();
         (peer.next_update, peer.is_end_due) = (now, true);
         self.is_watch_due = true;
         let (address, asn) = (peer.config.address, peer.config.asn);
@@ -282,7 +283,7 @@ impl Bgp {
             }
         }
         for place in 0..self.peers.len() {
-            if !self.peers[place].stale.is_empty() && self.peers[place].stale_until <= now {
+            if self.peers[place].stale > 0 && self.peers[place].stale_until <= now {
                 self.drop_stale(context, place, None);
             }
         }
@@ -383,7 +384,8 @@ impl Bgp {
         self.is_watch_due |= was_up;
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
-            (peer.sent, peer.pending, peer.is_end_due) = (ByFamily::default(), BTreeSet::new(), false);
+            (peer.pending, peer.is_end_due) = (Pending::default(), false);
+            self.untell(place);
             match restart.filter(|_| keeps && is_failure) {
                 Some(restart) => self.keep(now, context, place, &restart),
                 None => self.forget(context, place),

@@ -2,13 +2,12 @@
 //! This router itself forwards nothing while it restarts, and says so.
 
 use super::Bgp;
-use super::routes::family_of;
 use super::session::Restart;
+use super::table::{Path, is_labelled, is_of};
 use crate::protocol::Context;
 use crate::services::sessions::SessionId;
 use base::plane::IpPrefix;
 use base::{Span, Time};
-use std::collections::BTreeSet;
 use wire::bgp::{Capability, Family, Open};
 
 /// How long a neighbour that is back may take to tell its routes again.
@@ -30,22 +29,31 @@ pub(super) fn restart_of(open: &Open) -> Option<Restart> {
 impl Bgp {
     /// A neighbour seems to restart: its routes are in force on.
     pub(super) fn keep(&mut self, now: Time, context: &mut Context<'_>, place: usize, restart: &Restart) {
-        let peer = &mut self.peers[place];
-        let is_kept = |prefix: &IpPrefix| restart.families.iter().any(|(of, _)| *of == family_of(*prefix));
-        let (kept, lost): (BTreeSet<IpPrefix>, BTreeSet<IpPrefix>) = peer.received.keys().partition(is_kept);
-        (peer.stale, peer.stale_until) = (kept, now + restart.time);
-        for prefix in lost {
-            self.peers[place].received.remove(&prefix);
-            self.decide(context, prefix);
+        let is_kept = |prefix: IpPrefix, path: &Path| {
+            restart
+                .families
+                .iter()
+                .any(|(of, _)| is_of(*of, prefix) && is_labelled(*of) == path.is_labelled())
+        };
+        self.peers[place].stale_until = now + restart.time;
+        for prefix in self.prefixes_of(place) {
+            if let Some(entry) = self.prefixes.get_mut(prefix) {
+                let own = entry.paths.as_mut_slice().iter_mut().filter(|path| path.place() == Some(place));
+                for path in own.filter(|path| is_kept(prefix, path)) {
+                    self.peers[place].stale += usize::from(!path.is_stale);
+                    path.is_stale = true;
+                }
+            }
+            self.lose_paths(context, place, prefix, |path| !is_kept(prefix, path));
         }
     }
 
     /// A neighbour's routes are gone.
     pub(super) fn forget(&mut self, context: &mut Context<'_>, place: usize) {
-        let peer = &mut self.peers[place];
-        peer.stale = BTreeSet::new();
-        let lost = core::mem::take(&mut peer.received);
-        lost.keys().for_each(|prefix| self.decide(context, prefix));
+        for prefix in self.prefixes_of(place) {
+            self.lose_paths(context, place, prefix, |_| true);
+        }
+        debug_assert_eq!((self.peers[place].received, self.peers[place].stale), (0, 0));
     }
 
     /// A neighbour is back: what it has not kept is gone, and for the rest it has a while (RFC 4724, 4.2).
@@ -55,22 +63,72 @@ impl Bgp {
         let has_kept =
             found.and_then(|one| one.restart.clone()).map(|restart| restart.families).unwrap_or_default();
         peer.stale_until = now + STALE;
-        for family in [Family::Ipv4, Family::Ipv6] {
-            if !has_kept.contains(&(family, true)) {
-                self.drop_stale(context, place, Some(family));
+        for family in Family::ALL {
+            if !has_kept.contains(&(*family, true)) {
+                self.drop_stale(context, place, Some(*family));
             }
         }
     }
 
     /// What a neighbour has told before its restart and not since is gone, of one family or of all.
     pub(super) fn drop_stale(&mut self, context: &mut Context<'_>, place: usize, family: Option<Family>) {
-        let stale = core::mem::take(&mut self.peers[place].stale);
-        let is_meant = |prefix: &IpPrefix| family.is_none_or(|family| family == family_of(*prefix));
-        let (gone, left): (BTreeSet<IpPrefix>, BTreeSet<IpPrefix>) = stale.into_iter().partition(is_meant);
-        self.peers[place].stale = left;
-        for prefix in gone {
-            self.peers[place].received.remove(&prefix);
+        if self.peers[place].stale == 0 {
+            return;
+        }
+        for prefix in self.prefixes_of(place) {
+            let is_meant = |path: &Path| {
+                let is_family =
+                    |family: Family| is_of(family, prefix) && is_labelled(family) == path.is_labelled();
+                path.is_stale && family.is_none_or(is_family)
+            };
+            self.lose_paths(context, place, prefix, is_meant);
+        }
+    }
+
+    /// Prefixes of which a neighbour has told something, in their order.
+    fn prefixes_of(&self, place: usize) -> Vec<IpPrefix> {
+        let is_its = |path: &Path| path.place() == Some(place);
+        self.prefixes.keys_where(|entry| entry.paths.as_slice().iter().any(is_its))
+    }
+
+    /// A neighbour's paths to a prefix are gone, as far as they are meant.
+    fn lose_paths(
+        &mut self,
+        context: &mut Context<'_>,
+        place: usize,
+        prefix: IpPrefix,
+        is_meant: impl Fn(&Path) -> bool,
+    ) {
+        let Some(entry) = self.prefixes.get_mut(prefix) else { return };
+        let mut is_any = false;
+        for at in (0..entry.paths.as_slice().len()).rev() {
+            let path = entry.paths.as_slice()[at];
+            if path.place() == Some(place) && is_meant(&path) {
+                entry.remove(at, &mut self.sets);
+                self.peers[place].received -= 1;
+                self.peers[place].stale -= usize::from(path.is_stale);
+                is_any = true;
+            }
+        }
+        if is_any {
             self.decide(context, prefix);
         }
+    }
+
+    /// A neighbour that is gone has been told nothing.
+    pub(super) fn untell(&mut self, place: usize) {
+        let is_its = |path: &Path| path.place() == Some(place);
+        for prefix in self.prefixes.keys_where(|entry| entry.told.as_slice().iter().any(is_its)) {
+            let Some(entry) = self.prefixes.get_mut(prefix) else { continue };
+            for at in (0..entry.told.as_slice().len()).rev() {
+                if is_its(&entry.told.as_slice()[at]) {
+                    let old = entry.told.remove(at);
+                    self.sets.release(old.set);
+                    self.peers[place].sent -= 1;
+                }
+            }
+            self.prefixes.tidy(prefix);
+        }
+        debug_assert_eq!(self.peers[place].sent, 0);
     }
 }

@@ -1,39 +1,19 @@
 //! Routes: what neighbours have told (Adj-RIB-In), and which of it is taken (Loc-RIB) (RFC 4271, 9.1).
 
 use super::decision::{Candidate, choose};
+use super::table::{Path, Put, is_labelled, is_of};
 use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE, Imported, Passing, Set};
 use crate::protocol::Context;
 use crate::services::policy::{self, Subject};
 use crate::services::{Hops, Rib, Route, RouteHop, RoutePrefix, Services, Source};
+use base::Interned;
 use base::plane::{IpPrefix, NextHop};
 use core::net::{IpAddr, Ipv4Addr};
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use wire::bgp::attribute::TRANSITIVE;
 use wire::bgp::{AsPath, Attributes, Family, Nlri, Origin, Treatment, Update};
 
 /// LOCAL_PREF where nobody has said any.
 pub(super) const USUAL_PREFERENCE: u32 = 100;
-/// Sets of attributes are looked through for those that nobody has any more when there are so many more.
-const SWEEP: usize = 1024;
-
-/// The route to a destination that is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Best {
-    /// The neighbour that told it, by its place; nothing if it is this router's own.
-    peer: Option<u16>,
-    /// What is said of it.
-    pub attributes: Arc<Set>,
-    /// What it costs to get to its next hop.
-    pub metric: u32,
-}
-
-impl Best {
-    /// The neighbour that told it, by its place; nothing if it is this router's own.
-    pub fn place(&self) -> Option<usize> {
-        self.peer.map(usize::from)
-    }
-}
 
 /// What it costs to get to an address by routes that are not of BGP; nothing if there is none.
 pub(super) fn cost_of(services: &Services, address: IpAddr) -> Option<u32> {
@@ -52,14 +32,6 @@ fn cost_by<P: RoutePrefix>(rib: &Rib<P>, address: P::Address) -> Option<u32> {
     })
 }
 
-/// The family of which a destination without a label is.
-pub(super) const fn family_of(prefix: IpPrefix) -> Family {
-    match prefix {
-        IpPrefix::V4(_) => Family::Ipv4,
-        IpPrefix::V6(_) => Family::Ipv6,
-    }
-}
-
 /// The best route to a prefix as redistribution sees it: its source, metric and tag, and whether it is an address of
 /// this node.
 fn best_of<P: RoutePrefix>(rib: &Rib<P>, prefix: P) -> Option<(Source, u32, u32, bool)> {
@@ -69,20 +41,6 @@ fn best_of<P: RoutePrefix>(rib: &Rib<P>, prefix: P) -> Option<(Source, u32, u32,
 }
 
 impl Bgp {
-    /// The one set of attributes that is equal to this one.
-    pub(super) fn intern(&mut self, set: Set) -> Arc<Set> {
-        if let Some(known) = self.sets.get(&set) {
-            return known.clone();
-        }
-        if self.sets.len() >= self.sweep {
-            self.sets.retain(|set| Arc::strong_count(set) > 1);
-            self.sweep = 2 * self.sets.len() + SWEEP;
-        }
-        let set = Arc::new(set);
-        self.sets.insert(set.clone());
-        set
-    }
-
     /// Takes an UPDATE of a neighbour.
     pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
         let end = update.end_of_rib();
@@ -95,42 +53,55 @@ impl Bgp {
         peer.updates_received += 1;
         peer.malformed += faults.len() as u64;
         let families = peer.established().map(|one| one.families.clone()).unwrap_or_default();
-        let mut changed = BTreeSet::new();
+        let mut changed = Vec::new();
         let is_withdrawn = faults.iter().any(|fault| fault.treatment == Treatment::TreatAsWithdraw);
-        attributes.as_path = Some(attributes.path());
+        if attributes.as4_path.is_some() || attributes.as_path.is_none() {
+            attributes.as_path = Some(attributes.path());
+        }
         (attributes.as4_path, attributes.as4_aggregator) = (None, None);
         // RFC 4271, 5: what nobody here knows goes on only if it is transitive, and says then that somebody did not.
         attributes.unknown.retain(|one| one.flags & TRANSITIVE != 0);
         attributes.unknown.iter_mut().for_each(|one| one.flags |= wire::bgp::attribute::PARTIAL);
         let gone = withdrawn.iter().map(|one| (Family::Ipv4, one));
         let gone = gone.chain(unreach.iter().flat_map(|all| all.nlri.iter().map(|one| (all.family, one))));
-        for (_, one) in gone.filter(|(family, _)| families.contains(family)) {
-            self.peers[place].stale.remove(&one.prefix);
-            if self.peers[place].received.remove(&one.prefix).is_some() {
-                changed.insert(one.prefix);
-            }
+        for (family, one) in gone.filter(|(family, _)| families.contains(family)) {
+            self.withdraw(place, family, one, &mut changed);
         }
-        // RFC 4760, 3: the next hop of another family stands beside its destinations, and NEXT_HOP says nothing of it.
-        let other = reach.iter().map(|reach| {
-            let set = match reach.next_hop {
-                wire::bgp::NextHop::V6 { global, .. } => {
-                    let attributes = Attributes { next_hop: None, ..attributes.clone() };
-                    Set { attributes, next_hop6: Some(global), ..Set::default() }
-                }
-                wire::bgp::NextHop::V4(address) => {
-                    let attributes = Attributes { next_hop: Some(address), ..attributes.clone() };
-                    Set { attributes, ..Set::default() }
-                }
+        if let Some(reach) = reach.filter(|reach| families.contains(&reach.family)) {
+            // RFC 4760, 3: the next hop of another family stands beside its destinations, and NEXT_HOP says nothing of
+            // it.
+            let (next_hop, next_hop6) = match reach.next_hop {
+                wire::bgp::NextHop::V6 { global, .. } => (None, Some(global)),
+                wire::bgp::NextHop::V4(address) => (Some(address), None),
             };
-            (reach.family, set, &reach.nlri)
-        });
-        let plain = (Family::Ipv4, Set { attributes: attributes.clone(), ..Set::default() }, &nlri);
-        for (family, set, nlri) in core::iter::once(plain).chain(other) {
-            if families.contains(&family) {
-                self.reach(context.services, place, (&set, !is_withdrawn), nlri, &mut changed);
-            }
+            let attributes = Attributes { next_hop, ..attributes.clone() };
+            let set = Set { attributes, next_hop6, ..Set::default() };
+            self.reach(
+                context.services,
+                place,
+                (&set, !is_withdrawn),
+                (reach.family, &reach.nlri),
+                &mut changed,
+            );
+        }
+        if !nlri.is_empty() && families.contains(&Family::Ipv4) {
+            let set = Set { attributes, ..Set::default() };
+            self.reach(context.services, place, (&set, !is_withdrawn), (Family::Ipv4, &nlri), &mut changed);
         }
         changed.into_iter().for_each(|prefix| self.decide(context, prefix));
+    }
+
+    /// A neighbour withdraws a destination, or what it says of it can't be taken.
+    fn withdraw(&mut self, place: usize, family: Family, one: &Nlri, changed: &mut Vec<IpPrefix>) {
+        let Some(entry) = self.prefixes.get_mut(one.prefix) else { return };
+        let key = (place as u16, is_labelled(family), one.path_id.unwrap_or(0));
+        if let Ok(at) = entry.paths.search(key) {
+            let old = entry.remove(at, &mut self.sets);
+            let peer = &mut self.peers[place];
+            peer.received -= 1;
+            peer.stale -= usize::from(old.is_stale);
+            changed.push(one.prefix);
+        }
     }
 
     /// A neighbour tells destinations of a family; they count as withdrawn if they can't be taken as they are.
@@ -139,8 +110,8 @@ impl Bgp {
         services: &Services,
         place: usize,
         (said, is_sound): (&Set, bool),
-        nlri: &[Nlri],
-        changed: &mut BTreeSet<IpPrefix>,
+        (family, nlri): (Family, &[Nlri]),
+        changed: &mut Vec<IpPrefix>,
     ) {
         let is_taken = is_sound && self.is_acceptable(services, place, said);
         // What becomes of routes is the same for all of the message where no rule asks for destinations.
@@ -148,41 +119,58 @@ impl Bgp {
             Passing::By(rules) => policy::asks_prefixes(rules),
             Passing::All | Passing::None => false,
         };
-        let mut same: Option<Option<Arc<Set>>> = None;
-        for prefix in nlri.iter().map(|one| one.prefix) {
-            let set = match same.clone().filter(|_| !asks) {
+        let mut same: Option<Option<Interned>> = None;
+        for one in nlri {
+            let set = match same.filter(|_| !asks) {
                 Some(set) => set,
-                None => is_taken.then(|| self.imported(place, prefix, said)).flatten(),
+                None => is_taken.then(|| self.imported(place, one.prefix, said)).flatten(),
             };
-            let peer = &mut self.peers[place];
-            peer.stale.remove(&prefix);
-            peer.refused += u64::from(is_taken && set.is_none());
-            let before = match &set {
-                Some(set) => peer.received.insert(prefix, set.clone()),
-                None => peer.received.remove(&prefix),
-            };
-            if before != set {
-                changed.insert(prefix);
+            if asks && let Some(Some(before)) = same {
+                self.sets.release(before);
             }
             same = Some(set);
+            self.peers[place].refused += u64::from(is_taken && set.is_none());
+            let Some(set) = set else {
+                self.withdraw(place, family, one, changed);
+                continue;
+            };
+            self.sets.hold(set);
+            let label = if is_labelled(family) {
+                one.label.map_or(0, |label| label.value())
+            } else {
+                Path::UNLABELLED
+            };
+            let (id, peer) = (one.path_id.unwrap_or(0), place as u16);
+            let path = Path { set, id, label, peer, is_stale: false };
+            let put = self.prefixes.get_or_new(one.prefix).put(path, &mut self.sets);
+            let peer = &mut self.peers[place];
+            peer.received += usize::from(put == Put::New);
+            if let Put::Same { was_stale } | Put::Other { was_stale } = put {
+                peer.stale -= usize::from(was_stale);
+            }
+            if !matches!(put, Put::Same { .. }) {
+                changed.push(one.prefix);
+            }
+        }
+        if let Some(Some(last)) = same {
+            self.sets.release(last);
         }
     }
 
-    /// A neighbour's route as the policy lets it pass, if it does.
-    fn imported(&mut self, place: usize, prefix: IpPrefix, said: &Set) -> Option<Arc<Set>> {
-        let mut set = said.clone();
+    /// A neighbour's route as the policy lets it pass, if it does; it is held.
+    fn imported(&mut self, place: usize, prefix: IpPrefix, said: &Set) -> Option<Interned> {
         match &self.peers[place].config.import {
-            Passing::None => return None,
-            Passing::All => {}
+            Passing::None => None,
+            Passing::All => Some(self.sets.intern(said)),
             Passing::By(rules) => {
-                let mut route = Subject { prefix, tag: 0, attributes: set.attributes };
+                let mut route = Subject { prefix, tag: 0, attributes: said.attributes.clone() };
                 if !policy::passes(rules, &mut route, self.peers[place].config.asn) {
                     return None;
                 }
-                (set.attributes, set.tag) = (route.attributes, route.tag);
+                let (attributes, tag) = (route.attributes, route.tag);
+                Some(self.sets.intern(&Set { attributes, tag, next_hop6: said.next_hop6 }))
             }
         }
-        Some(self.intern(set))
     }
 
     /// Is a route one that can be taken (RFC 4271, 5.1.3, 6.3 and 9.1.2; RFC 4456, 8)?
@@ -216,84 +204,105 @@ impl Bgp {
         self.peers[place].config.asn != self.config.asn
     }
 
-    fn candidate(&self, place: usize, attributes: &Set, metric: u32) -> Candidate {
-        let peer = &self.peers[place];
-        let path = attributes.as_path.as_ref();
+    /// A path as far as it is compared with others, if it can be taken: a route leads to its next hop.
+    fn candidate(&mut self, services: &Services, at: usize, path: &Path) -> Option<Candidate> {
+        let brief = *self.sets.brief(path.set);
+        let Some(place) = path.place() else {
+            return Some(Candidate { at, is_own: true, ..Candidate::NONE });
+        };
+        let metric = self.sets.hops.cost(services, brief.gateway)?;
         let is_external = self.is_external(place);
-        // From another AS only a policy has given it one: what that AS said of it is discarded (RFC 7606, 7.5).
-        let local_pref = attributes.local_pref;
-        Candidate {
-            peer: Some(place),
-            local_pref: local_pref.unwrap_or(USUAL_PREFERENCE),
-            steps: path.map_or(0, AsPath::steps),
-            origin: attributes.origin.unwrap_or_default(),
-            neighbor_as: path.and_then(AsPath::first),
-            med: attributes.med.unwrap_or(0),
+        let peer = &self.peers[place];
+        let originator = (brief.originator != 0).then(|| Ipv4Addr::from_bits(brief.originator));
+        Some(Candidate {
+            at,
+            is_own: false,
+            local_pref: brief.local_pref,
+            steps: usize::from(brief.steps),
+            origin: brief.origin,
+            neighbor_as: (brief.neighbor_as != 0).then_some(brief.neighbor_as),
+            med: brief.med,
             is_external,
             metric,
-            id: attributes.originator.or(peer.known_id).unwrap_or(Ipv4Addr::BROADCAST),
-            clusters: attributes.cluster_list.len(),
+            id: originator.or(peer.known_id).unwrap_or(Ipv4Addr::BROADCAST),
+            clusters: usize::from(brief.clusters),
             address: peer.config.address,
-        }
+            path_id: path.id,
+        })
+    }
+
+    /// The paths to a prefix that can be taken.
+    pub(super) fn candidates(&mut self, services: &Services, paths: &[Path]) -> Vec<Candidate> {
+        let found = paths.iter().enumerate();
+        found.filter_map(|(at, path)| self.candidate(services, at, path)).collect()
     }
 
     /// Finds the best route to a destination, has packets take it, and has neighbours told.
     pub(super) fn decide(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
-        let mut new =
-            self.own.get(&prefix).map(|set| Best { peer: None, attributes: set.clone(), metric: 0 });
-        if new.is_none() {
-            let mut all = Vec::new();
-            for (place, peer) in self.peers.iter().enumerate() {
-                let Some(set) = peer.received.get(&prefix) else { continue };
-                let Some(next_hop) = set.gateway() else { continue };
-                let found = || cost_of(context.services, next_hop);
-                let Some(metric) = *self.next_hops.entry(next_hop).or_insert_with(found) else { continue };
-                all.push((place, metric));
+        let Some(entry) = self.prefixes.get_mut(prefix) else { return };
+        let (new, entry) = match *entry.paths.as_slice() {
+            [] => (None, entry),
+            // By far the most have one path.
+            [only] => {
+                let gateway = self.sets.brief(only.set).gateway;
+                let is_taken =
+                    only.place().is_none() || self.sets.hops.cost(context.services, gateway).is_some();
+                (is_taken.then_some(0), entry)
             }
-            let of = |(place, metric): (usize, u32)| {
-                Some(self.candidate(place, self.peers[place].received.get(&prefix)?, metric))
-            };
-            new = choose(all.into_iter().filter_map(of).collect()).and_then(|best| {
-                let set = self.peers[best.peer?].received.get(&prefix)?;
-                Some(Best {
-                    peer: best.peer.map(|place| place as u16),
-                    attributes: set.clone(),
-                    metric: best.metric,
-                })
-            });
-        }
-        if self.table.get(&prefix) == new.as_ref() {
-            return;
-        }
-        self.route(context.services, prefix, new.as_ref());
-        match new {
-            Some(best) => self.table.insert(prefix, best),
-            None => self.table.remove(&prefix),
+            ref several => {
+                let several = several.to_vec();
+                let new = choose(self.candidates(context.services, &several)).map(|best| best.at);
+                let Some(entry) = self.prefixes.get_mut(prefix) else { return };
+                (new, entry)
+            }
         };
-        let family = family_of(prefix);
-        for peer in &mut self.peers {
-            if peer.established().is_some_and(|one| one.families.contains(&family)) {
-                peer.pending.insert(prefix);
+        if entry.best_at() == new && !entry.is_other {
+            // It may have come and gone in one message.
+            return self.prefixes.tidy(prefix);
+        }
+        self.taken += usize::from(new.is_some());
+        self.taken -= usize::from(entry.was_taken());
+        entry.choose(new);
+        let best = entry.best().copied();
+        let is_untold = entry.is_empty();
+        for (place, peer) in self.peers.iter_mut().enumerate() {
+            // Nobody is told what it has told itself.
+            let is_its = |path: &Path| path.place() == Some(place);
+            if best.as_ref().is_some_and(is_its) && !entry.told.as_slice().iter().any(is_its) {
+                continue;
             }
+            if peer.established().is_some_and(|one| one.families.iter().any(|family| is_of(*family, prefix)))
+            {
+                peer.pending.push(prefix);
+            }
+        }
+        self.route(context.services, prefix, best);
+        if is_untold {
+            self.prefixes.tidy(prefix);
         }
     }
 
     /// Has packets to a destination take the route to it that was chosen, if it is a neighbour's.
-    fn route(&self, services: &mut Services, prefix: IpPrefix, best: Option<&Best>) {
-        let learnt = best.and_then(|best| Some((best, best.place()?, best.attributes.gateway()?)));
-        let hop = learnt.map(|(.., gateway)| gateway);
-        let preference = match learnt {
-            Some((_, place, _)) if self.is_external(place) => EXTERNAL_PREFERENCE,
-            _ => INTERNAL_PREFERENCE,
+    fn route(&self, services: &mut Services, prefix: IpPrefix, best: Option<Path>) {
+        let source = Source::Protocol(Bgp::ID);
+        let learnt = best.and_then(|best| Some((best.place()?, self.sets.brief(best.set))));
+        let learnt =
+            learnt.and_then(|(place, brief)| Some((place, brief, self.sets.hops.address(brief.gateway)?)));
+        let Some((place, brief, gateway)) = learnt else {
+            match prefix {
+                IpPrefix::V4(prefix) => services.rib.remove(prefix, source),
+                IpPrefix::V6(prefix) => services.rib6.remove(prefix, source),
+            };
+            return;
         };
-        let metric = best.and_then(|best| best.attributes.med).unwrap_or(0);
-        let (tag, source) = (best.map_or(0, |best| best.attributes.tag), Source::Protocol(Bgp::ID));
-        match (prefix, hop) {
-            (IpPrefix::V4(prefix), Some(IpAddr::V4(gateway))) => {
+        let preference = if self.is_external(place) { EXTERNAL_PREFERENCE } else { INTERNAL_PREFERENCE };
+        let (metric, tag) = (brief.med, brief.tag);
+        match (prefix, gateway) {
+            (IpPrefix::V4(prefix), IpAddr::V4(gateway)) => {
                 let hops = Hops::One(RouteHop::Through(gateway));
                 services.rib.set(prefix, Route { source, preference, metric, tag, hops });
             }
-            (IpPrefix::V6(prefix), Some(IpAddr::V6(gateway))) => {
+            (IpPrefix::V6(prefix), IpAddr::V6(gateway)) => {
                 let hops = Hops::One(RouteHop::Through(gateway));
                 services.rib6.set(prefix, Route { source, preference, metric, tag, hops });
             }
@@ -305,22 +314,13 @@ impl Bgp {
     /// The route to a prefix has changed: what this router tells of its own, and how far next hops are.
     pub(super) fn route_changed(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
         self.originate(context, prefix);
-        let mut moved = BTreeSet::new();
-        for (address, cost) in &mut self.next_hops {
-            if prefix.contains(*address) {
-                let new = cost_of(context.services, *address);
-                if core::mem::replace(cost, new) != new {
-                    moved.insert(*address);
-                }
-            }
-        }
+        let moved = self.sets.hops.moved(context.services, prefix);
         if moved.is_empty() {
             return;
         }
-        let through = |set: &Arc<Set>| set.gateway().is_some_and(|next_hop| moved.contains(&next_hop));
-        let all = self.peers.iter().flat_map(|peer| peer.received.iter());
-        let concerned: BTreeSet<IpPrefix> =
-            all.filter(|(_, set)| through(set)).map(|(prefix, _)| prefix).collect();
+        let sets = &self.sets;
+        let is_moved = |path: &Path| path.place().is_some() && moved.contains(&sets.brief(path.set).gateway);
+        let concerned = self.prefixes.keys_where(|entry| entry.paths.as_slice().iter().any(is_moved));
         concerned.into_iter().for_each(|prefix| self.decide(context, prefix));
     }
 
@@ -350,12 +350,25 @@ impl Bgp {
                 passes.then_some(Set { attributes: told.attributes, tag: told.tag, next_hop6: None })
             })
         };
-        let new = new.map(|set| self.intern(set));
-        if self.own.get(&prefix) != new.as_ref() {
-            match new {
-                Some(set) => self.own.insert(prefix, set),
-                None => self.own.remove(&prefix),
-            };
+        let is_changed = match new {
+            Some(set) => {
+                let set = self.sets.intern(&set);
+                let path = Path { set, id: 0, label: Path::UNLABELLED, peer: Path::OWN, is_stale: false };
+                let put = self.prefixes.get_or_new(prefix).put(path, &mut self.sets);
+                !matches!(put, Put::Same { .. })
+            }
+            None => match self.prefixes.get_mut(prefix) {
+                Some(entry) => match entry.paths.search((Path::OWN, false, 0)) {
+                    Ok(at) => {
+                        entry.remove(at, &mut self.sets);
+                        true
+                    }
+                    Err(_) => false,
+                },
+                None => false,
+            },
+        };
+        if is_changed {
             self.decide(context, prefix);
         }
     }

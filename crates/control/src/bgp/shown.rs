@@ -1,6 +1,7 @@
 //! What BGP knows, as tables.
 
 use super::Bgp;
+use super::table::Path;
 use crate::services::policy::Community;
 use base::Time;
 use base::plane::IpPrefix;
@@ -101,8 +102,8 @@ impl RowsOf<Bgp> for BgpNeighborRow<'static> {
                 hold_s: (foremost.hold.0 / base::Span::from_secs(1).0) as u64,
                 imports: peer.config.import.is_any(),
                 exports: peer.config.export.is_any(),
-                received: peer.received.len(),
-                sent: peer.sent.len(),
+                received: peer.received,
+                sent: peer.sent,
                 updates_received: peer.updates_received,
                 updates_sent: peer.updates_sent,
                 malformed: peer.malformed,
@@ -122,7 +123,7 @@ fn communities(attributes: &Attributes) -> Vec<String> {
 }
 
 /// An AS path as people write it.
-fn path(attributes: &Attributes) -> String {
+fn as_path(attributes: &Attributes) -> String {
     let segments = attributes.as_path.iter().flat_map(|path| &path.0);
     let words = segments.map(|segment| {
         let numbers: Vec<String> = segment.numbers().iter().map(u32::to_string).collect();
@@ -136,32 +137,32 @@ fn path(attributes: &Attributes) -> String {
 
 impl RowsOf<Bgp> for BgpRouteRow<'static> {
     fn rows(bgp: &Bgp, node: &str, to: &mut Table) {
-        let own = bgp.own.iter().map(|(prefix, set)| (prefix, None, set));
-        let told = bgp.peers.iter().enumerate();
-        let told =
-            told.flat_map(|(place, peer)| peer.received.iter().map(move |(p, set)| (p, Some(place), set)));
-        let mut all: Vec<_> = own.chain(told).collect();
-        all.sort_by_key(|(prefix, place, _)| (*prefix, *place));
-        for (prefix, place, set) in all {
-            let reached = set.gateway().and_then(|next_hop| bgp.next_hops.get(&next_hop).copied().flatten());
-            to.push(BgpRouteRow {
-                node,
-                prefix: Shown(prefix),
-                from: place.map(|place| bgp.peers[place].config.address),
-                is_best: bgp.table.get(&prefix).is_some_and(|best| best.place() == place),
-                is_reached: place.is_none() || reached.is_some(),
-                next_hop: set.gateway().map(Shown),
-                as_path: path(set),
-                origin: match set.origin.unwrap_or_default() {
-                    Origin::Igp => "igp",
-                    Origin::Egp => "egp",
-                    Origin::Incomplete => "incomplete",
-                },
-                local_pref: set.local_pref,
-                med: set.med,
-                communities: communities(set),
-                originator: set.originator,
-            });
+        for (prefix, entry) in bgp.prefixes.iter() {
+            let mut paths: Vec<(usize, &Path)> = entry.paths.as_slice().iter().enumerate().collect();
+            // The router's own stands first.
+            paths.sort_by_key(|(_, path)| (path.place(), path.key()));
+            for (at, path) in paths {
+                let (set, place) = (bgp.sets.get(path.set), path.place());
+                let reached = bgp.sets.hops.known(bgp.sets.brief(path.set).gateway);
+                to.push(BgpRouteRow {
+                    node,
+                    prefix: Shown(prefix),
+                    from: place.map(|place| bgp.peers[place].config.address),
+                    is_best: entry.best_at() == Some(at),
+                    is_reached: place.is_none() || reached.is_some(),
+                    next_hop: set.gateway().map(Shown),
+                    as_path: as_path(&set),
+                    origin: match set.origin.unwrap_or_default() {
+                        Origin::Igp => "igp",
+                        Origin::Egp => "egp",
+                        Origin::Incomplete => "incomplete",
+                    },
+                    local_pref: set.local_pref,
+                    med: set.med,
+                    communities: communities(&set),
+                    originator: set.originator,
+                });
+            }
         }
     }
 }

@@ -313,7 +313,9 @@ fn timers_vary_by_a_quarter() {
 fn the_prefixes_of_both_families_are_told_apart() {
     let default: [IpPrefix; 2] =
         [Prefix::new(Ipv4Addr::UNSPECIFIED, 0).into(), Prefix6::new(Ipv6Addr::UNSPECIFIED, 0).into()];
-    assert_eq!(default.map(super::super::routes::family_of), [Family::Ipv4, Family::Ipv6]);
+    let family =
+        |prefix| Family::ALL.iter().copied().find(|family| super::super::table::is_of(*family, prefix));
+    assert_eq!(default.map(family), [Some(Family::Ipv4), Some(Family::Ipv6)]);
 }
 
 #[test]

@@ -1,0 +1,163 @@
+//! What is said of routes: equal sets of attributes are one in memory, whoever has told them, as the bytes that go to
+//! neighbours.
+
+use super::NextHops;
+use super::routes::USUAL_PREFERENCE;
+use base::{Interned, Interner};
+use core::borrow::Borrow;
+use core::hash::{Hash, Hasher};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::bgp::{AsPath, Attributes, Origin};
+
+/// What is said of a route besides its destination, and the number that policies have given it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set {
+    /// What neighbours say and are told.
+    pub attributes: Attributes,
+    /// What other protocols of this router are told.
+    pub tag: u32,
+    /// Where packets to IPv6 destinations go (RFC 2545, 2).
+    pub next_hop6: Option<Ipv6Addr>,
+}
+
+impl Set {
+    /// Where packets go, whichever family it is.
+    pub fn gateway(&self) -> Option<IpAddr> {
+        self.next_hop6.map(IpAddr::V6).or(self.attributes.next_hop.map(IpAddr::V4))
+    }
+}
+
+impl core::ops::Deref for Set {
+    type Target = Attributes;
+    fn deref(&self) -> &Attributes {
+        &self.attributes
+    }
+}
+
+/// What routes are compared by, and where packets go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brief {
+    /// LOCAL_PREF, or what stands for it.
+    pub local_pref: u32,
+    /// MULTI_EXIT_DISC; zero where it is absent.
+    pub med: u32,
+    /// The AS that the discriminator is of; zero, which no AS has, if nobody knows.
+    pub neighbor_as: u32,
+    /// The router of this AS that told it first, if reflectors have passed it on; zero if not.
+    pub originator: u32,
+    /// The next hop, by its place among all; [`NextHops::NONE`] without one.
+    pub gateway: u32,
+    /// What other protocols of this router are told.
+    pub tag: u32,
+    /// Length of the AS path.
+    pub steps: u16,
+    /// Reflectors that it has passed.
+    pub clusters: u16,
+    pub origin: Origin,
+}
+
+/// A set as it is kept.
+#[derive(Clone, Debug)]
+struct Stored {
+    /// The tag, the next hop of IPv6, and the attributes, packed.
+    bytes: Box<[u8]>,
+    brief: Brief,
+}
+
+impl Borrow<[u8]> for Stored {
+    fn borrow(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Hash for Stored {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+    }
+}
+
+/// Bytes of the tag.
+const TAG_LEN: usize = 4;
+/// Bytes of an IPv6 address.
+const ADDRESS_LEN: usize = 16;
+
+impl Stored {
+    /// The next hop of IPv6 and the attributes.
+    fn parts(&self) -> (Option<Ipv6Addr>, &[u8]) {
+        let rest = &self.bytes[TAG_LEN..];
+        match rest.split_first() {
+            Some((1, rest)) => match rest.split_first_chunk::<ADDRESS_LEN>() {
+                Some((address, attributes)) => (Some((*address).into()), attributes),
+                None => (None, &[]),
+            },
+            Some((_, attributes)) => (None, attributes),
+            None => (None, &[]),
+        }
+    }
+}
+
+/// All sets that routes have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sets {
+    all: Interner<Stored>,
+    /// What is being packed.
+    packed: Vec<u8>,
+    /// The next hops that there are.
+    pub hops: NextHops,
+}
+
+impl Sets {
+    /// The name of a set, which is held once more.
+    pub fn intern(&mut self, set: &Set) -> Interned {
+        let packed = &mut self.packed;
+        packed.clear();
+        packed.extend(set.tag.to_be_bytes());
+        packed.push(u8::from(set.next_hop6.is_some()));
+        packed.extend(set.next_hop6.iter().flat_map(|address| address.octets()));
+        set.attributes.pack(packed);
+        let hops = &mut self.hops;
+        self.all.intern(&packed[..], || {
+            let path = set.as_path.as_ref();
+            let counted = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+            let brief = Brief {
+                // From another AS only a policy has given it one: what that AS said of it is discarded (RFC 7606, 7.5).
+                local_pref: set.local_pref.unwrap_or(USUAL_PREFERENCE),
+                med: set.med.unwrap_or(0),
+                neighbor_as: path.and_then(AsPath::first).unwrap_or(0),
+                originator: set.originator.map_or(0, Ipv4Addr::to_bits),
+                gateway: set.gateway().map_or(NextHops::NONE, |gateway| hops.place(gateway)),
+                tag: set.tag,
+                steps: counted(path.map_or(0, AsPath::steps)),
+                clusters: counted(set.cluster_list.len()),
+                origin: set.origin.unwrap_or_default(),
+            };
+            Stored { bytes: packed[..].into(), brief }
+        })
+    }
+
+    /// Somebody else has the set, too.
+    pub fn hold(&mut self, id: Interned) {
+        self.all.hold(id);
+    }
+
+    /// Somebody has the set no more.
+    pub fn release(&mut self, id: Interned) {
+        self.all.release::<[u8]>(id);
+    }
+
+    pub fn brief(&self, id: Interned) -> &Brief {
+        &self.all.get(id).brief
+    }
+
+    /// The next hop of IPv6, if it has any, and its attributes as they go to a neighbour that reads four octets.
+    pub fn packed(&self, id: Interned) -> (Option<Ipv6Addr>, &[u8]) {
+        self.all.get(id).parts()
+    }
+
+    /// The set itself.
+    pub fn get(&self, id: Interned) -> Set {
+        let stored = self.all.get(id);
+        let (next_hop6, attributes) = stored.parts();
+        Set { attributes: Attributes::unpack(attributes), tag: stored.brief.tag, next_hop6 }
+    }
+}
