@@ -348,11 +348,20 @@ impl ControlPlane {
             while services.bindings.poll_change().is_some() {}
             routes.follow_gateways(&services.rib, &services.bindings);
             routes.follow_gateways(&services.rib6, &services.bindings);
+            services.labelled.follow_all();
         }
-        write_family(&mut services.rib, &services.bindings, routes, &mut gone, &mut told);
-        write_family(&mut services.rib6, &services.bindings, routes, &mut gone, &mut told);
+        let (labelled, bindings) = (&mut services.labelled, &services.bindings);
+        let mut moved = |gateway: IpAddr| match gateway {
+            IpAddr::V4(gateway) => labelled.follow(gateway),
+            IpAddr::V6(_) => {}
+        };
+        write_family(&mut services.rib, bindings, routes, &mut gone, &mut told, &mut moved);
+        write_family(&mut services.rib6, bindings, routes, &mut gone, &mut told, &mut moved);
         gone.into_iter().for_each(|gateway| routes.forget_gateway(gateway));
-        if routes.has_gateways() {
+        if services.labelled.is_used() {
+            services.labelled.write(&services.interfaces, &mut services.rib, &mut services.bindings, routes);
+        }
+        if routes.has_gateways() || services.labelled.is_used() {
             services.bindings.watch();
         }
     }
@@ -411,8 +420,10 @@ fn write_family<P: RoutePrefix>(
     routes: &mut RouteWrites,
     gone: &mut Vec<IpAddr>,
     told: &mut impl FnMut(IpPrefix),
+    moved: &mut impl FnMut(IpAddr),
 ) {
     while let Some(gateway) = rib.poll_gateway() {
+        moved(gateway.into());
         match rib.has_gateway(gateway) {
             true => routes.follow_gateway(rib, bindings, gateway),
             false => gone.push(gateway.into()),

@@ -231,7 +231,22 @@ impl Bindings {
     /// How packets leave by the LSP to a prefix: the labels put on, those of the entry below those of a group's member.
     /// Nothing if it has none, or one that a group of next hops can't lead to.
     pub(crate) fn legs(&self, prefix: IpPrefix) -> Option<Vec<Leg>> {
-        let nhlfe = self.get(prefix)?.nhlfe();
+        self.legs_of(self.get(prefix)?.nhlfe())
+    }
+
+    /// The same by the best LSP that is not of an owner.
+    pub(crate) fn legs_without(&self, prefix: IpPrefix, owner: ProtocolId) -> Option<Vec<Leg>> {
+        let first = self.get(prefix)?;
+        if self.binder_of(first).owner != owner {
+            return self.legs_of(first.nhlfe());
+        }
+        let least = Binder { preference: 0, owner: ProtocolId::LEAST, rank: 0 };
+        let waiting = self.behind.range((prefix, least)..).take_while(|((of, _), _)| *of == prefix);
+        let mut others = waiting.filter(|((_, binder), _)| binder.owner != owner);
+        others.next().and_then(|(_, nhlfe)| self.legs_of(*nhlfe))
+    }
+
+    fn legs_of(&self, nhlfe: Nhlfe) -> Option<Vec<Leg>> {
         match nhlfe.next_hop {
             NextHop::Via { port, gateway } => Some(vec![Leg { labels: nhlfe.push, port, gateway }]),
             NextHop::Group(group) => {

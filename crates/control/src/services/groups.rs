@@ -101,7 +101,8 @@ impl RouteWrites {
         Some(group)
     }
 
-    fn number(&mut self) -> GroupId {
+    /// The number of a group that is not there yet.
+    pub(super) fn number(&mut self) -> GroupId {
         let id = GroupId(FIRST + self.made);
         self.made = (self.made + 1) % FIRST;
         id
@@ -116,6 +117,11 @@ impl RouteWrites {
         for (prefix, _) in rib6.active() {
             self.follow(rib6, bindings, prefix);
         }
+    }
+
+    /// Has something else written behind what waits.
+    pub(super) fn push(&mut self, op: TableOp) {
+        self.ops.push_back(op);
     }
 
     /// The next write that the forwarding tables are to be given, if one is due.

@@ -9,6 +9,7 @@
 //! - [`Shortcuts`]: ways that routes can take through tunnels
 //! - [`liveness`]: whether packets reach other nodes
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
+//! - [`Labelled`]: packets that get a label for a far router, and go there by LSPs
 //! - [`distribution`]: labels for routes, for protocols that carry them
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -22,6 +23,7 @@ pub mod bindings;
 pub mod distribution;
 mod groups;
 mod interfaces;
+mod labelled;
 pub mod labels;
 pub mod liveness;
 pub mod policy;
@@ -35,6 +37,7 @@ pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::{FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
+pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels};
 pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedPath};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
@@ -59,6 +62,8 @@ pub struct Services {
     pub labels: Labels,
     /// Which entries the packets of FECs take.
     pub bindings: Bindings,
+    /// Packets that go to far routers below labels of theirs.
+    pub labelled: Labelled,
     /// What is left of the bandwidth that may be reserved.
     pub bandwidth: Bandwidth,
     /// Links that are to be avoided.
@@ -114,6 +119,7 @@ impl Services {
             rib6: Rib::default(),
             labels,
             bindings: Bindings::default(),
+            labelled: Labelled::default(),
             bandwidth: Bandwidth::default(),
             avoided: Avoided::default(),
             engineering: Engineering::default(),
@@ -127,6 +133,7 @@ impl Services {
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
     pub(crate) fn restart(&mut self) {
         self.interfaces.restart();
+        self.labelled.restart(&mut self.rib);
         self.rib.forget_learnt();
         self.rib6.forget_learnt();
         self.labels.restart();

@@ -5,8 +5,8 @@
 
 use super::{Active, Found, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
 use crate::services::Bindings;
-use base::Interned;
 use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
+use base::{Interned, PortId, ProtocolId};
 use std::collections::BTreeSet;
 
 /// As many gateways a gateway is resolved through at most, itself included.
@@ -33,10 +33,19 @@ fn is_shared(hops: &[NextHop]) -> bool {
     !hops.is_empty() && hops.iter().all(to_neighbor)
 }
 
+/// What ends at a gateway: LSPs that are not of this owner, and ports with a neighbour that has its address.
+#[derive(Clone, Copy)]
+pub(crate) struct Below<'a> {
+    pub owner: ProtocolId,
+    pub is_beside: &'a dyn Fn(PortId) -> bool,
+}
+
 /// What a search for the way to a gateway has with it.
 struct Search<'a, P: RoutePrefix> {
     /// LSPs that are taken, where they are wanted.
     bindings: Option<&'a Bindings>,
+    /// Is only what ends there wanted?
+    below: Option<Below<'a>>,
     /// The gateways that are being resolved.
     path: Vec<P::Address>,
     /// Those that were looked at.
@@ -98,7 +107,7 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Finds where a gateway leads. Does it lead elsewhere than before, and is it something else for its routes?
     fn find(&mut self, gateway: P::Address) -> (bool, bool) {
-        let mut search = Search { bindings: None, path: Vec::new(), asked: Vec::new() };
+        let mut search = Search { bindings: None, below: None, path: Vec::new(), asked: Vec::new() };
         let mut hops: Vec<NextHop> = Vec::new();
         for (hop, _) in self.ways(gateway, &mut search) {
             if !hops.contains(&hop) {
@@ -159,7 +168,11 @@ impl<P: RoutePrefix> Rib<P> {
     /// Where packets to a gateway go.
     fn ways(&self, gateway: P::Address, search: &mut Search<'_, P>) -> Vec<Way> {
         let host = P::of(gateway, P::BITS);
-        if let Some(legs) = search.bindings.and_then(|bindings| bindings.legs(host.into())) {
+        let legs = |bindings: &Bindings| match search.below {
+            None => bindings.legs(host.into()),
+            Some(below) => bindings.legs_without(host.into(), below.owner),
+        };
+        if let Some(legs) = search.bindings.and_then(legs) {
             let way = |leg: Leg| (NextHop::Via { port: leg.port, gateway: leg.gateway }, leg.labels);
             return legs.into_iter().map(way).collect();
         }
@@ -176,12 +189,19 @@ impl<P: RoutePrefix> Rib<P> {
             let routes = self.routes.get(entry.routes).iter();
             let routes = routes.filter(|route| !(is_suspended && route.source == Source::Static));
             if let Some(ways) = routes.map(|route| self.led(route, search)).find(|ways| !ways.is_empty()) {
+                let below = search.below;
                 let beyond = |(hop, labels): Way| match hop {
                     // The gateway is on a connected network: it is the neighbour.
                     NextHop::Via { port, gateway: near } if near.is_unspecified() => {
                         Some((NextHop::Via { port, gateway: gateway.into() }, labels))
                     }
                     NextHop::Local => None,
+                    // A router on the way there does not know the label.
+                    NextHop::Via { port, gateway: near }
+                        if near != gateway.into() && below.is_some_and(|below| !(below.is_beside)(port)) =>
+                    {
+                        None
+                    }
                     other => Some((other, labels)),
                 };
                 found = ways.into_iter().filter_map(beyond).collect();
@@ -198,6 +218,8 @@ impl<P: RoutePrefix> Rib<P> {
         for hop in route.hops.as_slice() {
             match *hop {
                 RouteHop::Direct(next_hop) => found.push((next_hop, LabelStack::EMPTY)),
+                // An LSP to where the route leads does not end at the gateway.
+                RouteHop::Through(_) if search.below.is_some() => {}
                 RouteHop::Through(gateway) => {
                     search.asked.push(gateway);
                     found.extend(self.ways(gateway, search));
@@ -209,7 +231,19 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// How packets get to a gateway: by the LSPs to it where there are some, or else to those on the way to it.
     pub(crate) fn legs(&self, gateway: P::Address, bindings: &Bindings) -> Vec<Leg> {
-        let mut search = Search { bindings: Some(bindings), path: Vec::new(), asked: Vec::new() };
+        self.legs_by(
+            gateway,
+            Search { bindings: Some(bindings), below: None, path: Vec::new(), asked: Vec::new() },
+        )
+    }
+
+    /// The same for packets with a label that has a meaning at the gateway alone.
+    pub(crate) fn legs_below(&self, gateway: P::Address, bindings: &Bindings, below: Below<'_>) -> Vec<Leg> {
+        let below = Some(below);
+        self.legs_by(gateway, Search { bindings: Some(bindings), below, path: Vec::new(), asked: Vec::new() })
+    }
+
+    fn legs_by(&self, gateway: P::Address, mut search: Search<'_, P>) -> Vec<Leg> {
         let mut legs: Vec<Leg> = Vec::new();
         for (hop, labels) in self.ways(gateway, &mut search) {
             if let NextHop::Via { port, gateway } = hop {
@@ -220,6 +254,30 @@ impl<P: RoutePrefix> Rib<P> {
             }
         }
         legs
+    }
+
+    /// Somebody else than a route wants to know where a gateway leads.
+    pub(crate) fn hold_gateway(&mut self, gateway: P::Address) {
+        self.use_every_route();
+        let is_new = !self.gateways.contains_key(&gateway);
+        let fresh = || Gateway { hops: Hops::None, asked: Vec::new(), users: 0 };
+        self.gateways.entry(gateway).or_insert_with(fresh).users += 1;
+        if is_new {
+            self.find(gateway);
+        }
+    }
+
+    /// Nobody else does any more.
+    pub(crate) fn release_gateway(&mut self, gateway: P::Address) {
+        let Some(known) = self.gateways.get_mut(&gateway) else {
+            debug_assert!(false, "a gateway that is held is there");
+            return;
+        };
+        known.users -= 1;
+        if known.users == 0 {
+            self.gateways.remove(&gateway);
+            self.changed_gateways.push_back(gateway);
+        }
     }
 
     /// The gateway that all packets to a prefix go through, if its next hops are those of a gateway.

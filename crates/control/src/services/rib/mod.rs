@@ -14,6 +14,7 @@ mod route;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use gateways::Below;
 pub use prefix::RoutePrefix;
 pub use route::{Hops, Route, RouteHop, Source};
 

@@ -1,0 +1,239 @@
+//! Packets that get a label for a far router, and go to it by the LSPs there: routes with labels, and labels of this
+//! node that stand for such (RFC 8277, 4). Whoever learns them says which; the entries follow the LSPs and need no more
+//! doing. All entries by one far router share a group of next hops: they move in one write.
+//!
+//! A label has a meaning at the far router only. So packets need an LSP that ends there, or it is a neighbour. Without
+//! either there is no entry.
+
+use super::groups::RouteWrites;
+use super::rib::Below;
+use super::{After, Binder, Bindings, Interfaces, Rib};
+use base::plane::{Fec, GroupId, IpPrefix, LabelStack, Member, NextHop, Nhlfe, TableOp, TcSource, TtlModel};
+use base::{Label, PortId, ProtocolId};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How packets get to a far router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beneath {
+    /// An address of the far router.
+    pub gateway: Ipv4Addr,
+    /// Labels that have a meaning there, the last of them outermost.
+    pub push: LabelStack,
+}
+
+/// What becomes of packets with a label of this node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// The label comes off, and what is below decides.
+    Pop,
+    /// The label comes off, and they go to a far router.
+    Swap(Beneath),
+}
+
+/// What packets of an entry have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Prefix(IpPrefix),
+    Label(Label),
+}
+
+/// What is wanted for an entry, and what is written.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Whose it is; its preference counts among bindings of a prefix.
+    binder: Binder,
+    wanted: Option<Incoming>,
+    written: Option<Nhlfe>,
+}
+
+/// A far router.
+#[derive(Clone, Debug)]
+struct Far {
+    users: BTreeSet<Key>,
+    /// The group of the ways there, as long as there are any.
+    group: Option<(GroupId, Box<[Member]>)>,
+    /// Whose entries these are: LSPs of its own do not carry them.
+    owner: ProtocolId,
+}
+
+/// The entries of a node that are by far routers.
+#[derive(Clone, Debug, Default)]
+pub struct Labelled {
+    entries: BTreeMap<Key, Entry>,
+    far: BTreeMap<Ipv4Addr, Far>,
+    /// Entries that may have to be written.
+    changed: BTreeSet<Key>,
+    /// Far routers to which ways may be others than before.
+    moved: BTreeSet<Ipv4Addr>,
+}
+
+/// An entry below a label.
+const fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
+    Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
+}
+
+impl Labelled {
+    /// Packets to a prefix go this way from now on; without one it is not for them to decide.
+    pub fn set_prefix(&mut self, rib: &mut Rib, binder: Binder, prefix: IpPrefix, way: Option<Beneath>) {
+        self.set(rib, binder, Key::Prefix(prefix), way.map(Incoming::Swap));
+    }
+
+    /// This becomes of packets with a label from now on; without anything they are dropped.
+    pub fn set_label(&mut self, rib: &mut Rib, owner: ProtocolId, label: Label, what: Option<Incoming>) {
+        self.set(rib, Binder { preference: 0, owner, rank: 0 }, Key::Label(label), what);
+    }
+
+    fn set(&mut self, rib: &mut Rib, binder: Binder, key: Key, wanted: Option<Incoming>) {
+        if wanted.is_none() && !self.entries.contains_key(&key) {
+            return;
+        }
+        let known = self.entries.entry(key).or_insert(Entry { binder, wanted: None, written: None });
+        if known.wanted == wanted {
+            return;
+        }
+        let gateway = |wanted: Option<Incoming>| match wanted {
+            Some(Incoming::Swap(way)) => Some(way.gateway),
+            _ => None,
+        };
+        let (old, new) = (gateway(known.wanted), gateway(wanted));
+        known.wanted = wanted;
+        self.changed.insert(key);
+        if let Some(gateway) = new {
+            let far = self.far.entry(gateway).or_insert_with(|| {
+                rib.hold_gateway(gateway);
+                self.moved.insert(gateway);
+                Far { users: BTreeSet::new(), group: None, owner: binder.owner }
+            });
+            far.users.insert(key);
+        }
+        if let Some(far) = old.filter(|_| old != new).and_then(|old| self.far.get_mut(&old)) {
+            far.users.remove(&key);
+        }
+    }
+
+    /// Ways to an address may be others than before.
+    pub(crate) fn follow(&mut self, gateway: Ipv4Addr) {
+        if self.far.contains_key(&gateway) {
+            self.moved.insert(gateway);
+        }
+    }
+
+    /// The same for all.
+    pub(crate) fn follow_all(&mut self) {
+        self.moved.extend(self.far.keys());
+    }
+
+    /// Is there any entry?
+    pub(crate) fn is_used(&self) -> bool {
+        !self.far.is_empty() || !self.changed.is_empty()
+    }
+
+    /// Has written what is due: groups before the entries that use them, and gone behind the last.
+    pub(crate) fn write(
+        &mut self,
+        interfaces: &Interfaces,
+        rib: &mut Rib,
+        bindings: &mut Bindings,
+        routes: &mut RouteWrites,
+    ) {
+        let mut gone = Vec::new();
+        for gateway in core::mem::take(&mut self.moved) {
+            let Some(far) = self.far.get_mut(&gateway) else { continue };
+            let is_beside =
+                |port: PortId| interfaces.of_port(port).is_some_and(|one| one.neighbor_id == Some(gateway));
+            let below = Below { owner: far.owner, is_beside: &is_beside };
+            let legs = rib.legs_below(gateway, bindings, below);
+            let members: Box<[Member]> = legs.into_iter().map(|leg| Member { leg, backup: None }).collect();
+            match &mut far.group {
+                Some((_, before)) if *before == members => {}
+                Some((group, before)) if !members.is_empty() => {
+                    routes.push(TableOp::GroupSet { group: *group, members: members.clone() });
+                    let bound = far.users.iter().find_map(|key| match key {
+                        Key::Prefix(prefix) => Some(*prefix),
+                        Key::Label(_) => None,
+                    });
+                    if let Some(prefix) = bound {
+                        bindings.set_members(prefix, *group, Some(members.clone()));
+                    }
+                    *before = members;
+                }
+                Some(_) => {
+                    gone.extend(far.group.take());
+                    self.changed.extend(&far.users);
+                }
+                None if members.is_empty() => {}
+                None => {
+                    let group = routes.number();
+                    routes.push(TableOp::GroupSet { group, members: members.clone() });
+                    far.group = Some((group, members));
+                    self.changed.extend(&far.users);
+                }
+            }
+        }
+        for key in core::mem::take(&mut self.changed) {
+            self.write_one(key, bindings, routes);
+        }
+        let unused: Vec<Ipv4Addr> =
+            self.far.iter().filter(|(_, far)| far.users.is_empty()).map(|(gateway, _)| *gateway).collect();
+        for gateway in unused {
+            gone.extend(self.far.remove(&gateway).and_then(|far| far.group));
+            rib.release_gateway(gateway);
+        }
+        gone.into_iter().for_each(|(group, _)| routes.push(TableOp::GroupRemove { group }));
+    }
+
+    fn write_one(&mut self, key: Key, bindings: &mut Bindings, routes: &mut RouteWrites) {
+        let Some(known) = self.entries.get_mut(&key) else { return };
+        let target = match known.wanted {
+            None => None,
+            Some(Incoming::Pop) => Some(entry(LabelStack::EMPTY, NextHop::Local)),
+            Some(Incoming::Swap(way)) => {
+                let group = self.far.get(&way.gateway).and_then(|far| far.group.as_ref());
+                group.map(|(group, _)| entry(way.push, NextHop::Group(*group)))
+            }
+        };
+        if target != known.written {
+            match key {
+                Key::Label(label) => routes.push(match target {
+                    Some(nhlfe) => TableOp::IlmSet { label, nhlfe },
+                    None => TableOp::IlmRemove { label },
+                }),
+                Key::Prefix(prefix) => {
+                    let fec = match prefix {
+                        IpPrefix::V4(prefix) => Fec::Prefix(prefix),
+                        IpPrefix::V6(prefix) => Fec::Prefix6(prefix),
+                    };
+                    match target {
+                        Some(nhlfe) => {
+                            if bindings.bind(prefix, known.binder, nhlfe).in_force {
+                                routes.push(TableOp::FtnSet { fec, nhlfe });
+                            }
+                        }
+                        None => match bindings.withdraw(prefix, known.binder) {
+                            After::Next(nhlfe) => routes.push(TableOp::FtnSet { fec, nhlfe }),
+                            After::Nothing => routes.push(TableOp::FtnRemove { fec }),
+                            After::Absent | After::Same => {}
+                        },
+                    }
+                }
+            }
+            known.written = target;
+        }
+        if let (Key::Prefix(prefix), Some(Incoming::Swap(way))) = (key, known.wanted)
+            && let Some((group, members)) = self.far.get(&way.gateway).and_then(|far| far.group.as_ref())
+            && target.is_some()
+        {
+            bindings.set_members(prefix, *group, Some(members.clone()));
+        }
+        if known.wanted.is_none() && known.written.is_none() {
+            self.entries.remove(&key);
+        }
+    }
+
+    /// The node restarts: there are none.
+    pub(crate) fn restart(&mut self, rib: &mut Rib) {
+        let far = core::mem::take(self).far;
+        far.into_keys().for_each(|gateway| rib.release_gateway(gateway));
+    }
+}
