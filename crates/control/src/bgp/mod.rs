@@ -3,6 +3,7 @@
 //! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
 //!   begin and end
 //! - `liveness`: neighbours are watched (RFC 5882)
+//! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798)
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
@@ -13,6 +14,7 @@
 //! node with their next hops as addresses, and follow the routes to those without anybody's doing.
 
 pub mod decision;
+mod labels;
 mod liveness;
 mod next_hops;
 mod peer;
@@ -37,7 +39,7 @@ use crate::services::{Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
-use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use base::{Label, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use next_hops::NextHops;
 pub use peer::Peer;
@@ -46,7 +48,7 @@ use serde::Serialize;
 use session::SessionState;
 pub use sets::Set;
 use sets::Sets;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use table::Prefixes;
 use wire::bgp::{Family, HEADER_LEN, PORT, kind, message_len};
@@ -112,6 +114,10 @@ pub struct PeerConfig {
     pub hops: Option<u8>,
     /// Families of which routes are exchanged with it, if it wants that, too (RFC 4760, 8).
     pub families: Vec<Family>,
+    /// Are several paths to a destination taken from it, if it tells them (RFC 7911)?
+    pub takes_paths: bool,
+    /// How many of the best paths it is told, if it takes several (RFC 7911); absent: one, without a number.
+    pub told_paths: Option<usize>,
 }
 
 /// Which routes pass between a router and a neighbour.
@@ -163,6 +169,10 @@ pub struct Bgp {
     sets: Sets,
     /// What neighbours have told, what of it is taken, and what others were told.
     prefixes: Prefixes,
+    /// Labels by which neighbours reach destinations through this router (RFC 8277).
+    labels: BTreeMap<IpPrefix, Label>,
+    /// The numbers by which neighbours are told several paths: of those who have told them, and by which number there.
+    path_ids: BTreeMap<(u16, bool, u32), u32>,
     /// How many prefixes have a route that is taken.
     taken: usize,
     is_started: bool,
@@ -196,6 +206,8 @@ impl Bgp {
             peers,
             sets: Sets::default(),
             prefixes: Prefixes::default(),
+            labels: BTreeMap::new(),
+            path_ids: BTreeMap::new(),
             taken: 0,
             is_started: false,
             random,
@@ -247,8 +259,8 @@ impl Bgp {
     }
 
     /// Tells neighbours what is due.
-    fn settle(&mut self, now: Time) {
-        (0..self.peers.len()).for_each(|place| self.tell(now, place));
+    fn settle(&mut self, now: Time, context: &mut Context<'_>) {
+        (0..self.peers.len()).for_each(|place| self.tell(now, context, place));
     }
 }
 
@@ -311,7 +323,7 @@ impl Protocol for Bgp {
             }
             SessionEvent::Closed(why) => self.closed(now, context, session, why),
         }
-        self.settle(now);
+        self.settle(now, context);
         self.watch(context);
     }
 
@@ -320,7 +332,7 @@ impl Protocol for Bgp {
             self.start(context);
         }
         self.timers(now, context);
-        self.settle(now);
+        self.settle(now, context);
         self.watch(context);
     }
 
@@ -347,7 +359,7 @@ impl Protocol for Bgp {
             Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
             _ => {}
         }
-        self.settle(now);
+        self.settle(now, context);
         self.watch(context);
     }
 

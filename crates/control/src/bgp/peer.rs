@@ -2,9 +2,11 @@
 
 use super::PeerConfig;
 use super::session::{Connection, SessionState};
+use super::table::is_of;
 use super::told::Pending;
 use crate::services::sessions::SessionId;
 use base::Time;
+use base::plane::IpPrefix;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// A neighbour.
@@ -94,6 +96,12 @@ impl Peer {
     /// The connection by which routes are exchanged.
     pub fn established(&self) -> Option<&Connection> {
         self.connections().find(|one| one.is_established())
+    }
+
+    /// Is it told several paths to a prefix (RFC 7911)?
+    pub(super) fn is_told_many(&self, prefix: IpPrefix) -> bool {
+        self.config.told_paths.is_some()
+            && self.established().is_some_and(|one| one.many.iter().any(|family| is_of(*family, prefix)))
     }
 
     /// Are routes exchanged?

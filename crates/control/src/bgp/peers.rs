@@ -12,7 +12,7 @@ use base::plane::{IpPrefix, Prefix};
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wire::bgp::notification::Code;
-use wire::bgp::{Capability, Family, Message, Notification, Open, PORT, Terms};
+use wire::bgp::{AddPathMode, Capability, Family, Message, Notification, Open, PORT, Terms};
 
 /// How long an OPEN is waited for (RFC 4271, 8.2.2: "a HoldTimer value of 4 minutes is suggested").
 const LARGE_HOLD: Span = Span::from_secs(240);
@@ -120,6 +120,17 @@ impl Bgp {
         if self.config.keeps_routes {
             // RFC 4724, 3: no family, since this router forwards nothing while it restarts; but it helps others.
             all.push(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
+        }
+        let peer = &self.peers[place].config;
+        let mode = match (peer.takes_paths, peer.told_paths.is_some()) {
+            (true, true) => Some(AddPathMode::Both),
+            (true, false) => Some(AddPathMode::Receive),
+            (false, true) => Some(AddPathMode::Send),
+            (false, false) => None,
+        };
+        if let Some(mode) = mode {
+            let numbers = peer.families.iter().map(|family| family.numbers());
+            all.push(Capability::AddPath(numbers.map(|(afi, safi)| (afi, safi, mode)).collect()));
         }
         let open = Open::new(self.config.asn, self.config.hold_s, self.router_id, all);
         self.send(now, place, id, &Message::Open(open));
@@ -233,13 +244,32 @@ impl Bgp {
         }
         let is_internal = !self.is_external(place);
         let hold_s = self.config.hold_s.min(open.hold_s);
-        let families = shared(&self.peers[place].config.families, open);
+        let peer = &self.peers[place].config;
+        let families = shared(&peer.families, open);
+        // RFC 7911, 5: one end says that it tells several paths, and the other that it takes them.
+        let does = |family: &Family, mode| {
+            let all = open.capabilities.iter().find_map(|capability| match capability {
+                Capability::AddPath(all) => Some(all),
+                _ => None,
+            });
+            let (afi, safi) = family.numbers();
+            let its = |one: &&(u16, u8, AddPathMode)| (one.0, one.1) == (afi, safi);
+            let said = all.and_then(|all| all.iter().find(its));
+            said.is_some_and(|(.., said)| *said == mode || *said == AddPathMode::Both)
+        };
+        let mut add_path = [false; Family::ALL.len()];
+        for family in families.iter().filter(|family| peer.takes_paths && does(family, AddPathMode::Send)) {
+            add_path[family.place()] = true;
+        }
+        let is_many = |family: &&Family| peer.told_paths.is_some() && does(family, AddPathMode::Receive);
+        let many = families.iter().filter(is_many).copied().collect();
         let Some(connection) = self.peers[place].connection(id) else { return };
         connection.hold = Span::from_secs(i64::from(hold_s));
         connection.expires = if hold_s == 0 { Time::MAX } else { now + connection.hold };
         connection.speak = Time::MAX;
         connection.id = Some(open.id);
-        connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, ..Terms::default() };
+        connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, add_path };
+        connection.many = many;
         connection.refreshes = open.capabilities.contains(&Capability::RouteRefresh);
         connection.restart = restart_of(open);
         connection.families = families;
@@ -385,7 +415,7 @@ impl Bgp {
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
             (peer.pending, peer.is_end_due) = (Pending::default(), false);
-            self.untell(place);
+            self.untell(context, place);
             match restart.filter(|_| keeps && is_failure) {
                 Some(restart) => self.keep(now, context, place, &restart),
                 None => self.forget(context, place),

@@ -116,7 +116,7 @@ impl Bgp {
     }
 
     /// A neighbour that is gone has been told nothing.
-    pub(super) fn untell(&mut self, place: usize) {
+    pub(super) fn untell(&mut self, context: &mut Context<'_>, place: usize) {
         let is_its = |path: &Path| path.place() == Some(place);
         for prefix in self.prefixes.keys_where(|entry| entry.told.as_slice().iter().any(is_its)) {
             let Some(entry) = self.prefixes.get_mut(prefix) else { continue };
@@ -128,6 +128,7 @@ impl Bgp {
                 }
             }
             self.prefixes.tidy(prefix);
+            self.tidy_label(context, prefix);
         }
         debug_assert_eq!(self.peers[place].sent, 0);
     }

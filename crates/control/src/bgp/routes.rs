@@ -1,6 +1,7 @@
 //! Routes: what neighbours have told (Adj-RIB-In), and which of it is taken (Loc-RIB) (RFC 4271, 9.1).
 
 use super::decision::{Candidate, choose};
+use super::labels::mapped;
 use super::table::{Path, Put, is_labelled, is_of};
 use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE, Imported, Passing, Set};
 use crate::protocol::Context;
@@ -19,7 +20,11 @@ pub(super) const USUAL_PREFERENCE: u32 = 100;
 pub(super) fn cost_of(services: &Services, address: IpAddr) -> Option<u32> {
     match address {
         IpAddr::V4(address) => cost_by(&services.rib, address),
-        IpAddr::V6(address) => cost_by(&services.rib6, address),
+        // RFC 4798, 2: it stands for a router that is reached by IPv4.
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(address) => cost_by(&services.rib, address),
+            None => cost_by(&services.rib6, address),
+        },
     }
 }
 
@@ -113,7 +118,7 @@ impl Bgp {
         (family, nlri): (Family, &[Nlri]),
         changed: &mut Vec<IpPrefix>,
     ) {
-        let is_taken = is_sound && self.is_acceptable(services, place, said);
+        let is_taken = is_sound && self.is_acceptable(services, place, said, family);
         // What becomes of routes is the same for all of the message where no rule asks for destinations.
         let asks = match &self.peers[place].config.import {
             Passing::By(rules) => policy::asks_prefixes(rules),
@@ -174,9 +179,14 @@ impl Bgp {
     }
 
     /// Is a route one that can be taken (RFC 4271, 5.1.3, 6.3 and 9.1.2; RFC 4456, 8)?
-    fn is_acceptable(&self, services: &Services, place: usize, set: &Set) -> bool {
+    fn is_acceptable(&self, services: &Services, place: usize, set: &Set, family: Family) -> bool {
         let (peer, attributes) = (&self.peers[place].config, &set.attributes);
         let Some(next_hop) = set.gateway() else { return false };
+        // RFC 4798, 2: IPv6 with labels goes by LSPs of IPv4, and IPv6 without labels does not.
+        if matches!(next_hop, IpAddr::V6(_)) && mapped(next_hop).is_some() != is_labelled(family) {
+            return false;
+        }
+        let next_hop = mapped(next_hop).map_or(next_hop, IpAddr::V4);
         let is_own = next_hop == IpAddr::V4(self.router_id)
             || services.interfaces.loopbacks6().any(|own| next_hop == IpAddr::V6(own))
             || services
@@ -257,6 +267,12 @@ impl Bgp {
             }
         };
         if entry.best_at() == new && !entry.is_other {
+            for peer in &mut self.peers {
+                // Others than the best path may be told, too.
+                if peer.is_told_many(prefix) {
+                    peer.pending.push(prefix);
+                }
+            }
             // It may have come and gone in one message.
             return self.prefixes.tidy(prefix);
         }
@@ -268,7 +284,8 @@ impl Bgp {
         for (place, peer) in self.peers.iter_mut().enumerate() {
             // Nobody is told what it has told itself.
             let is_its = |path: &Path| path.place() == Some(place);
-            if best.as_ref().is_some_and(is_its) && !entry.told.as_slice().iter().any(is_its) {
+            let is_told = peer.is_told_many(prefix) || entry.told.as_slice().iter().any(is_its);
+            if best.as_ref().is_some_and(is_its) && !is_told {
                 continue;
             }
             if peer.established().is_some_and(|one| one.families.iter().any(|family| is_of(*family, prefix)))
@@ -277,6 +294,7 @@ impl Bgp {
             }
         }
         self.route(context.services, prefix, best);
+        self.route_labelled(context.services, prefix, best.as_ref());
         if is_untold {
             self.prefixes.tidy(prefix);
         }
@@ -302,7 +320,7 @@ impl Bgp {
                 let hops = Hops::One(RouteHop::Through(gateway));
                 services.rib.set(prefix, Route { source, preference, metric, tag, hops });
             }
-            (IpPrefix::V6(prefix), IpAddr::V6(gateway)) => {
+            (IpPrefix::V6(prefix), IpAddr::V6(gateway)) if gateway.to_ipv4_mapped().is_none() => {
                 let hops = Hops::One(RouteHop::Through(gateway));
                 services.rib6.set(prefix, Route { source, preference, metric, tag, hops });
             }

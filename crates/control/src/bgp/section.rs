@@ -26,6 +26,8 @@ base::problems! {
         PolicyName { name: String } is Conflict, "bgp-policy-name", "'{name}' has a meaning already: a policy needs another name";
         /// A password that RFC 2385 has no room for, or none.
         PasswordLength { bytes: String } is OutOfRange, "bgp-password-length", "the password has {bytes} bytes: 1 to 80 are possible (RFC 2385, 4.5)";
+        /// Not even the best path.
+        NoPaths {} is OutOfRange, "bgp-no-paths", "send_paths=0: tell 1 path at least, or leave it out to tell the best without a number";
         /// A client in another AS.
         ClientOutside { asn: String, own: String } is Conflict, "bgp-client-outside", "client=true: clients are in the router's own AS, {own}, not in {asn}";
     }
@@ -53,6 +55,11 @@ base::words! {
         Ipv4 = "ipv4",
         /// IPv6 unicast (RFC 4760, RFC 2545), told by the same session over IPv4.
         Ipv6 = "ipv6",
+        /// IPv4 unicast with labels (RFC 8277): packets go by the LSP to the next hop, below the label.
+        Ipv4Labelled = "ipv4-labelled",
+        /// IPv6 unicast with labels over a core of IPv4 (6PE, RFC 4798): the next hop stands for an IPv4 address, and
+        /// packets go by the LSP there, below the label.
+        Ipv6Labelled = "ipv6-labelled",
     }
     default Ipv4;
 }
@@ -62,6 +69,8 @@ impl BgpFamily {
         match self {
             BgpFamily::Ipv4 => Family::Ipv4,
             BgpFamily::Ipv6 => Family::Ipv6,
+            BgpFamily::Ipv4Labelled => Family::Ipv4Labelled,
+            BgpFamily::Ipv6Labelled => Family::Ipv6Labelled,
         }
     }
 }
@@ -102,6 +111,43 @@ impl Describe for BgpPassing {
     }
     fn schema(known: &mut Schemas) -> Schema {
         Schema::OneOf(vec![BgpPolicy::schema(known), Name::schema(known)])
+    }
+}
+
+base::words! {
+    /// How many paths to a destination a neighbour is told.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BgpAllPaths {
+        /// All that may be told it.
+        All = "all",
+    }
+    default All;
+}
+
+/// How many paths to a destination a neighbour is told: all, or so many of the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BgpPaths {
+    /// All of them.
+    All(BgpAllPaths),
+    /// The best.
+    Best(u8),
+}
+
+impl Describe for BgpPaths {
+    fn read(value: &Value) -> Result<BgpPaths, Diagnostic> {
+        match value.as_text() {
+            Some(_) => BgpAllPaths::read(value).map(BgpPaths::All),
+            None => u8::read(value).map(BgpPaths::Best),
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            BgpPaths::All(word) => word.write(),
+            BgpPaths::Best(count) => count.write(),
+        }
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        Schema::OneOf(vec![BgpAllPaths::schema(known), u8::schema(known)])
     }
 }
 
@@ -164,6 +210,10 @@ base::record! {
         pub export: Option<BgpPassing>, absent "in another AS 'none' (RFC 8212), else 'all'";
         /// Families of which routes are exchanged, if the neighbour wants that, too.
         pub families: Option<Vec<BgpFamily>>, absent "ipv4 alone";
+        /// Take several paths to a destination from it, if it tells them (RFC 7911).
+        pub receive_paths: bool = false;
+        /// Tell it so many of the best paths to a destination, or all, if it takes several (RFC 7911).
+        pub send_paths: Option<BgpPaths>, absent "the best alone";
         /// Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456).
         pub client: bool = false;
         /// In the same AS: name the router itself as the next hop of what comes from other ASes.
@@ -224,6 +274,10 @@ impl BgpSpec {
                 let wrong = Diagnostic::new(BgpProblem::PasswordLength { bytes });
                 return Err(wrong.at("password").at(&**name).at("neighbors"));
             }
+            if one.send_paths == Some(BgpPaths::Best(0)) {
+                let wrong = Diagnostic::new(BgpProblem::NoPaths {});
+                return Err(wrong.at("send_paths").at(&**name).at("neighbors"));
+            }
             if one.client && one.asn != self.asn {
                 let (asn, own) = (one.asn.to_string(), self.asn.to_string());
                 let outside = Diagnostic::new(BgpProblem::ClientOutside { asn, own });
@@ -274,6 +328,11 @@ impl BgpSpec {
             export: passes(&said.export),
             interval: said.advertisement_interval.unwrap_or(usual),
             hops: said.ttl_security,
+            takes_paths: said.receive_paths,
+            told_paths: said.send_paths.map(|paths| match paths {
+                BgpPaths::All(BgpAllPaths::All) => usize::MAX,
+                BgpPaths::Best(count) => usize::from(count),
+            }),
             families: match &said.families {
                 Some(families) => families.iter().map(|family| family.of_wire()).collect(),
                 None => vec![Family::Ipv4],

@@ -99,6 +99,8 @@ pub struct Connection {
     pub terms: Terms,
     /// Families of which routes are exchanged.
     pub families: Vec<Family>,
+    /// Families of which the neighbour is told several paths to a destination (RFC 7911, 5).
+    pub many: Vec<Family>,
     /// Does the neighbour tell all routes again when asked (RFC 2918)?
     pub refreshes: bool,
     /// What the neighbour keeps over a restart, if it knows of that (RFC 4724).
@@ -126,6 +128,7 @@ impl Connection {
             id: None,
             terms: Terms::default(),
             families: Vec::new(),
+            many: Vec::new(),
             refreshes: false,
             restart: None,
         }

@@ -3,9 +3,9 @@
 use super::Bgp;
 use super::table::Path;
 use crate::services::policy::Community;
-use base::Time;
 use base::plane::IpPrefix;
 use base::table::{RowsOf, Shown, Table, View};
+use base::{Label, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use wire::bgp::{Attributes, Origin, Segment};
 
@@ -58,7 +58,7 @@ base::table! {
 
 base::table! {
     /// Routes that neighbours have told, and the router's own.
-    pub struct BgpRouteRow<'a> in "bgp_routes" key ["node", "prefix", "from"] {
+    pub struct BgpRouteRow<'a> in "bgp_routes" key ["node", "prefix", "from", "label", "path_id"] {
         /// The router.
         node: &'a str,
         /// Destinations.
@@ -83,6 +83,14 @@ base::table! {
         communities: Vec<String>,
         /// The router of this AS that told it first, if reflectors have passed it on.
         originator: Option<Ipv4Addr>,
+        /// The label that packets get for its next hop (RFC 8277): 3, implicit null, stands for none. Absent if it was
+        /// told without a label.
+        label: Option<Label>,
+        /// The label by which neighbours reach the destinations through this router; absent if none was told one.
+        local_label: Option<Label>,
+        /// The number by which the neighbour tells it from its other paths to the prefix (RFC 7911); absent where it
+        /// tells one path, without a number.
+        path_id: Option<u32>,
     }
 }
 
@@ -161,6 +169,9 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
                     med: set.med,
                     communities: communities(&set),
                     originator: set.originator,
+                    label: path.label(),
+                    local_label: bgp.label_of(prefix),
+                    path_id: (path.id != 0).then_some(path.id),
                 });
             }
         }

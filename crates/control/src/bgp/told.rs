@@ -1,9 +1,11 @@
 //! What neighbours are told (Adj-RIB-Out) (RFC 4271, 9.1.3 and 9.2).
 
+use super::decision::choose;
+use super::labels::{as_ipv6, mapped};
 use super::routes::USUAL_PREFERENCE;
 use super::table::{Path, is_labelled, is_of};
 use super::{Bgp, Passing, Set};
-use crate::protocol::Output;
+use crate::protocol::{Context, Output};
 use crate::services::policy::{self, Subject};
 use crate::services::sessions::SessionOutput;
 use base::plane::IpPrefix;
@@ -61,19 +63,22 @@ impl FromIterator<IpPrefix> for Pending {
     }
 }
 
+/// What a neighbour's set depends on, but for destinations.
+type Whose = (Interned, u16, bool);
+
 /// What becomes of sets of attributes on their way to a neighbour, as far as it has been found out.
 #[derive(Default)]
 struct Passed {
-    /// The set of a path and who has told it, and what the neighbour is told of it.
-    last: Option<((Interned, u16), Option<Interned>)>,
-    others: Map<(Interned, u16), Option<Interned>>,
+    /// The set of a path, who has told it, and whether with a label, and what the neighbour is told of it.
+    last: Option<(Whose, Option<Interned>)>,
+    others: Map<Whose, Option<Interned>>,
     /// What is held until all is told.
     held: Vec<Interned>,
 }
 
 impl Passed {
     fn get(&self, path: &Path) -> Option<Option<Interned>> {
-        let key = (path.set, path.peer);
+        let key = (path.set, path.peer, path.is_labelled());
         self.last
             .filter(|(last, _)| *last == key)
             .map(|(_, set)| set)
@@ -81,7 +86,7 @@ impl Passed {
     }
 
     fn insert(&mut self, path: &Path, set: Option<Interned>) {
-        if let Some((key, set)) = self.last.replace(((path.set, path.peer), set)) {
+        if let Some((key, set)) = self.last.replace(((path.set, path.peer, path.is_labelled()), set)) {
             self.others.insert(key, set);
         }
         self.held.extend(set);
@@ -91,7 +96,7 @@ impl Passed {
 impl Bgp {
     /// What a neighbour is told of a path to a destination; nothing if it is told nothing (RFC 4271, 9.1.3; RFC 4456, 6
     /// and 8).
-    fn told(&self, place: usize, prefix: IpPrefix, best: &Path) -> Option<Set> {
+    fn told(&self, place: usize, family: Family, prefix: IpPrefix, best: &Path) -> Option<Set> {
         let peer = &self.peers[place];
         if !peer.config.export.is_any() || best.place() == Some(place) {
             return None;
@@ -125,12 +130,15 @@ impl Bgp {
             // RFC 4360, 6: those that are not transitive stay within the AS.
             told.extended_communities.retain(|community| community[0] & NOT_TRANSITIVE == 0);
         }
-        let is_next_hop =
-            is_external || best.place().is_none() || from_internal.is_none() && peer.config.next_hop_self;
-        match (is_next_hop, prefix) {
-            (true, IpPrefix::V4(_)) => told.next_hop = Some(peer.local),
+        match (self.is_next_hop(place, family, best), family) {
+            (true, Family::Ipv4 | Family::Ipv4Labelled) => told.next_hop = Some(peer.local),
             // Without an address of the family it has no next hop to tell.
-            (true, IpPrefix::V6(_)) => next_hop6 = Some(peer.local6?),
+            (true, Family::Ipv6) => next_hop6 = Some(peer.local6?),
+            (true, Family::Ipv6Labelled) => next_hop6 = Some(as_ipv6(peer.local)),
+            // A next hop that is reached by LSPs alone is for those who have the label.
+            (false, Family::Ipv6) if next_hop6.is_some_and(|next_hop| mapped(next_hop.into()).is_some()) => {
+                return None;
+            }
             (false, _) => {}
         }
         if let Passing::By(rules) = &peer.config.export {
@@ -150,10 +158,21 @@ impl Bgp {
         Some(Set { attributes: told, tag: 0, next_hop6 })
     }
 
-    /// The same by the name of the set, which is not held for the caller.
+    /// Does a neighbour hear of this router as the next hop of a path?
+    fn is_next_hop(&self, place: usize, family: Family, path: &Path) -> bool {
+        let from_internal = path.place().is_some_and(|from| !self.is_external(from));
+        self.is_external(place)
+            || path.place().is_none()
+            || !from_internal && self.peers[place].config.next_hop_self
+            // RFC 8277, 3.2: another router has given it no label.
+            || is_labelled(family) && !path.is_labelled()
+    }
+
+    /// What a neighbour is told of a path, by the name of the set, which is not held for the caller.
     fn told_set(
         &mut self,
         place: usize,
+        family: Family,
         prefix: IpPrefix,
         path: &Path,
         passed: &mut Passed,
@@ -165,7 +184,7 @@ impl Bgp {
         if let Some(known) = passed.get(path).filter(|_| !asks) {
             return known;
         }
-        let set = self.told(place, prefix, path).map(|set| self.sets.intern(&set));
+        let set = self.told(place, family, prefix, path).map(|set| self.sets.intern(&set));
         passed.insert(path, set);
         set
     }
@@ -190,7 +209,7 @@ impl Bgp {
     }
 
     /// Tells a neighbour what has changed since it was told last, as far as it is time (RFC 4271, 9.2.1.1).
-    pub(super) fn tell(&mut self, now: Time, place: usize) {
+    pub(super) fn tell(&mut self, now: Time, context: &mut Context<'_>, place: usize) {
         let peer = &mut self.peers[place];
         if peer.pending.is_empty() && !peer.is_end_due || peer.next_update > now {
             return;
@@ -202,20 +221,22 @@ impl Bgp {
         let all = peer.pending.take();
         let mut updates = Vec::new();
         let mut reached = Vec::new();
-        let mut passed = Passed::default();
         for family in &families {
-            let mut news = News::default();
+            let (mut news, mut passed) = (News::default(), Passed::default());
             for prefix in all.iter().filter(|prefix| is_of(*family, **prefix)) {
-                self.renew(place, *family, *prefix, &mut news, &mut passed);
+                self.renew(context, (place, *family), *prefix, &mut news, &mut passed);
+                if !self.labels.is_empty() {
+                    self.tidy_label(context, *prefix);
+                }
             }
             news.withdrawn.iter().for_each(|nlri| self.prefixes.tidy(nlri.prefix));
             if !news.withdrawn.is_empty() {
                 updates.extend(pack::withdrawn(*family, &news.withdrawn));
             }
             self.pack(*family, news, &terms, &mut reached);
+            passed.held.into_iter().for_each(|set| self.sets.release(set));
         }
         updates.append(&mut reached);
-        passed.held.into_iter().for_each(|set| self.sets.release(set));
         let wait = self.jittered(self.peers[place].config.interval);
         let peer = &mut self.peers[place];
         if !updates.is_empty() {
@@ -233,43 +254,107 @@ impl Bgp {
     /// Finds out what a neighbour is to be told anew of a destination, and takes down that it is.
     fn renew(
         &mut self,
-        place: usize,
-        family: Family,
+        context: &mut Context<'_>,
+        (place, family): (usize, Family),
         prefix: IpPrefix,
         news: &mut News,
         passed: &mut Passed,
     ) {
         let Some(entry) = self.prefixes.get(prefix) else { return };
-        let key = (place as u16, is_labelled(family), 0);
-        let (best, was_told) = (entry.best().copied(), entry.told.search(key).is_ok());
-        let new = best.and_then(|best| self.told_set(place, prefix, &best, passed));
-        if new.is_none() && !was_told {
-            return;
+        let who = (place as u16, is_labelled(family));
+        if self.peers[place].established().is_some_and(|one| one.many.contains(&family)) {
+            return self.renew_many(context, (place, family), prefix, news, passed);
         }
+        let (best, was_told) = (entry.best().copied(), entry.told.search((who.0, who.1, 0)).is_ok());
+        match best.and_then(|best| self.as_told(context, (place, family), prefix, &best, passed)) {
+            Some(path) => self.note_told(family, prefix, path, false, news),
+            None if was_told => self.note_untold(prefix, (who.0, who.1, 0), false, news),
+            None => {}
+        }
+    }
+
+    /// The same where a neighbour is told several paths, each with a number of its own (RFC 7911, 2).
+    fn renew_many(
+        &mut self,
+        context: &mut Context<'_>,
+        (place, family): (usize, Family),
+        prefix: IpPrefix,
+        news: &mut News,
+        passed: &mut Passed,
+    ) {
+        let Some(entry) = self.prefixes.get(prefix) else { return };
+        let who = (place as u16, is_labelled(family));
+        let its = entry.told.as_slice().iter().map(Path::key).filter(|key| (key.0, key.1) == who);
+        let mut before: Vec<(u16, bool, u32)> = its.collect();
+        let paths = entry.paths.as_slice().to_vec();
+        let mut left = self.candidates(context.services, &paths);
+        let mut more = self.peers[place].config.told_paths.unwrap_or(1);
+        // RFC 7911, 5: the best path is among them, unless the neighbour itself has told it.
+        while let Some(best) = choose(left.clone()).filter(|_| more > 0) {
+            left.retain(|one| one.at != best.at);
+            let path = paths[best.at];
+            let Some(told) = self.as_told(context, (place, family), prefix, &path, passed) else { continue };
+            let next = self.path_ids.len() as u32 + 1;
+            let id = *self.path_ids.entry(path.key()).or_insert(next);
+            before.retain(|key| key.2 != id);
+            self.note_told(family, prefix, Path { id, ..told }, true, news);
+            more -= 1;
+        }
+        for key in before {
+            self.note_untold(prefix, key, true, news);
+        }
+    }
+
+    /// A path as a neighbour is told it.
+    fn as_told(
+        &mut self,
+        context: &mut Context<'_>,
+        (place, family): (usize, Family),
+        prefix: IpPrefix,
+        path: &Path,
+        passed: &mut Passed,
+    ) -> Option<Path> {
+        let set = self.told_set(place, family, prefix, path, passed)?;
+        let label = match is_labelled(family) {
+            false => Path::UNLABELLED,
+            true if self.is_next_hop(place, family, path) => self.local_label(context, prefix, path)?.value(),
+            // RFC 8277, 3.2.1: it is the next hop's.
+            true => path.label,
+        };
+        Some(Path { set, id: 0, label, peer: place as u16, is_stale: false })
+    }
+
+    /// Takes down that a neighbour is told a path.
+    fn note_told(
+        &mut self,
+        family: Family,
+        prefix: IpPrefix,
+        path: Path,
+        is_numbered: bool,
+        news: &mut News,
+    ) {
+        debug_assert_eq!(is_labelled(family), path.is_labelled());
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
-        let nlri = Nlri::new(prefix);
-        match new {
-            Some(set) => {
-                let path = Path { set, id: 0, label: Path::UNLABELLED, peer: key.0, is_stale: false };
-                self.sets.hold(set);
-                let (_, before) = entry.told.put(path);
-                self.peers[place].sent += usize::from(before.is_none());
-                if before != Some(path) {
-                    news.reached.push((set, nlri));
-                }
-                if let Some(before) = before {
-                    self.sets.release(before.set);
-                }
-            }
-            None => {
-                if let Ok(at) = entry.told.search(key) {
-                    let before = entry.told.remove(at);
-                    self.sets.release(before.set);
-                    self.peers[place].sent -= 1;
-                    news.withdrawn.push(nlri);
-                }
-            }
+        self.sets.hold(path.set);
+        let (_, before) = entry.told.put(path);
+        self.peers[usize::from(path.peer)].sent += usize::from(before.is_none());
+        if before != Some(path) {
+            let path_id = is_numbered.then_some(path.id);
+            news.reached.push((path.set, Nlri { prefix, path_id, label: path.label() }));
         }
+        if let Some(before) = before {
+            self.sets.release(before.set);
+        }
+    }
+
+    /// Takes down that a neighbour is told no more of a path.
+    fn note_untold(&mut self, prefix: IpPrefix, key: (u16, bool, u32), is_numbered: bool, news: &mut News) {
+        let Some(entry) = self.prefixes.get_mut(prefix) else { return };
+        let Ok(at) = entry.told.search(key) else { return };
+        let before = entry.told.remove(at);
+        self.sets.release(before.set);
+        self.peers[usize::from(key.0)].sent -= 1;
+        news.withdrawn.push(Nlri { path_id: is_numbered.then_some(key.2), ..Nlri::new(prefix) });
     }
 
     /// Writes the UPDATEs with what is to be told: destinations of one set together, the sets in the order of their
@@ -293,19 +378,22 @@ impl Bgp {
             let (next_hop6, packed) = self.sets.packed(*set);
             nlri.clear();
             nlri.extend(same.iter().map(|(_, nlri)| *nlri));
-            let next_hop = match family {
-                Family::Ipv4 => None,
-                _ => {
-                    let Some(global) = next_hop6 else { continue };
-                    Some(NextHop::V6 { global, link_local: None })
-                }
-            };
-            let is_plain = terms.four_octet && family == Family::Ipv4;
-            if is_plain {
-                updates.extend(pack::reached(family, next_hop, packed, &nlri));
+            if terms.four_octet && family == Family::Ipv4 {
+                updates.extend(pack::reached(family, None, packed, &nlri));
                 continue;
             }
             let mut attributes = outgoing(Attributes::unpack(packed), terms);
+            let next_hop = match family {
+                Family::Ipv4 => None,
+                Family::Ipv4Labelled => match attributes.next_hop.take() {
+                    Some(address) => Some(NextHop::V4(address)),
+                    None => continue,
+                },
+                Family::Ipv6 | Family::Ipv6Labelled => match next_hop6 {
+                    Some(global) => Some(NextHop::V6 { global, link_local: None }),
+                    None => continue,
+                },
+            };
             if family != Family::Ipv4 {
                 attributes.next_hop = None;
             }

@@ -1,0 +1,103 @@
+//! Labels of destinations (RFC 8277), and IPv6 over a core of IPv4 (RFC 4798): what packets get, and what becomes of
+//! packets that come with a label of this router.
+//!
+//! A destination that is reached by a label of another router has one of this router, too, as long as neighbours are
+//! told that label: packets with it are given the other. One that this router reaches without a label needs none: of
+//! IPv4 neighbours are told implicit null, of IPv6 explicit null, which says to the router at the end of the LSP what
+//! is below (RFC 4798, 3).
+
+use super::table::{Entry, Path};
+use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE};
+use crate::protocol::Context;
+use crate::services::{Beneath, Binder, Incoming, LabelSpace, Services};
+use base::Label;
+use base::plane::{IpPrefix, LabelStack};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The IPv4 address that an IPv6 address stands for (RFC 4291, 2.5.5.2).
+pub(super) fn mapped(address: IpAddr) -> Option<Ipv4Addr> {
+    match address {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(address) => address.to_ipv4_mapped(),
+    }
+}
+
+/// Where packets go by an address, of which there are LSPs of IPv4 alone.
+fn far(address: IpAddr) -> Option<Ipv4Addr> {
+    match address {
+        IpAddr::V4(address) => Some(address),
+        IpAddr::V6(_) => mapped(address),
+    }
+}
+
+/// An IPv4 address where IPv6 addresses are wanted (RFC 4798, 2).
+pub(super) fn as_ipv6(address: Ipv4Addr) -> Ipv6Addr {
+    address.to_ipv6_mapped()
+}
+
+impl Bgp {
+    /// How packets get to a destination by a path with a label; nothing if it has none.
+    fn beneath(&self, path: &Path) -> Option<Beneath> {
+        path.place()?;
+        let label = path.label()?;
+        let gateway = far(self.sets.hops.address(self.sets.brief(path.set).gateway)?)?;
+        let push = if label == Label::IMPLICIT_NULL { LabelStack::EMPTY } else { LabelStack::one(label) };
+        Some(Beneath { gateway, push })
+    }
+
+    /// Has packets to a destination, and those with its label, take the path that was chosen.
+    pub(super) fn route_labelled(&self, services: &mut Services, prefix: IpPrefix, best: Option<&Path>) {
+        let way = best.and_then(|path| self.beneath(path));
+        let is_external = best.and_then(Path::place).is_some_and(|place| self.is_external(place));
+        let preference = if is_external { EXTERNAL_PREFERENCE } else { INTERNAL_PREFERENCE };
+        let binder = Binder { preference, owner: Bgp::ID, rank: 0 };
+        // Without a label an IPv4 packet takes its route, which follows LSPs, too.
+        let needed = way.filter(|way| !way.push.as_slice().is_empty() || matches!(prefix, IpPrefix::V6(_)));
+        services.labelled.set_prefix(&mut services.rib, binder, prefix, needed);
+        if let Some(label) = self.labels.get(&prefix) {
+            let what = best.map(|_| way.map_or(Incoming::Pop, Incoming::Swap));
+            services.labelled.set_label(&mut services.rib, Bgp::ID, *label, what);
+        }
+    }
+
+    /// The label by which neighbours reach a destination through this router; nothing if none is left.
+    pub(super) fn local_label(
+        &mut self,
+        context: &mut Context<'_>,
+        prefix: IpPrefix,
+        best: &Path,
+    ) -> Option<Label> {
+        let Some(way) = self.beneath(best) else {
+            return Some(match prefix {
+                IpPrefix::V4(_) => Label::IMPLICIT_NULL,
+                IpPrefix::V6(_) => Label::EXPLICIT_NULL_V6,
+            });
+        };
+        if let Some(label) = self.labels.get(&prefix) {
+            return Some(*label);
+        }
+        let Services { labels, labelled, rib, .. } = &mut **context.services;
+        let label = labels.allocate(LabelSpace::Platform, Bgp::ID)?;
+        labelled.set_label(rib, Bgp::ID, label, Some(Incoming::Swap(way)));
+        self.labels.insert(prefix, label);
+        Some(label)
+    }
+
+    /// Gives the label of a destination back if no neighbour is told it any more.
+    pub(super) fn tidy_label(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
+        let Some(label) = self.labels.get(&prefix).copied() else { return };
+        let is_told = |entry: &Entry| entry.told.as_slice().iter().any(|path| path.label() == Some(label));
+        if self.prefixes.get(prefix).is_some_and(is_told) {
+            return;
+        }
+        self.labels.remove(&prefix);
+        let Services { labels, labelled, rib, .. } = &mut **context.services;
+        labelled.set_label(rib, Bgp::ID, label, None);
+        labels.release(LabelSpace::Platform, Bgp::ID, label);
+    }
+
+    /// The label of this router for a destination.
+    pub fn label_of(&self, prefix: IpPrefix) -> Option<Label> {
+        self.labels.get(&prefix).copied()
+    }
+}
