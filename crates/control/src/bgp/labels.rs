@@ -96,6 +96,12 @@ impl Bgp {
         labels.release(LabelSpace::Platform, Bgp::ID, label);
     }
 
+    /// Of each path to a prefix that a neighbour has told, the label if it has one.
+    pub fn labels_from(&self, place: usize, prefix: IpPrefix) -> Vec<Option<Label>> {
+        let all = self.prefixes.get(prefix).map_or(&[][..], |entry| entry.paths.as_slice());
+        all.iter().filter(|path| path.place() == Some(place)).map(Path::label).collect()
+    }
+
     /// The label of this router for a destination.
     pub fn label_of(&self, prefix: IpPrefix) -> Option<Label> {
         self.labels.get(&prefix).copied()

@@ -1,4 +1,9 @@
-//! A router beside bgpd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
+//! A router beside bgpd of FRR and beside BIRD: the daemons in a namespace of their own, the router's port at the other
+//! end of a veth.
+
+mod bird;
+mod exabgp;
+mod labelled;
 
 use base::describe::{Describe, Value};
 use base::plane::{NextHop, Prefix};
@@ -26,6 +31,7 @@ const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
 const ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// Of this router, and behind FRR.
 const TOLD: &str = "203.0.113.0/24";
+const TOLD6: &str = "2001:db8:a::/48";
 const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
 
 /// FRR's zebra and bgpd in a namespace; they end with it.
@@ -104,10 +110,14 @@ fn bgp(world: &World) -> &Bgp {
 }
 
 impl Beside {
-    fn new(pair: &Pair, asn: u32) -> Beside {
-        let neighbor = json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"});
+    fn new(pair: &Pair, asn: u32, more: &serde_json::Value) -> Beside {
+        let mut neighbor =
+            json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"});
+        for (key, value) in more.as_object().into_iter().flatten() {
+            neighbor[key] = value.clone();
+        }
         let said = json!({
-            "asn": 65001, "networks": [TOLD], "neighbors": {THEIRS.to_string(): neighbor},
+            "asn": 65001, "networks": [TOLD, TOLD6], "neighbors": {THEIRS.to_string(): neighbor},
             "hold_time": "9 s", "connect_retry": "2 s",
         });
         let said: Value = serde_json::from_value(said).expect("a value");
@@ -127,8 +137,21 @@ impl Beside {
 
     /// Runs until something is so.
     fn wait(&mut self, what: &str, mut is_so: impl FnMut(&World) -> bool) {
-        let limit = Instant::now() + Duration::from_secs(120);
-        while !is_so(&self.world) {
+        self.wait_while_it_goes_on(what, |world| (0, is_so(world)));
+    }
+
+    /// The same as long as a number changes.
+    fn wait_while_it_goes_on(&mut self, what: &str, mut is_so: impl FnMut(&World) -> (u64, bool)) {
+        let mut limit = Instant::now() + Duration::from_secs(120);
+        let mut last = None;
+        loop {
+            let (number, is_so) = is_so(&self.world);
+            if is_so {
+                return;
+            }
+            if last.replace(number) != Some(number) {
+                limit = Instant::now() + Duration::from_secs(120);
+            }
             assert!(Instant::now() < limit, "not {what}: {:?}", bgp(&self.world).peers());
             self.until += Span::from_ms(300);
             self.runner.run_until(&mut self.world, self.until, &mut |_, _| Control::Continue).expect("a run");
@@ -148,7 +171,7 @@ fn meet(name: &str, asn: u32, lines: &str, path: &str) {
     pair.ip(1, &["address", "add", "10.7.0.1/24", "dev", "d0"]);
     pair.ip(1, &["link", "set", "d0", "up"]);
     pair.ip(1, &["link", "set", "lo", "up"]);
-    let mut beside = Beside::new(&pair, asn);
+    let mut beside = Beside::new(&pair, asn, &json!({}));
     let via = [NextHop::Via { port: PortId(0), gateway: THEIRS.into() }];
     let routed =
         |world: &World| router(world).control().services().rib.next_hops(Prefix::new(BEHIND, 24)) == via;

@@ -8,8 +8,8 @@ use super::{Family, HEADER_LEN, MAX_LEN, NextHop, Nlri, kind};
 const MP_LEN: usize = 4 + 3;
 
 /// UPDATEs that destinations can be reached. `attributes` are as [`super::Attributes::pack`] writes them, or as the
-/// neighbour reads them; destinations that don't stand beside NEXT_HOP have their own next hop. None if there is no room
-/// for a single destination.
+/// neighbour reads them; destinations that don't stand beside NEXT_HOP have their own next hop. There are none if there
+/// is no room for a single destination.
 pub fn reached(family: Family, next_hop: Option<NextHop>, attributes: &[u8], all: &[Nlri]) -> Vec<Vec<u8>> {
     let mut updates = Vec::new();
     let mut left = all;

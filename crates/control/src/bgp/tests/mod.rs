@@ -1,3 +1,5 @@
+mod choice;
+mod labels;
 mod peers;
 
 use super::decision::{Candidate, choose};

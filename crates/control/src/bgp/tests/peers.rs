@@ -22,7 +22,7 @@ const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const TERMS: Terms = Terms { four_octet: true, is_internal: false, add_path: [false; 4] };
 
 /// The neighbour at port `n` has the address 10.n.0.2 (2001:db8:n::2) and AS 65100 + n; this router has AS 65000.
-fn of(n: u8) -> (Ipv4Addr, u32) {
+pub(super) fn of(n: u8) -> (Ipv4Addr, u32) {
     (Ipv4Addr::new(10, n, 0, 2), 65_100 + u32::from(n))
 }
 
@@ -30,9 +30,9 @@ fn global(n: u8, host: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, u16::from(n), 0, 0, 0, 0, host)
 }
 
-struct Beside {
-    bgp: Bgp,
-    services: Box<Services>,
+pub(super) struct Beside {
+    pub(super) bgp: Bgp,
+    pub(super) services: Box<Services>,
     now: Time,
     sessions: BTreeMap<u8, SessionId>,
     /// What neighbours have been told.
@@ -84,7 +84,7 @@ impl Beside {
         self.with(|bgp, now, context| bgp.handle_session(now, context, session, event));
     }
 
-    fn say(&mut self, n: u8, message: &Message) {
+    pub(super) fn say(&mut self, n: u8, message: &Message) {
         let bytes = message.emit(&TERMS).expect("bytes");
         self.event(self.sessions[&n], SessionEvent::Received(&bytes));
     }
@@ -100,7 +100,7 @@ impl Beside {
     }
 
     /// The neighbour takes the connection that this router begins, and says this.
-    fn open(&mut self, n: u8, capabilities: Vec<Capability>) {
+    pub(super) fn open(&mut self, n: u8, capabilities: Vec<Capability>) {
         let peer = self.bgp.peers().iter().find(|peer| peer.config.address == of(n).0).expect("a neighbour");
         let session = peer.begun.session.expect("it connects");
         self.sessions.insert(n, session);
@@ -109,7 +109,7 @@ impl Beside {
         self.say(n, &Message::KeepAlive);
     }
 
-    fn update(&mut self, n: u8, update: Update) {
+    pub(super) fn update(&mut self, n: u8, update: Update) {
         self.say(n, &Message::Update(Box::new(update)));
     }
 
@@ -124,7 +124,7 @@ impl Beside {
     }
 
     /// The UPDATEs that a neighbour was told since the last call.
-    fn told(&mut self, n: u8) -> Vec<Update> {
+    pub(super) fn told(&mut self, n: u8) -> Vec<Update> {
         let session = self.sessions[&n];
         let (own, others) = core::mem::take(&mut self.told).into_iter().partition(|(of, _)| *of == session);
         self.told = others;
@@ -136,17 +136,17 @@ impl Beside {
     }
 }
 
-fn attributes(n: u8) -> Attributes {
+pub(super) fn attributes(n: u8) -> Attributes {
     let as_path = Some(AsPath(vec![Segment::Sequence(vec![of(n).1])]));
     Attributes { origin: Some(Origin::Igp), as_path, next_hop: Some(of(n).0), ..Attributes::default() }
 }
 
-fn nlri(prefixes: &[&str]) -> Vec<Nlri> {
+pub(super) fn nlri(prefixes: &[&str]) -> Vec<Nlri> {
     let read = |text: &&str| Nlri::new(text.parse().expect("a prefix"));
     prefixes.iter().map(read).collect()
 }
 
-fn families(all: &[Family]) -> Vec<Capability> {
+pub(super) fn families(all: &[Family]) -> Vec<Capability> {
     let of = |family: &Family| {
         let (afi, safi) = family.numbers();
         Capability::Multiprotocol { afi, safi }
@@ -161,7 +161,7 @@ fn restarting(flags: u8) -> Vec<Capability> {
     all
 }
 
-fn two(families: &[&str]) -> Beside {
+pub(super) fn two(families: &[&str]) -> Beside {
     let neighbor = |n: u8| json!({"asn": of(n).1, "import": "all", "export": "all", "advertisement_interval": "0 s", "families": families});
     let neighbors = json!({of(0).0.to_string(): neighbor(0), of(1).0.to_string(): neighbor(1)});
     let mut beside = Beside::new(json!({"asn": 65000, "neighbors": neighbors, "connect_retry": "10 s"}));

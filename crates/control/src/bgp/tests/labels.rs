@@ -1,0 +1,147 @@
+//! Routes with labels (RFC 8277) and over a core of IPv4 (RFC 4798), and several paths (RFC 7911), in bytes.
+
+use super::peers::{Beside, attributes, families, nlri, of, two};
+use crate::services::RouteWrites;
+use base::Label;
+use base::plane::{IpPrefix, LabelStack, NextHop as Hop, Nhlfe, Prefix, TableOp};
+use core::net::{Ipv4Addr, Ipv6Addr};
+use wire::bgp::{Attributes, Family, NextHop, Nlri, Reach, Unreach, Update};
+
+const V4: &str = "203.0.113.0/24";
+const V6: &str = "2001:db8:7::/48";
+
+fn labelled(prefix: &str, label: u32) -> Vec<Nlri> {
+    let label = Some(Label::truncate(label));
+    nlri(&[prefix]).into_iter().map(|one| Nlri { label, ..one }).collect()
+}
+
+fn tells(n: u8, family: Family, next_hop: NextHop, nlri: Vec<Nlri>) -> Update {
+    let attributes = Attributes { next_hop: None, ..attributes(n) };
+    Update { attributes, reach: Some(Reach { family, next_hop, nlri }), ..Update::default() }
+}
+
+/// What is written of FTN and ILM, without groups: what is pushed, or nothing where an entry is removed.
+fn written(net: &mut Beside, routes: &mut RouteWrites) -> Vec<(Option<Label>, Option<Vec<u32>>)> {
+    let services = &mut net.services;
+    services.labelled.write(&services.interfaces, &mut services.rib, &mut services.bindings, routes);
+    let pushed = |nhlfe: Nhlfe| {
+        assert!(matches!(nhlfe.next_hop, Hop::Group(_)));
+        nhlfe.push.as_slice().iter().map(|label| label.value()).collect()
+    };
+    let mut found = Vec::new();
+    while let Some(op) = routes.poll() {
+        match op {
+            TableOp::FtnSet { nhlfe, .. } => found.push((None, Some(pushed(nhlfe)))),
+            TableOp::FtnRemove { .. } => found.push((None, None)),
+            TableOp::IlmSet { label, nhlfe } => found.push((Some(label), Some(pushed(nhlfe)))),
+            TableOp::IlmRemove { label } => found.push((Some(label), None)),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn a_label_is_swapped_for_that_of_the_next_hop() {
+    let mut net = two(&["ipv4-labelled"]);
+    net.open(0, families(&[Family::Ipv4Labelled]));
+    net.open(1, families(&[Family::Ipv4Labelled]));
+    net.told(1);
+    let mut routes = RouteWrites::default();
+    let family = Family::Ipv4Labelled;
+    let by = |n: u8| NextHop::V4(of(n).0);
+    net.update(0, tells(0, family, by(0), labelled(V4, 100)));
+    let told = net.told(1);
+    let reach = told[0].reach.clone().expect("labels");
+    assert_eq!((reach.family, reach.next_hop), (family, NextHop::V4(Ipv4Addr::new(10, 1, 0, 1))));
+    let own = reach.nlri[0].label.expect("a label");
+    assert!(own >= Label::FIRST_UNRESERVED && told[0].attributes.next_hop.is_none());
+    // RFC 8277, 4: an IP packet gets the label, and one with this router's label gets it for that.
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![100])), (Some(own), Some(vec![100]))]);
+    // RFC 8277, 2.5: another label replaces the first, and neighbours need not hear of it.
+    net.update(0, tells(0, family, by(0), labelled(V4, 101)));
+    assert_eq!(net.told(1), []);
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![101])), (Some(own), Some(vec![101]))]);
+    // Implicit null: the label comes off, and an IP packet takes its route.
+    net.update(0, tells(0, family, by(0), labelled(V4, 3)));
+    assert_eq!(
+        (net.told(1), written(&mut net, &mut routes)),
+        (vec![], vec![(None, None), (Some(own), Some(vec![]))])
+    );
+    // RFC 8277, 2.4: what is withdrawn has no label that counts; the own one is free again.
+    let gone = Unreach { family, nlri: nlri(&[V4]) };
+    net.update(0, Update { unreach: Some(gone.clone()), ..Update::default() });
+    assert_eq!(net.told(1), [Update { unreach: Some(gone), ..Update::default() }]);
+    assert_eq!(written(&mut net, &mut routes), [(Some(own), None)]);
+    assert_eq!(net.bgp.label_of(V4.parse::<Prefix>().map(IpPrefix::V4).expect("a prefix")), None);
+}
+
+#[test]
+fn without_labels_from_others_null_is_told() {
+    let mut net = two(&["ipv4", "ipv6", "ipv4-labelled", "ipv6-labelled"]);
+    net.open(0, families(&[Family::Ipv4, Family::Ipv6]));
+    net.open(1, families(&[Family::Ipv4Labelled, Family::Ipv6Labelled]));
+    net.told(1);
+    net.update(0, Update { attributes: attributes(0), nlri: nlri(&[V4]), ..Update::default() });
+    let global = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
+    net.update(0, tells(0, Family::Ipv6, NextHop::V6 { global, link_local: None }, nlri(&[V6])));
+    let told: Vec<Reach> = net.told(1).into_iter().filter_map(|update| update.reach).collect();
+    let own = Ipv4Addr::new(10, 1, 0, 1);
+    assert_eq!(
+        told[0],
+        Reach { family: Family::Ipv4Labelled, next_hop: NextHop::V4(own), nlri: labelled(V4, 3) }
+    );
+    // RFC 4798, 2: the IPv4 address, as an IPv6 address; 3: a label says what is below.
+    let next_hop = NextHop::V6 { global: own.to_ipv6_mapped(), link_local: None };
+    assert_eq!(told[1..], [Reach { family: Family::Ipv6Labelled, next_hop, nlri: labelled(V6, 2) }]);
+}
+
+#[test]
+fn ipv6_goes_by_the_lsp_to_an_ipv4_address() {
+    let mut net = two(&["ipv6", "ipv6-labelled"]);
+    net.open(0, families(&[Family::Ipv6, Family::Ipv6Labelled]));
+    net.open(1, families(&[Family::Ipv6]));
+    net.told(1);
+    let (mut routes, mapped) = (RouteWrites::default(), of(0).0.to_ipv6_mapped());
+    let by = |global| NextHop::V6 { global, link_local: None };
+    net.update(0, tells(0, Family::Ipv6Labelled, by(mapped), labelled(V6, 500)));
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![500]))]);
+    let told: Vec<Reach> = net.told(1).into_iter().filter_map(|update| update.reach).collect();
+    assert_eq!((told.len(), told[0].family, told[0].nlri[0].label), (1, Family::Ipv6, None), "RFC 8277, 5");
+    // An address of each kind is for one of the families.
+    net.update(0, tells(0, Family::Ipv6, by(mapped), nlri(&["2001:db8:8::/48"])));
+    let global = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
+    net.update(0, tells(0, Family::Ipv6Labelled, by(global), labelled("2001:db8:9::/48", 501)));
+    assert_eq!((net.told(1), written(&mut net, &mut routes)), (vec![], vec![]));
+}
+
+#[test]
+fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
+    use crate::services::{Beneath, Binder, Hops, Route, RouteHop, Source};
+    use base::plane::{TcSource, TtlModel};
+    use base::{PortId, ProtocolId};
+    let mut net = two(&["ipv4"]);
+    let mut routes = RouteWrites::default();
+    let (far, prefix) = (Ipv4Addr::new(10, 250, 0, 9), Prefix::new([203, 0, 113, 0].into(), 24));
+    let via = Hop::Via { port: PortId(0), gateway: of(0).0.into() };
+    let hops = Hops::One(RouteHop::Direct(via));
+    let source = Source::Protocol(ProtocolId::new("igp"));
+    net.services.rib.set(Prefix::host(far), Route { source, preference: 110, metric: 1, tag: 0, hops });
+    let binder = |name| Binder { preference: 20, owner: ProtocolId::new(name), rank: 0 };
+    let way = Beneath { gateway: far, push: LabelStack::one(Label::truncate(77)) };
+    let services = &mut net.services;
+    services.labelled.set_prefix(&mut services.rib, binder("bgp"), prefix.into(), Some(way));
+    assert_eq!(written(&mut net, &mut routes), [], "the router in between does not know the label");
+    let lsp = Nhlfe {
+        push: LabelStack::one(Label::truncate(16)),
+        next_hop: via,
+        ttl: TtlModel::Uniform,
+        tc: TcSource::Copy,
+    };
+    net.services.bindings.bind(Prefix::host(far).into(), binder("ldp"), lsp);
+    net.services.labelled.follow_all();
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![77]))]);
+    net.services.bindings.withdraw(Prefix::host(far).into(), binder("ldp"));
+    net.services.labelled.follow_all();
+    assert_eq!(written(&mut net, &mut routes), [(None, None)]);
+}

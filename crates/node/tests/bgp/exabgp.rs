@@ -1,0 +1,95 @@
+//! A router beside ExaBGP: generated prefixes come in and go out again. There are 2,000 of them, and more in longer
+//! campaigns: a million with `TWINPLANE_CAMPAIGN=500`.
+
+use super::{Beside, OWN, THEIRS, bgp};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use testing::Pair;
+
+/// Tells as many prefixes as its first argument says, and withdraws them when a file is there.
+const FEED: &str = r#"
+import os, sys, time
+count, done = int(sys.argv[1]), sys.argv[2]
+def say(verb):
+    for first in range(0, count, 8):
+        all = range(first, min(first + 8, count))
+        nlri = " ".join(f"{1 + (n >> 16)}.{n >> 8 & 255}.{n & 255}.0/24" for n in all)
+        path = f"65002 {first % 60000 + 1}"
+        sys.stdout.write(f"{verb} attributes next-hop self as-path [ {path} ] nlri {nlri}\n")
+    sys.stdout.flush()
+say("announce")
+while not os.path.exists(done):
+    time.sleep(0.1)
+say("withdraw")
+time.sleep(36000)
+"#;
+
+/// ExaBGP in a namespace; it ends with it.
+struct Exa {
+    folder: PathBuf,
+    daemon: Child,
+}
+
+impl Drop for Exa {
+    fn drop(&mut self) {
+        let _ = (self.daemon.kill(), self.daemon.wait());
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Exa {
+    fn start(pair: &Pair, program: &str, count: usize) -> Exa {
+        let folder = std::env::temp_dir().join(format!("node-exabgp-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let at = |file: &str| folder.join(file).to_string_lossy().into_owned();
+        let (feed, file, done) = (at("feed.py"), at("exabgp.conf"), at("done"));
+        let said = format!(
+            "process feed {{ run /usr/bin/env python3 {feed} {count} {done}; encoder text; }}\n\
+             neighbor {OWN} {{\n router-id 192.0.2.202; local-address {THEIRS}; local-as 65002; peer-as 65001;\n \
+             family {{ ipv4 unicast; }}\n api {{ processes [ feed ]; }}\n}}\n"
+        );
+        fs::write(&feed, FEED).expect("a file");
+        fs::write(&file, said).expect("a file");
+        let settings = [
+            "exabgp.daemon.user=root",
+            "exabgp.api.cli=false",
+            "exabgp.api.ack=false",
+            "exabgp.log.enable=false",
+        ];
+        let mut command = pair.exec(1, &[&["env"][..], &settings, &[program, &file]].concat());
+        let daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("exabgp");
+        Exa { folder, daemon }
+    }
+}
+
+#[test]
+fn prefixes_of_exabgp_come_in_and_go_out_again() {
+    // It is a package of Python, which `make setup` installs.
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/exabgp");
+    let own = own.to_string_lossy();
+    let program = if Path::new(&*own).exists() { &*own } else { "exabgp" };
+    if program == "exabgp" && !testing::available(program) {
+        return;
+    }
+    let count = testing::runs(2_000);
+    let count = (count.end - count.start) as usize;
+    let Some(pair) = Pair::new(1500) else { return };
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    let mut beside = Beside::new(&pair, 65002, &json!({}));
+    let exa = Exa::start(&pair, program, count);
+    beside.wait("established", |world| bgp(world).peers()[0].is_established());
+    beside.wait_while_it_goes_on("told all", |world| {
+        let received = bgp(world).peers()[0].received;
+        (received as u64, received == count)
+    });
+    fs::write(exa.folder.join("done"), "").expect("a file");
+    beside.wait_while_it_goes_on("told that all are gone", |world| {
+        let received = bgp(world).peers()[0].received;
+        (received as u64, received == 0)
+    });
+    let peer = &bgp(&beside.world).peers()[0];
+    assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+}

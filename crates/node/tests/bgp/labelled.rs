@@ -1,0 +1,70 @@
+//! Routes with labels, of IPv4 and of IPv6 over IPv4 (RFC 8277, RFC 4798), and numbered paths (RFC 7911), with FRR.
+
+use super::{BEHIND, Beside, Frr, OWN, THEIRS, TOLD, TOLD6, bgp};
+use base::Label;
+use base::plane::{IpPrefix, Prefix, Prefix6};
+use serde_json::json;
+use testing::Pair;
+
+const BEHIND6: &str = "2001:db8:7::/48";
+
+fn begin() -> Option<Pair> {
+    if !testing::available("vtysh") {
+        return None;
+    }
+    let pair = Pair::new(1500)?;
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    Some(pair)
+}
+
+#[test]
+fn frr_exchanges_labels_of_both_families() {
+    let Some(pair) = begin() else { return };
+    let families = json!({"families": ["ipv4-labelled", "ipv6-labelled"], "next_hop_self": true});
+    let mut beside = Beside::new(&pair, 65001, &families);
+    let lines = format!(
+        " no bgp network import-check\n address-family ipv4 unicast\n  no neighbor {OWN} activate\n \
+         exit-address-family\n address-family ipv4 labeled-unicast\n  neighbor {OWN} activate\n \
+         exit-address-family\n address-family ipv6 labeled-unicast\n  neighbor {OWN} activate\n \
+         exit-address-family\n address-family ipv6 unicast\n  network {BEHIND6}\n exit-address-family\n"
+    );
+    let frr = Frr::start(&pair, "labelled", 65001, &lines);
+    let v4 = IpPrefix::V4(Prefix::new(BEHIND, 24));
+    let v6 = IpPrefix::V6(BEHIND6.parse::<Prefix6>().expect("a prefix"));
+    for prefix in [v4, v6] {
+        beside
+            .wait("told a label", |world| bgp(world).labels_from(0, prefix) == [Some(Label::IMPLICIT_NULL)]);
+    }
+    beside.wait("told", |_| {
+        let said = frr.ask(&format!("show bgp ipv4 labeled-unicast {TOLD}"));
+        said.contains(&OWN.to_string()) && said.contains("best")
+    });
+    beside.wait("told IPv6", |_| {
+        let said = frr.ask(&format!("show bgp ipv6 labeled-unicast {TOLD6}"));
+        // RFC 4798, 3: explicit null of IPv6.
+        said.contains(&format!("::ffff:{OWN}")) && said.contains("Remote label: 2")
+    });
+    let peer = &bgp(&beside.world).peers()[0];
+    assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+}
+
+#[test]
+fn frr_exchanges_numbered_paths() {
+    let Some(pair) = begin() else { return };
+    let paths = json!({"receive_paths": true, "send_paths": "all"});
+    let mut beside = Beside::new(&pair, 65002, &paths);
+    let lines = format!(
+        " no bgp network import-check\n address-family ipv4 unicast\n  neighbor {OWN} addpath-tx-all-paths\n \
+         exit-address-family\n"
+    );
+    let frr = Frr::start(&pair, "paths", 65002, &lines);
+    let prefix = IpPrefix::V4(Prefix::new(BEHIND, 24));
+    beside.wait("told a path", |world| bgp(world).labels_from(0, prefix).len() == 1);
+    beside.wait("told", |_| {
+        let said = frr.ask(&format!("show ip bgp {TOLD}"));
+        said.contains("best") && said.contains("AddPath ID: RX 1")
+    });
+    let peer = &bgp(&beside.world).peers()[0];
+    assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+}
