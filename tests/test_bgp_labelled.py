@@ -166,4 +166,5 @@ def test_tshark_finds_nothing_malformed(tmp_path: Path) -> None:
     assert look("bgp.mp_reach_nlri_ipv4_prefix") or look("bgp.update.path_attribute.mp_reach_nlri.safi == 4")
     assert look("bgp.update.path_attribute.mp_unreach_nlri.safi == 4")
     assert look("mpls && ipv6")
-    assert look("_ws.malformed || _ws.expert.severity >= 8388608") == []
+    of_bgp = "(bgp || mpls && ipv6) && !ldp"
+    assert look(f"({of_bgp}) && (_ws.malformed || _ws.expert.severity >= 8388608)") == []

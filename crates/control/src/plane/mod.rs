@@ -288,8 +288,9 @@ impl ControlPlane {
     #[inline]
     fn tell_changes(&mut self, now: Time) {
         let Services { interfaces, rib, rib6, bandwidth, bindings, .. } = &*self.services;
-        let Services { avoided, engineering, shortcuts, liveness, .. } = &*self.services;
-        let is_routed = rib.is_changed() || rib6.is_changed() || bindings.is_changed();
+        let Services { avoided, engineering, shortcuts, liveness, labelled, .. } = &*self.services;
+        let is_routed =
+            rib.is_changed() || rib6.is_changed() || bindings.is_changed() || labelled.is_changed();
         let is_reached = interfaces.is_changed() || liveness.is_changed() || avoided.is_changed();
         let is_reserved = bandwidth.is_changed() || engineering.is_changed() || shortcuts.is_changed();
         if is_routed || is_reached || is_reserved {
@@ -344,23 +345,28 @@ impl ControlPlane {
     fn write_routes(&mut self, mut told: impl FnMut(IpPrefix)) {
         let (services, routes) = (&mut *self.services, &mut self.routes);
         let mut gone: Vec<IpAddr> = Vec::new();
-        if services.bindings.is_changed() {
-            while services.bindings.poll_change().is_some() {}
-            routes.follow_gateways(&services.rib, &services.bindings);
-            routes.follow_gateways(&services.rib6, &services.bindings);
-            services.labelled.follow_all();
+        loop {
+            if services.bindings.is_changed() {
+                while services.bindings.poll_change().is_some() {}
+                routes.follow_gateways(&services.rib, &services.bindings);
+                routes.follow_gateways(&services.rib6, &services.bindings);
+                services.labelled.follow_all();
+            }
+            let (labelled, bindings) = (&mut services.labelled, &services.bindings);
+            let mut moved = |gateway: IpAddr| match gateway {
+                IpAddr::V4(gateway) => labelled.follow(gateway),
+                IpAddr::V6(_) => {}
+            };
+            write_family(&mut services.rib, bindings, routes, &mut gone, &mut told, &mut moved);
+            write_family(&mut services.rib6, bindings, routes, &mut gone, &mut told, &mut moved);
+            if !services.labelled.is_changed() {
+                break;
+            }
+            // What this binds, others follow.
+            let Services { interfaces, rib, bindings, labelled, .. } = &mut *services;
+            labelled.write(interfaces, rib, bindings, routes);
         }
-        let (labelled, bindings) = (&mut services.labelled, &services.bindings);
-        let mut moved = |gateway: IpAddr| match gateway {
-            IpAddr::V4(gateway) => labelled.follow(gateway),
-            IpAddr::V6(_) => {}
-        };
-        write_family(&mut services.rib, bindings, routes, &mut gone, &mut told, &mut moved);
-        write_family(&mut services.rib6, bindings, routes, &mut gone, &mut told, &mut moved);
         gone.into_iter().for_each(|gateway| routes.forget_gateway(gateway));
-        if services.labelled.is_used() {
-            services.labelled.write(&services.interfaces, &mut services.rib, &mut services.bindings, routes);
-        }
         if routes.has_gateways() || services.labelled.is_used() {
             services.bindings.watch();
         }

@@ -124,9 +124,15 @@ impl Labelled {
         self.moved.extend(self.far.keys());
     }
 
-    /// Is there any entry?
+    /// Does any entry follow LSPs?
     pub(crate) fn is_used(&self) -> bool {
-        !self.far.is_empty() || !self.changed.is_empty()
+        !self.far.is_empty()
+    }
+
+    /// Is anything to be found out or written?
+    #[inline]
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.changed.is_empty() || !self.moved.is_empty()
     }
 
     /// Has written what is due: groups before the entries that use them, and gone behind the last.
