@@ -1177,8 +1177,12 @@ class BgpNeighbor(Checked):
     """Which of its routes are taken: all, none, or those that a policy of the router lets pass [default: in another AS 'none' (RFC 8212), else 'all']."""
     export: Literal["all", "none"] | str | None = None
     """Which routes it is told, in the same way [default: in another AS 'none' (RFC 8212), else 'all']."""
-    families: Sequence[Literal["ipv4", "ipv6"]] | None = None
+    families: Sequence[Literal["ipv4", "ipv6", "ipv4-labelled", "ipv6-labelled"]] | None = None
     """Families of which routes are exchanged, if the neighbour wants that, too [default: ipv4 alone]."""
+    receive_paths: bool = False
+    """Take several paths to a destination from it, if it tells them (RFC 7911)."""
+    send_paths: Literal["all"] | int | None = None
+    """Tell it so many of the best paths to a destination, or all, if it takes several (RFC 7911) [default: the best alone]."""
     client: bool = False
     """Pass routes of the same AS on to it and from it: the router is a route reflector then (RFC 4456)."""
     next_hop_self: bool = False
