@@ -55,6 +55,10 @@ pub(super) enum Paths {
     #[default]
     None,
     One(Path),
+    #[expect(
+        clippy::box_collection,
+        reason = "a list itself would make each prefix with one path larger by half"
+    )]
     Many(Box<Vec<Path>>),
 }
 
