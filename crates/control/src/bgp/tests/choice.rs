@@ -168,9 +168,9 @@ struct Net {
 impl Net {
     fn new() -> Net {
         let mut neighbors = serde_json::Map::new();
-        for n in 0..ASES.len() {
+        for (n, asn) in ASES.into_iter().enumerate() {
             let said = json!({
-                "asn": ASES[n], "import": "all", "export": "all", "advertisement_interval": "0 s",
+                "asn": asn, "import": "all", "export": "all", "advertisement_interval": "0 s",
                 "client": CLIENTS[n], "receive_paths": n == TELLS_SEVERAL,
             });
             let mut said = said.as_object().cloned().expect("a mapping");
@@ -216,7 +216,7 @@ impl Net {
             let session = session.and_then(|peer| peer.begun.session).expect("a connection");
             net.sessions.push(session);
         }
-        for n in 0..ASES.len() {
+        for (n, asn) in ASES.into_iter().enumerate() {
             net.event(n, SessionEvent::Connected);
             let mut all = vec![Capability::Multiprotocol { afi: 1, safi: 1 }];
             match n {
@@ -224,7 +224,7 @@ impl Net {
                 TELLS_SEVERAL => all.push(Capability::AddPath(vec![(1, 1, AddPathMode::Send)])),
                 _ => {}
             }
-            for message in [Message::Open(Open::new(ASES[n], 0, id(n), all)), Message::KeepAlive] {
+            for message in [Message::Open(Open::new(asn, 0, id(n), all)), Message::KeepAlive] {
                 let bytes = message.emit(&terms(n, true)).expect("bytes");
                 net.event(n, SessionEvent::Received(&bytes));
             }
