@@ -133,6 +133,8 @@ impl Ospf {
         let neighbor = interface.neighbors.entry(at.1).or_insert_with(|| Neighbor::new(router_id, src, now));
         neighbor.expires = now + dead;
         self.is_watch_due |= neighbor.address != src;
+        // Packets go to its address: next hops are others.
+        self.is_stale |= neighbor.address != src;
         (neighbor.address, neighbor.router_id) = (src, router_id);
         let before = (neighbor.priority, neighbor.designated == src, neighbor.backup == src);
         (neighbor.priority, neighbor.designated, neighbor.backup) =

@@ -10,7 +10,10 @@
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
 //!   router; [`outside`]: those of a boundary router;
 //!   [`te`]: traffic engineering (RFC 3630), and what is kept of it for who computes paths
-//! - [`spf`]: shortest paths; `tree`: what they lead to in an area; [`routes`]: what follows for the routing table (16)
+//! - [`graph`]: an area as vertices and edges; [`spf`]: shortest paths through it, and `respf`: after some edges have
+//!   changed; `radix`: their queue; `hops`: sets of next hops
+//! - `networks`: what the paths lead to; `tree`: all of that for an area; [`routes`]: what follows for the routing table
+//!   (16)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
@@ -21,13 +24,18 @@ pub mod database;
 pub mod delay;
 mod exchange;
 mod flood;
+pub mod graph;
 mod hello;
+mod hops;
 pub mod interface;
 mod liveness;
 pub mod neighbor;
+mod networks;
 mod originate;
 pub mod outside;
+mod radix;
 mod receive;
+mod respf;
 pub mod routes;
 pub mod section;
 mod shown;
@@ -186,10 +194,13 @@ pub struct Ospf {
     boundaries: BTreeMap<Ipv4Addr, Boundary>,
     /// Ranges of areas in which there is a network.
     ranges: BTreeSet<Prefix>,
+    /// Was it a border router, and whose summaries led to other areas?
+    view: Option<(bool, Ipv4Addr)>,
     /// The best paths to all destinations; the routing table is given those that lead away.
     table: BTreeMap<Prefix, Path>,
     computations: u64,
     partial: u64,
+    searches_of_a_part: u64,
     /// When paths were computed last, and when a route was another then.
     computed: [Option<Time>; 2],
     sequence: u32,
@@ -234,9 +245,11 @@ impl Ospf {
             trees: BTreeMap::new(),
             boundaries: BTreeMap::new(),
             ranges: BTreeSet::new(),
+            view: None,
             table: BTreeMap::new(),
             computations: 0,
             partial: 0,
+            searches_of_a_part: 0,
             computed: [None; 2],
             sequence: 0,
             is_started: false,
@@ -267,6 +280,11 @@ impl Ospf {
     /// How often it has computed paths, and how often of these no tree of an area.
     pub fn computations(&self) -> (u64, u64) {
         (self.computations, self.partial)
+    }
+
+    /// How often it has searched only that part of an area's tree which a change touches.
+    pub fn searches_of_a_part(&self) -> u64 {
+        self.searches_of_a_part
     }
 
     /// When it has computed paths last, and when the routing table was last given another route.

@@ -3,8 +3,8 @@
 
 use super::areas::BACKBONE;
 use super::database::Scope;
-use super::spf::Hop;
-use super::tree::{Tree, Way, enter, join, prefix_of};
+use super::hops::{Hop, Hops};
+use super::tree::{Way, enter, join, prefix_of};
 use super::{Ospf, PREFERENCE};
 use crate::protocol::Context;
 use crate::services::{Route, RouteHop, Source};
@@ -12,6 +12,7 @@ use base::Time;
 use base::plane::{NextHop, Prefix};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use wire::ospf::{External, LS_INFINITY, LsaBody, LsaKey, LsaKind};
 
 /// Kinds of paths; one that stands before another is preferred to it (RFC 2328, 11).
@@ -56,7 +57,7 @@ pub struct Path {
     /// What it costs; of type 2 the metric outside.
     pub cost: u32,
     /// Where packets leave; none if the destination is this router, or nowhere.
-    pub hops: Vec<Hop>,
+    pub hops: Arc<[Hop]>,
     /// The number that a boundary router gave what is outside.
     pub tag: u32,
 }
@@ -106,10 +107,10 @@ impl Boundary {
 /// What has to be computed anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
-    /// Everything.
+    /// All paths inside areas, since something is another at this router itself.
     pub all: bool,
-    /// The paths inside these areas, and with them all that follows.
-    pub trees: BTreeSet<Ipv4Addr>,
+    /// The paths inside these areas, after these advertisements have changed.
+    pub trees: BTreeMap<Ipv4Addr, BTreeSet<LsaKey>>,
     /// Networks of other areas.
     pub networks: BTreeSet<Prefix>,
     /// The ways to boundary routers of other areas.
@@ -117,6 +118,9 @@ pub(super) struct Changes {
     /// Networks outside.
     pub outside: BTreeSet<Prefix>,
 }
+
+/// All addresses.
+const ALL: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST);
 
 /// The first and the last address of a prefix.
 fn ends(prefix: Prefix) -> (Ipv4Addr, Ipv4Addr) {
@@ -129,7 +133,11 @@ impl Ospf {
         let is_own = key.router == self.router_id;
         self.note_engineering((scope, key));
         match (key.kind, body) {
-            (LsaKind::ROUTER | LsaKind::NETWORK, _) => self.changes.trees.extend(scope.area()),
+            (LsaKind::ROUTER | LsaKind::NETWORK, _) => {
+                if let Some(area) = scope.area() {
+                    self.changes.trees.entry(area).or_default().insert(key);
+                }
+            }
             // RFC 2328, 16.2, step 2, and 16.4, step 2: nothing follows from what this router says of others.
             _ if is_own => return,
             (LsaKind::SUMMARY_NETWORK | LsaKind::SUMMARY_ROUTER, _)
@@ -155,39 +163,26 @@ impl Ospf {
             self.find_tails(context);
         }
         let changes = core::mem::take(&mut self.changes);
-        let is_whole = changes.all || !changes.trees.is_empty();
         self.computations += 1;
-        self.partial += u64::from(!is_whole);
-        let (inside, outside) = if is_whole { self.grow(now, &changes) } else { self.narrow(now, changes) };
-        let before: BTreeMap<Prefix, Option<Path>> =
-            inside.iter().chain(&outside).map(|prefix| (*prefix, self.table.get(prefix).cloned())).collect();
-        for prefix in inside {
-            self.put(prefix, self.internal(now, prefix));
+        self.partial += u64::from(!changes.all && changes.trees.is_empty());
+        let (inside, outside) = self.concerned(now, changes);
+        let mut before: Vec<(Prefix, Option<Path>)> = Vec::with_capacity(inside.len());
+        for &prefix in &inside {
+            let path = self.internal(now, prefix);
+            before.push((prefix, self.put(prefix, path)));
         }
         for prefix in outside {
             if self.table.get(&prefix).is_none_or(|path| path.kind.is_external()) {
-                self.put(prefix, self.external(now, prefix));
+                let path = self.external(now, prefix);
+                let was = self.put(prefix, path);
+                if inside.binary_search(&prefix).is_err() {
+                    before.push((prefix, was));
+                }
             }
         }
-        let rib = &mut context.services.rib;
-        let after = |prefix: &Prefix| self.table.get(prefix).and_then(Path::route);
-        let changed: Vec<_> = before
-            .iter()
-            .map(|(prefix, path)| (*prefix, path.as_ref().and_then(Path::route), after(prefix)))
-            .filter(|(_, before, after)| before != after)
-            .collect();
         self.computed[0] = Some(now);
-        if !changed.is_empty() {
+        if self.follow_with_routes(before, context) {
             self.computed[1] = Some(now);
-        }
-        for (prefix, _, _) in changed.iter().filter(|(_, before, after)| before.is_some() && after.is_none())
-        {
-            rib.remove(*prefix, Source::Protocol(Ospf::ID));
-        }
-        for (prefix, _, after) in changed {
-            if let Some(route) = after {
-                rib.set(prefix, route);
-            }
         }
         if self.config.te {
             self.tell_behind(context);
@@ -195,55 +190,100 @@ impl Ospf {
         self.announce(now);
     }
 
-    fn put(&mut self, prefix: Prefix, path: Option<Path>) {
+    /// Has the routing table follow paths that were these before. Are any routes others?
+    fn follow_with_routes(&self, before: Vec<(Prefix, Option<Path>)>, context: &mut Context<'_>) -> bool {
+        let rib = &mut context.services.rib;
+        let mut gone = Vec::new();
+        let mut new = Vec::new();
+        for (prefix, before) in before {
+            let after = self.table.get(&prefix);
+            if before.as_ref() == after {
+                continue;
+            }
+            let (before, after) = (before.as_ref().and_then(Path::route), after.and_then(Path::route));
+            match after {
+                _ if before == after => {}
+                Some(route) => new.push((prefix, route)),
+                None => gone.push(prefix),
+            }
+        }
+        let is_any = !gone.is_empty() || !new.is_empty();
+        for prefix in gone {
+            rib.remove(prefix, Source::Protocol(Ospf::ID));
+        }
+        for (prefix, route) in new {
+            rib.set(prefix, route);
+        }
+        is_any
+    }
+
+    fn put(&mut self, prefix: Prefix, path: Option<Path>) -> Option<Path> {
         match path {
             Some(path) => self.table.insert(prefix, path),
             None => self.table.remove(&prefix),
-        };
+        }
     }
 
-    /// Computes trees, and says which prefixes are to be looked at: all that there are and have been.
-    fn grow(&mut self, now: Time, changes: &Changes) -> (BTreeSet<Prefix>, BTreeSet<Prefix>) {
+    /// Has the trees follow, and says which prefixes are to be looked at: those of the AS, and those which may be
+    /// outside.
+    fn concerned(&mut self, now: Time, changes: Changes) -> (Vec<Prefix>, Vec<Prefix>) {
+        let mut inside: Vec<Prefix> = changes.networks.into_iter().collect();
+        let (mut routers, mut summaries) = (changes.boundaries, false);
         let areas = self.areas();
-        self.trees.retain(|area, _| areas.contains(area));
+        let gone: Vec<Ipv4Addr> = self.trees.keys().filter(|area| !areas.contains(area)).copied().collect();
+        for area in gone {
+            inside
+                .extend(self.trees.remove(&area).iter().flat_map(|tree| tree.networks().collect::<Vec<_>>()));
+            routers = true;
+        }
+        let none = BTreeSet::new();
         for area in areas {
-            if changes.all || changes.trees.contains(&area) || !self.trees.contains_key(&area) {
-                let tree = self.tree(now, area);
-                self.trees.insert(area, tree);
+            let keys = changes.trees.get(&area);
+            if changes.all || keys.is_some() || !self.trees.contains_key(&area) {
+                let delta = self.follow(now, area, keys.unwrap_or(&none), changes.all);
+                self.searches_of_a_part += u64::from(delta.is_part);
+                inside.extend(delta.networks);
+                routers |= delta.routers;
+                summaries |= delta.routers && area == self.transit();
             }
         }
-        self.boundaries = self.boundaries(now);
-        self.ranges = self.active_ranges();
-        let mut inside: BTreeSet<Prefix> = self.table.keys().copied().collect();
-        inside.extend(self.trees.values().flat_map(|tree| tree.networks.keys()));
-        inside.extend(self.ranges.iter());
-        let summaries = self.databases.of(Scope::Area(self.transit()));
-        inside.extend(summaries.into_iter().flat_map(|all| all.bodies(now)).filter_map(|(key, body)| {
-            match body {
-                LsaBody::Summary(one) if key.kind == LsaKind::SUMMARY_NETWORK => prefix_of(key.id, one.mask),
+        let view = Some((self.is_border(), self.transit()));
+        if core::mem::replace(&mut self.view, view) != view {
+            (routers, summaries) = (true, true);
+            inside.extend(self.table.keys());
+        }
+        if summaries {
+            let all = self.databases.of(Scope::Area(self.transit()));
+            let all = all.into_iter().flat_map(|all| all.among(now, LsaKind::SUMMARY_NETWORK, ALL));
+            inside.extend(all.filter_map(|(key, body)| match body {
+                LsaBody::Summary(one) => prefix_of(key.id, one.mask),
                 _ => None,
-            }
-        }));
-        (inside, self.all_outside(now).map(|(prefix, _)| prefix).collect())
-    }
-
-    /// The prefixes that a change concerns which leaves the trees as they are.
-    fn narrow(&mut self, now: Time, changes: Changes) -> (BTreeSet<Prefix>, BTreeSet<Prefix>) {
-        let Changes { networks, boundaries, mut outside, .. } = changes;
+            }));
+        }
+        let ranges = self.active_ranges();
+        inside.extend(self.ranges.symmetric_difference(&ranges));
+        self.ranges = ranges;
+        inside.sort_unstable();
+        inside.dedup();
         let mut is_all = false;
-        if boundaries {
+        if routers {
             let new = self.boundaries(now);
             is_all = new != self.boundaries;
             self.boundaries = new;
         }
         // RFC 2328, 16.5: outside, what goes by way of a network that is another, and what may take its place.
-        let concerned = |forwarding: Ipv4Addr| {
-            !forwarding.is_unspecified() && networks.iter().any(|prefix| prefix.contains(forwarding))
+        let is_by = |forwarding: Ipv4Addr| {
+            let is_in = |len| inside.binary_search(&Prefix::new(forwarding, len)).is_ok();
+            !forwarding.is_unspecified() && !inside.is_empty() && (0..=32).any(is_in)
         };
-        let all = self.all_outside(now).filter(|(_, external)| is_all || concerned(external.forwarding));
-        outside.extend(all.map(|(prefix, _)| prefix));
-        outside.extend(&networks);
-        (networks, outside)
+        let all = self.all_outside(now).filter(|(_, external)| is_all || is_by(external.forwarding));
+        let mut outside: Vec<Prefix> = changes.outside.into_iter().chain(all.map(|one| one.0)).collect();
+        if self.databases.of(Scope::As).is_some() {
+            outside.extend(&inside);
+        }
+        outside.sort_unstable();
+        outside.dedup();
+        (inside, outside)
     }
 
     /// All networks outside that anybody announces.
@@ -257,12 +297,18 @@ impl Ospf {
 
     /// The best path to a network of the AS.
     fn internal(&self, now: Time, prefix: Prefix) -> Option<Path> {
-        let inside = self.trees.iter().filter_map(|(area, tree)| Some((*area, tree.networks.get(&prefix)?)));
+        let inside = self.trees.iter().filter_map(|(area, tree)| Some((*area, tree.way(prefix)?)));
         if let Some((area, way)) = inside.min_by_key(|(area, way)| (way.0, *area)) {
-            return Some(Path::new(PathKind::IntraArea, area, way.clone()));
+            return Some(Path::new(PathKind::IntraArea, area, way));
         }
         if self.ranges.contains(&prefix) {
-            return Some(Path { kind: PathKind::Discard, area: None, cost: 0, hops: Vec::new(), tag: 0 });
+            return Some(Path {
+                kind: PathKind::Discard,
+                area: None,
+                cost: 0,
+                hops: Hops::default(),
+                tag: 0,
+            });
         }
         let way = self.by_summaries(now, LsaKind::SUMMARY_NETWORK, ends(prefix), |key, mask| {
             prefix_of(key.id, mask) == Some(prefix)
@@ -309,13 +355,11 @@ impl Ospf {
         }
         let area = self.transit();
         let Some(database) = self.databases.of(Scope::Area(area)) else { return found };
-        let all = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST);
         let routers: BTreeSet<Ipv4Addr> =
-            database.among(now, LsaKind::SUMMARY_ROUTER, all).map(|(key, _)| key.id).collect();
+            database.among(now, LsaKind::SUMMARY_ROUTER, ALL).map(|(key, _)| key.id).collect();
         for router in routers {
             // RFC 2328, 16.2, step 6: inside the area a way comes first.
-            let is_inside =
-                self.trees.get(&area).is_some_and(|tree: &Tree| tree.boundaries.contains_key(&router));
+            let is_inside = self.trees.get(&area).is_some_and(|tree| tree.boundaries.contains_key(&router));
             if is_inside || router == self.router_id {
                 continue;
             }

@@ -39,12 +39,12 @@ pub(super) fn ids<'a, T>(
 impl Ospf {
     /// The ranges of areas in which there is a network (RFC 2328, 11.1).
     pub(super) fn active_ranges(&self) -> BTreeSet<Prefix> {
-        if !self.is_border() {
+        if !self.is_border() || self.config.areas.values().all(|area| area.ranges.is_empty()) {
             return BTreeSet::new();
         }
         let of_area = |(area, tree): (&Ipv4Addr, &super::tree::Tree)| {
             let treated = self.config.area(*area);
-            let ranges = tree.networks.keys().filter_map(|prefix| treated.range_of(*prefix));
+            let ranges = tree.networks().filter_map(|prefix| treated.range_of(prefix));
             ranges.map(|range| range.prefix).collect::<Vec<_>>()
         };
         self.trees.iter().flat_map(of_area).collect()

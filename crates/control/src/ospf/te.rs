@@ -184,7 +184,7 @@ impl Ospf {
     /// Says what lies behind the ends of tunnels: networks of the areas, by all of their shortest paths.
     pub(super) fn tell_behind(&self, context: &mut Context<'_>) {
         let mut behind = BTreeMap::new();
-        for (prefix, path) in &self.table {
+        for (prefix, path) in self.table.iter().filter(|_| !self.engineering.tails.is_empty()) {
             let area = path.area.filter(|_| path.kind == PathKind::IntraArea && !path.hops.is_empty());
             let tree = area.and_then(|area| self.trees.get(&area));
             let router = tree.and_then(|tree| tree.behind.get(prefix)?.1);

@@ -1,7 +1,9 @@
 //! Shortest paths beside an independent search: distances by relaxing all edges until nothing changes, next hops by
 //! asking of each neighbour whether a shortest path leads through it.
 
-use super::super::spf::{Graph, Hop, Vertex};
+use super::super::graph::{Graph, Vertex, links_of, members_of};
+use super::super::hops::Hop;
+use super::super::spf::Paths;
 use base::PortId;
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
@@ -146,13 +148,55 @@ proptest! {
         let root = 0;
         let tails: Vec<usize> = (1..area.nodes).filter(|node| tails & 1 << node != 0).collect();
         let ids: Vec<Ipv4Addr> = tails.iter().map(|&node| id(node)).collect();
-        let paths = graph.paths_by(id(root), |address, neighbor| area.leave(address, neighbor), &ids);
+        let mut paths = Paths::default();
+        paths.compute(&graph, id(root), |address, neighbor| area.leave(address, neighbor), &ids);
         let distances = area.distances(root);
         for to in (1..area.nodes).filter(|&to| distances[to].is_some()) {
             let is_needed = |tail: &&usize| **tail == to || area.distances_without(root, **tail)[to] != distances[to];
             // Of several, all of which are on each path, the one that is farthest from here is nearest to the end.
             let nearest = tails.iter().filter(is_needed).max_by_key(|tail| distances[**tail]);
-            prop_assert_eq!(graph.tail(&paths, Vertex::Router(id(to))), nearest.map(|&tail| id(tail)), "to {}", to);
+            let place = graph.number(Vertex::Router(id(to))).expect("it is there");
+            prop_assert_eq!(paths.tail(&graph, place), nearest.map(|&tail| id(tail)), "to {}", to);
+        }
+    }
+
+    /// Areas that come one after another: routers and networks go from what they said in one to what they say in the
+    /// next, some in each step.
+    #[test]
+    fn a_search_of_what_has_changed_finds_what_a_whole_one_finds(
+        programme in proptest::collection::vec((areas(), 1u32..4096), 2..8),
+    ) {
+        let leave = |address: Ipv4Addr, neighbor: Option<Ipv4Addr>| {
+            Some(Hop { port: PortId(address.to_bits() as u16), gateway: neighbor.unwrap_or(Ipv4Addr::UNSPECIFIED) })
+        };
+        let (mut graph, mut paths) = (Graph::default(), Paths::default());
+        for (area, which) in programme {
+            let (routers, networks) = area.advertised();
+            let mut changed = Vec::new();
+            for node in (0..9).filter(|node| which & 1 << node != 0) {
+                let said: Vec<_> = routers.get(node).map_or(Vec::new(), |router| links_of(router).collect());
+                graph.set(Vertex::Router(id(node)), said.into_iter(), &mut changed);
+            }
+            for place in (0..networks.len()).filter(|place| which & 1 << (9 + place) != 0) {
+                let said: Vec<_> = members_of(&networks[place]).collect();
+                graph.set(Vertex::Network(area.designated(place)), said.into_iter(), &mut changed);
+            }
+            let before: Vec<_> = (0..graph.len() as u32).map(|vertex| paths.at(vertex)).collect();
+            let mut whole = Paths::default();
+            whole.compute(&graph, id(0), leave, &[]);
+            match paths.update(&graph, &changed) {
+                None => paths.compute(&graph, id(0), leave, &[]),
+                Some(others) => {
+                    for vertex in 0..graph.len() as u32 {
+                        let is_other = before[vertex as usize] != paths.at(vertex);
+                        prop_assert_eq!(is_other, others.contains(&vertex), "{:?}", graph.vertex(vertex));
+                    }
+                }
+            }
+            for vertex in 0..graph.len() as u32 {
+                let way = |paths: &Paths| paths.at(vertex).map(|(far, set)| (far, paths.hops.get(set).clone()));
+                prop_assert_eq!(way(&paths), way(&whole), "{:?}", graph.vertex(vertex));
+            }
         }
     }
 
