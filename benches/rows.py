@@ -211,6 +211,10 @@ ROWS: tuple[Row, ...] = (
         1,
         at_most=True,
     ),
+    Row("OSPF, tree of 10,000 routers", "ms", Figure("ospf", "tree_ms"), None, 2, 1.2, True),
+    Row("OSPF, own link, 60,000 prefixes", "ms", Figure("ospf", "own_link_ms"), None, 10, 5, True),
+    Row("OSPF, one link, median", "us", Figure("ospf", "one_link_median_us"), None, 50, at_most=True),
+    Row("OSPF, one link, 99 %", "us", Figure("ospf", "one_link_p99_us"), None, 1_000, at_most=True),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(
         "RSVP-TE set-up, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000

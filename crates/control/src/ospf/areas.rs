@@ -3,8 +3,8 @@
 use super::database::Scope;
 use super::interface::{Interface, InterfaceConfig, InterfaceState};
 use super::{Config, Ospf};
-use base::PortId;
 use base::plane::Prefix;
+use base::{PortId, Span};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use wire::ospf::{LsaKind, options};
@@ -20,8 +20,71 @@ base::words! {
         Normal = "normal",
         /// No routes from outside: its border routers announce a default route (RFC 2328, 3.6).
         Stub = "stub",
+        /// No routes from outside but those of its own boundary routers, which its border routers pass on to all others:
+        /// an area that is not so stubby (RFC 3101).
+        Nssa = "nssa",
     }
     default Normal;
+}
+
+base::words! {
+    /// When a border router passes routes of boundary routers inside on (RFC 3101, 3.1: NSSATranslatorRole).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Translator {
+        /// If it has the greatest router id among the border routers that nobody told to do it always.
+        Candidate = "candidate",
+        /// Always.
+        Always = "always",
+    }
+    default Candidate;
+}
+
+/// Networks outside that an area's boundary routers announce, as all others see them (RFC 3101, 2.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutsideRange {
+    /// All of them are in it.
+    pub prefix: Prefix,
+    /// Do others hear of it?
+    pub advertise: bool,
+    /// The number that others see with it.
+    pub tag: u32,
+}
+
+/// What is said of an area whose boundary routers announce networks outside to it alone (RFC 3101, D).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NssaConfig {
+    /// Is this border router to pass on what they announce?
+    pub translator: Translator,
+    /// So long a border router goes on to do so when another one is to do it.
+    pub stability: Span,
+    /// Is the metric of the default route more than any cost inside (type 2)?
+    pub is_default_type2: bool,
+    /// Networks that are passed on as one, or not at all.
+    pub ranges: Vec<OutsideRange>,
+}
+
+/// What RFC 3101, D has.
+const NSSA: NssaConfig = NssaConfig {
+    translator: Translator::Candidate,
+    stability: Span::from_secs(40),
+    is_default_type2: false,
+    ranges: Vec::new(),
+};
+
+impl Default for NssaConfig {
+    fn default() -> NssaConfig {
+        NSSA
+    }
+}
+
+impl NssaConfig {
+    /// The range that a network is in; the closest if there are several.
+    pub(super) fn range_of(&self, prefix: Prefix) -> Option<&OutsideRange> {
+        let around = |range: &&OutsideRange| {
+            range.prefix.len() <= prefix.len() && range.prefix.contains(prefix.address())
+        };
+        self.ranges.iter().filter(around).max_by_key(|range| range.prefix.len())
+    }
 }
 
 /// Networks of an area that are announced to other areas as one, or not at all (RFC 2328, 3.5).
@@ -40,38 +103,52 @@ pub struct AreaRange {
 pub struct AreaConfig {
     /// What comes in from outside.
     pub kind: AreaKind,
-    /// Into a stub area: announce networks of other areas, too, not the default route alone.
+    /// Into a stub area, or one that is not so stubby: announce networks of other areas, too, not the default route alone.
     pub summaries: bool,
-    /// What the default route into a stub area costs.
+    /// What the default route into one of these costs.
     pub default_cost: u32,
     /// Its networks as other areas see them.
     pub ranges: Vec<AreaRange>,
+    /// What holds if it is not so stubby.
+    pub nssa: NssaConfig,
 }
 
 impl Default for AreaConfig {
     fn default() -> AreaConfig {
-        AreaConfig { kind: AreaKind::Normal, summaries: true, default_cost: 1, ranges: Vec::new() }
+        USUAL.clone()
     }
 }
 
 /// How an area is treated of which nobody says anything.
 static USUAL: AreaConfig =
-    AreaConfig { kind: AreaKind::Normal, summaries: true, default_cost: 1, ranges: Vec::new() };
+    AreaConfig { kind: AreaKind::Normal, summaries: true, default_cost: 1, ranges: Vec::new(), nssa: NSSA };
 
 impl AreaConfig {
-    /// The options of packets and advertisements in it (RFC 2328, 3.6 and 12.1.2).
+    /// The options of packets in it (RFC 2328, 3.6; RFC 3101, A).
     pub(super) const fn options(&self) -> u8 {
         match self.kind {
             AreaKind::Normal => options::E,
             AreaKind::Stub => 0,
+            AreaKind::Nssa => options::NP,
         }
+    }
+
+    /// Those of its advertisements; of networks outside more is said there (RFC 2328, 12.1.2).
+    pub(super) const fn advertised_options(&self) -> u8 {
+        self.options() & options::E
     }
 
     /// What keeps this router from being a neighbour there of one with these options, if anything (RFC 2328, 10.5).
     pub(super) fn disagrees(&self, theirs: u8) -> Option<String> {
-        let kind = |takes_externals: bool| if takes_externals { "no stub" } else { "a stub" };
-        let (there, here) = (theirs & options::E != 0, self.options() & options::E != 0);
-        (there != here).then(|| format!("its area is {}, and here it is {}", kind(there), kind(here)))
+        // RFC 3101, A: both bits have to be the same.
+        let kind = |own: u8| match (own & options::E != 0, own & options::NP != 0) {
+            (true, false) => "no stub",
+            (false, false) => "a stub",
+            (false, true) => "not so stubby",
+            (true, true) => "no stub and not so stubby at once",
+        };
+        let (there, here) = (kind(theirs), kind(self.options()));
+        (there != here).then(|| format!("its area is {there}, and here it is {here}"))
     }
 
     /// Are advertisements of this type kept in it? Of opaque ones [`Config::takes`] says so.
@@ -79,6 +156,7 @@ impl AreaConfig {
         match kind.0 {
             1..=4 => true,
             5 => matches!(self.kind, AreaKind::Normal),
+            7 => matches!(self.kind, AreaKind::Nssa),
             _ => false,
         }
     }
@@ -125,6 +203,12 @@ impl Ospf {
     pub fn active_areas(&self) -> BTreeSet<Ipv4Addr> {
         let usable = self.interfaces.values().filter(|one| one.state != InterfaceState::Down);
         usable.filter_map(|one| one.config.area).collect()
+    }
+
+    /// Those of them that are not so stubby.
+    pub(super) fn active_nssas(&self) -> Vec<Ipv4Addr> {
+        let is_nssa = |area: &Ipv4Addr| self.config.area(*area).kind == AreaKind::Nssa;
+        self.active_areas().into_iter().filter(is_nssa).collect()
     }
 
     /// Is it a border router: in several areas, whether the backbone is one of them or not (RFC 2328, 12.4.1)?

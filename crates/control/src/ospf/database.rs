@@ -176,12 +176,6 @@ impl Database {
         self.old.iter()
     }
 
-    /// What counts, for the computation of paths.
-    pub(super) fn bodies(&self, now: Time) -> impl Iterator<Item = (LsaKey, &LsaBody)> {
-        let fresh = self.all.values().filter(move |instance| instance.age(now) < MAX_AGE);
-        fresh.map(|instance| (instance.header.key, &instance.body))
-    }
-
     /// What counts of a type whose link state id is in a range, by link state id and router.
     pub(super) fn among(
         &self,

@@ -9,6 +9,7 @@
 //! - `liveness`: neighbours are watched (RFC 5882)
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
 //!   router; [`outside`]: those of a boundary router;
+//!   `nssa`: those of and for areas that are not so stubby (RFC 3101);
 //!   [`te`]: traffic engineering (RFC 3630), and what is kept of it for who computes paths
 //! - [`graph`]: an area as vertices and edges; [`spf`]: shortest paths through it, and `respf`: after some edges have
 //!   changed; `radix`: their queue; `hops`: sets of next hops
@@ -31,6 +32,7 @@ pub mod interface;
 mod liveness;
 pub mod neighbor;
 mod networks;
+mod nssa;
 mod originate;
 pub mod outside;
 mod radix;
@@ -180,6 +182,8 @@ pub struct Ospf {
     delay: Delay,
     /// Neighbours of whose requests one was answered by somebody else.
     answered: Vec<(PortId, Ipv4Addr)>,
+    /// Areas of which it passes networks outside on.
+    translating: BTreeMap<Ipv4Addr, nssa::Translating>,
     /// Networks outside that it announces.
     imported: BTreeMap<Prefix, Redistribution>,
     /// They may be others than what was announced.
@@ -238,6 +242,7 @@ impl Ospf {
             is_stale: true,
             engineering: te::Engineering::default(),
             answered: Vec::new(),
+            translating: BTreeMap::new(),
             imported: BTreeMap::new(),
             is_import_due: false,
             is_watch_due: false,
@@ -351,6 +356,7 @@ impl Ospf {
         }
         if core::mem::take(&mut self.is_stale) {
             self.changes.all = true;
+            self.is_import_due |= !self.active_nssas().is_empty();
             self.renew(now);
             self.announce_links(now);
         }
@@ -418,6 +424,7 @@ impl Protocol for Ospf {
             self.interface_due(now, port);
         }
         self.age(now);
+        self.translators_timeout(now);
         self.engineering_timeout(now, context);
         self.settle(now);
         self.tell_engineering(now, context);
@@ -482,8 +489,8 @@ impl Protocol for Ospf {
             return Some(Time::ZERO);
         }
         let interfaces = self.interfaces.values().filter_map(Interface::due).min();
-        let engineering = self.engineering_due();
-        Time::earliest([interfaces, self.own_due(), self.databases.due(), self.delay.due(), engineering])
+        let others = Time::earliest([self.engineering_due(), self.translators_due()]);
+        Time::earliest([interfaces, self.own_due(), self.databases.due(), self.delay.due(), others])
     }
 }
 

@@ -1,5 +1,6 @@
 //! What this router says of itself: its advertisements are made, refreshed and flushed (RFC 2328, 12.4, 13.4 and 14).
 
+use super::areas::AreaKind;
 use super::database::{Instance, Place, Scope};
 use super::interface::{Interface, InterfaceState};
 use super::neighbor::NeighborState;
@@ -65,9 +66,15 @@ impl Ospf {
         let mut wanted = BTreeMap::new();
         let border = if self.is_border() { router_flags::B } else { 0 };
         for area in self.areas() {
-            // RFC 2328, 12.4.1: a stub area has no boundary routers.
-            let is_boundary = self.is_boundary() && self.config.area(area).takes(LsaKind::EXTERNAL);
-            let flags = border | if is_boundary { router_flags::E } else { 0 };
+            // RFC 2328, 12.4.1: a stub area has no boundary routers. RFC 3101, 3.1: border routers of areas that are not so
+            // stubby are some everywhere else.
+            let kind = self.config.area(area).kind;
+            let is_boundary = self.is_boundary() || (self.is_border() && !self.active_nssas().is_empty());
+            let is_boundary = is_boundary && kind != AreaKind::Stub;
+            let mut flags = border | if is_boundary { router_flags::E } else { 0 };
+            if self.is_border() && self.config.is_translating_always(area) {
+                flags |= router_flags::NT;
+            }
             let mut put = |kind, id, body| {
                 wanted.insert((Scope::Area(area), LsaKey { kind, id, router: self.router_id }), body);
             };
@@ -164,7 +171,14 @@ impl Ospf {
             None => INITIAL_SEQUENCE,
         };
         let (checksum, correct_checksum) = (None, None);
-        let options = scope.area().map_or(options::E, |area| self.config.area(area).options());
+        let mut options = scope.area().map_or(options::E, |area| self.config.area(area).advertised_options());
+        // RFC 3101, 2.3 and 2.4: what is to be passed on has a forwarding address, and only that has one here.
+        if let LsaBody::External(external) = &body
+            && key.kind == LsaKind::NSSA
+            && !external.forwarding.is_unspecified()
+        {
+            options |= wire::ospf::options::NP;
+        }
         let lsa = Lsa { age: 0, options, key, sequence, checksum, correct_checksum, body };
         let instance = lsa.write().ok().and_then(|bytes| Instance::read(&bytes, now, false));
         let Some(instance) = instance else { return };

@@ -98,21 +98,29 @@ impl Ospf {
         passes.then(|| Redistribution { metric, tag, ..said.clone() })
     }
 
-    /// Announces what is outside.
+    /// Announces what is outside: to the whole AS, and to areas that are not so stubby.
     pub(super) fn announce_outside(&mut self, now: Time) {
         let mut wanted = BTreeMap::new();
-        for (id, (prefix, said)) in ids(&self.imported) {
-            let key = LsaKey { kind: LsaKind::EXTERNAL, id, router: self.router_id };
-            let body = LsaBody::External(External {
-                mask: mask_of(prefix),
-                type2: said.is_type2,
-                metric: said.metric,
-                forwarding: Ipv4Addr::UNSPECIFIED,
-                tag: said.tag,
-                tos: Hex::default(),
-            });
-            wanted.insert((Scope::As, key), body);
+        let mut put = |scope, kind, all: &BTreeMap<Prefix, External>| {
+            for (id, (_, said)) in ids(all) {
+                let key = LsaKey { kind, id, router: self.router_id };
+                wanted.insert((scope, key), LsaBody::External(said.clone()));
+            }
+        };
+        put(Scope::As, LsaKind::EXTERNAL, &self.outside_for_all(now));
+        for area in self.active_nssas() {
+            put(Scope::Area(area), LsaKind::NSSA, &self.outside_for(area));
         }
-        self.claim(now, wanted, |kind| kind == LsaKind::EXTERNAL);
+        self.claim(now, wanted, |kind| matches!(kind, LsaKind::EXTERNAL | LsaKind::NSSA));
+    }
+
+    /// What is imported, with an address that packets are to be sent to.
+    pub(super) fn imported_by(&self, forwarding: Ipv4Addr) -> BTreeMap<Prefix, External> {
+        let said = |(prefix, said): (&Prefix, &Redistribution)| {
+            let (mask, tos) = (mask_of(*prefix), Hex::default());
+            let Redistribution { is_type2: type2, metric, tag, .. } = *said;
+            (*prefix, External { mask, type2, metric, forwarding, tag, tos })
+        };
+        self.imported.iter().map(said).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! What the databases mean for the routing table (RFC 2328, 11 and 16): paths inside areas, to other areas, and
 //! outside. After a change only that is computed which can be another (RFC 2328, 13.2, 16.5 and 16.6).
 
-use super::areas::BACKBONE;
+use super::areas::{AreaKind, BACKBONE};
 use super::database::Scope;
 use super::hops::{Hop, Hops};
 use super::tree::{Way, enter, join, prefix_of};
@@ -104,6 +104,9 @@ impl Boundary {
     }
 }
 
+/// How good a path to a network outside is: the least is the best.
+pub(super) type Rank = (u8, u32, u8, u32);
+
 /// What has to be computed anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
@@ -149,7 +152,7 @@ impl Ospf {
                 self.changes.networks.extend(prefix_of(key.id, summary.mask));
             }
             (LsaKind::SUMMARY_ROUTER, _) => self.changes.boundaries = true,
-            (LsaKind::EXTERNAL, LsaBody::External(external)) => {
+            (LsaKind::EXTERNAL | LsaKind::NSSA, LsaBody::External(external)) => {
                 self.changes.outside.extend(prefix_of(key.id, external.mask));
             }
             _ => return,
@@ -187,6 +190,7 @@ impl Ospf {
         if self.config.te {
             self.tell_behind(context);
         }
+        self.elect_translators(now);
         self.announce(now);
     }
 
@@ -228,7 +232,7 @@ impl Ospf {
     /// outside.
     fn concerned(&mut self, now: Time, changes: Changes) -> (Vec<Prefix>, Vec<Prefix>) {
         let mut inside: Vec<Prefix> = changes.networks.into_iter().collect();
-        let (mut routers, mut summaries) = (changes.boundaries, false);
+        let (mut routers, mut summaries, mut is_nssa_other) = (changes.boundaries, false, false);
         let areas = self.areas();
         let gone: Vec<Ipv4Addr> = self.trees.keys().filter(|area| !areas.contains(area)).copied().collect();
         for area in gone {
@@ -244,12 +248,13 @@ impl Ospf {
                 self.searches_of_a_part += u64::from(delta.is_part);
                 inside.extend(delta.networks);
                 routers |= delta.routers;
+                is_nssa_other |= delta.routers && self.config.area(area).kind == AreaKind::Nssa;
                 summaries |= delta.routers && area == self.transit();
             }
         }
         let view = Some((self.is_border(), self.transit()));
         if core::mem::replace(&mut self.view, view) != view {
-            (routers, summaries) = (true, true);
+            (routers, summaries, is_nssa_other) = (true, true, true);
             inside.extend(self.table.keys());
         }
         if summaries {
@@ -271,6 +276,7 @@ impl Ospf {
             is_all = new != self.boundaries;
             self.boundaries = new;
         }
+        is_all |= is_nssa_other;
         // RFC 2328, 16.5: outside, what goes by way of a network that is another, and what may take its place.
         let is_by = |forwarding: Ipv4Addr| {
             let is_in = |len| inside.binary_search(&Prefix::new(forwarding, len)).is_ok();
@@ -278,7 +284,7 @@ impl Ospf {
         };
         let all = self.all_outside(now).filter(|(_, external)| is_all || is_by(external.forwarding));
         let mut outside: Vec<Prefix> = changes.outside.into_iter().chain(all.map(|one| one.0)).collect();
-        if self.databases.of(Scope::As).is_some() {
+        if self.outside_scopes().any(|scope| self.databases.of(scope).is_some()) {
             outside.extend(&inside);
         }
         outside.sort_unstable();
@@ -288,7 +294,11 @@ impl Ospf {
 
     /// All networks outside that anybody announces.
     fn all_outside(&self, now: Time) -> impl Iterator<Item = (Prefix, &External)> {
-        let bodies = self.databases.of(Scope::As).into_iter().flat_map(move |all| all.bodies(now));
+        let all = self.outside_scopes().filter_map(|scope| self.databases.of(scope));
+        let bodies = all.flat_map(move |all| {
+            let external = all.among(now, LsaKind::EXTERNAL, ALL);
+            external.chain(all.among(now, LsaKind::NSSA, ALL))
+        });
         bodies.filter_map(|(key, body)| match body {
             LsaBody::External(external) => Some((prefix_of(key.id, external.mask)?, external)),
             _ => None,
@@ -348,7 +358,9 @@ impl Ospf {
                 found.insert(router, boundary);
             }
         };
-        for (area, tree) in &self.trees {
+        // RFC 3101, 2.5, step 3: those of areas that are not so stubby are meant by advertisements there only.
+        let takes = |area: &Ipv4Addr| self.config.area(*area).takes(LsaKind::EXTERNAL);
+        for (area, tree) in self.trees.iter().filter(|(area, _)| takes(area)) {
             for (router, way) in &tree.boundaries {
                 offer(*router, Boundary { area: *area, is_intra: true, way: way.clone() });
             }
@@ -371,44 +383,75 @@ impl Ospf {
         found
     }
 
-    /// The best path to a network outside (RFC 2328, 16.4).
+    /// Where advertisements of networks outside are: those for all, and those of areas that are not so stubby.
+    fn outside_scopes(&self) -> impl Iterator<Item = Scope> {
+        core::iter::once(Scope::As).chain(self.active_nssas().into_iter().map(Scope::Area))
+    }
+
+    /// The best path to a network outside (RFC 2328, 16.4; RFC 3101, 2.5).
     fn external(&self, now: Time, prefix: Prefix) -> Option<Path> {
-        let database = self.databases.of(Scope::As)?;
-        let mut best: Option<((u8, u32, u8, u32), Path)> = None;
-        for (key, body) in database.among(now, LsaKind::EXTERNAL, ends(prefix)) {
-            let LsaBody::External(External { mask, type2, metric, forwarding, tag, .. }) = body else {
-                continue;
-            };
-            let is_meant = prefix_of(key.id, *mask) == Some(prefix);
-            if !is_meant || *metric >= LS_INFINITY || key.router == self.router_id {
-                continue;
-            }
-            let Some(boundary) = self.boundaries.get(&key.router) else { continue };
-            let found = match forwarding.is_unspecified() {
-                true => Some((Boundary::class(boundary.is_intra, boundary.area), boundary.way.clone())),
-                false => self.towards(*forwarding),
-            };
-            let Some((class, (near, hops))) = found else { continue };
-            // RFC 2328, 16.4, step 6: type 1 before type 2, the metric outside, kinds of ways inside, and their cost.
-            let sum = near.saturating_add(*metric);
-            let (kind, cost, rank) = match *type2 {
-                false => (PathKind::External1, sum, (0, 0, class, sum)),
-                true => (PathKind::External2, *metric, (1, *metric, class, near)),
-            };
-            match &mut best {
-                Some((known, _)) if rank > *known => {}
-                Some((known, path)) if rank == *known => join(&mut path.hops, &hops),
-                best => *best = Some((rank, Path { kind, area: None, cost, hops, tag: *tag })),
+        let mut best: Option<(Rank, Path)> = None;
+        for scope in self.outside_scopes() {
+            let Some(database) = self.databases.of(scope) else { continue };
+            let kind = if scope == Scope::As { LsaKind::EXTERNAL } else { LsaKind::NSSA };
+            for (key, body) in database.among(now, kind, ends(prefix)) {
+                let LsaBody::External(external) = body else { continue };
+                if prefix_of(key.id, external.mask) != Some(prefix) {
+                    continue;
+                }
+                let Some((rank, found)) = self.path_by(scope, &key, external) else { continue };
+                match &mut best {
+                    Some((known, _)) if rank > *known => {}
+                    Some((known, path)) if rank == *known => join(&mut path.hops, &found.hops),
+                    best => *best = Some((rank, found)),
+                }
             }
         }
         best.map(|(_, path)| path)
     }
 
-    /// The way to a forwarding address inside the AS, and its class (RFC 2328, 16.4.1).
-    fn towards(&self, address: Ipv4Addr) -> Option<(u8, Way)> {
+    /// The path that an advertisement of a network outside leads to, and how good it is.
+    pub(super) fn path_by(&self, scope: Scope, key: &LsaKey, external: &External) -> Option<(Rank, Path)> {
+        let External { type2, metric, forwarding, tag, .. } = external;
+        if *metric >= LS_INFINITY || key.router == self.router_id {
+            return None;
+        }
+        let boundary = match scope {
+            Scope::As => {
+                let boundary = self.boundaries.get(&key.router)?;
+                (Boundary::class(boundary.is_intra, boundary.area), boundary.way.clone())
+            }
+            Scope::Area(area) => {
+                if self.is_ignored_default(area, key, external) {
+                    return None;
+                }
+                let way = self.trees.get(&area)?.boundaries.get(&key.router)?;
+                (Boundary::class(true, area), way.clone())
+            }
+        };
+        let (class, (near, hops)) = match forwarding.is_unspecified() {
+            true => boundary,
+            false => self.towards(scope, *forwarding)?,
+        };
+        // RFC 2328, 16.4, step 6: type 1 before type 2, the metric outside, kinds of ways inside, and their cost.
+        let sum = near.saturating_add(*metric);
+        let (kind, cost, rank) = match *type2 {
+            false => (PathKind::External1, sum, (0, 0, class, sum)),
+            true => (PathKind::External2, *metric, (1, *metric, class, near)),
+        };
+        Some((rank, Path { kind, area: None, cost, hops, tag: *tag }))
+    }
+
+    /// The way to a forwarding address inside the AS, and its class (RFC 2328, 16.4.1). What is announced to an area
+    /// alone is there (RFC 3101, 2.5, step 3).
+    fn towards(&self, scope: Scope, address: Ipv4Addr) -> Option<(u8, Way)> {
         let known = (0..=32).rev().filter_map(|len| self.table.get(&Prefix::new(address, len)));
         let path = known.into_iter().find(|path| !path.kind.is_external())?;
-        if path.kind == PathKind::Discard || path.hops.is_empty() {
+        let is_there = match scope {
+            Scope::As => true,
+            Scope::Area(area) => path.kind == PathKind::IntraArea && path.area == Some(area),
+        };
+        if path.kind == PathKind::Discard || path.hops.is_empty() || !is_there {
             return None;
         }
         // On a network that this router is connected to, the address itself is the next hop.

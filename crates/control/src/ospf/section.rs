@@ -1,6 +1,6 @@
 //! What users write of OSPF at a router, and what follows from it for each of its ports.
 
-use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE};
+use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE, NssaConfig, OutsideRange, Translator};
 use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
 use super::outside::{Imported, Redistribution};
@@ -31,9 +31,11 @@ base::problems! {
         /// A key that nobody uses.
         UnusedKey {} is Conflict, "ospf-unused-key", "kind=none uses no key";
         /// A backbone without routes from outside.
-        StubBackbone {} is Conflict, "ospf-stub-backbone", "kind=stub: the backbone, area 0, carries what the others hear of each other";
+        StubBackbone { kind: &'static str } is Conflict, "ospf-stub-backbone", "kind={kind}: the backbone, area 0, carries what the others hear of each other";
         /// An area whose routers would reach no other area.
-        NormalWithoutSummaries {} is Conflict, "ospf-normal-without-summaries", "summaries=false: only a stub area has a default route in their place";
+        NormalWithoutSummaries {} is Conflict, "ospf-normal-without-summaries", "summaries=false: only an area of kind stub or nssa has a default route in their place";
+        /// Settings of an area whose boundary routers announce networks outside to it alone.
+        NoNssa { kind: &'static str } is Conflict, "ospf-no-nssa", "kind={kind}: only an area of kind nssa has 'nssa'";
         /// An area that is described twice.
         AreaTwice { area: String } is Conflict, "ospf-area-twice", "area {area} stands in the list already";
         /// A rule that asks or sets what only routes of BGP have.
@@ -229,6 +231,51 @@ impl OspfImportSpec {
 }
 
 base::record! {
+    /// Networks outside that boundary routers of an area announce, as its border routers pass them on: as one, or not at
+    /// all (RFC 3101, 2.2).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OspfOutsideRangeSpec called "OspfOutsideRange" {
+        /// All of the networks are in it.
+        pub prefix: Prefix;
+        /// Pass it on; with false nobody else hears of its networks.
+        pub advertise: bool = true;
+        /// A number for other boundary routers.
+        pub tag: u32 = 0, in 0..=4_294_967_295;
+    }
+}
+
+base::record! {
+    /// What border routers of an area do that is not so stubby (RFC 3101, D).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OspfNssaSpec called "OspfNssa" {
+        /// When this one passes on what boundary routers of the area announce.
+        pub translator: Translator = Translator::Candidate;
+        /// So long it goes on to do so when another one is to do it.
+        pub stability: Span = NssaConfig::default().stability, in 0..=9_000_000_000_000_000_000;
+        /// What the metric of the default route is: of type 1 or 2.
+        pub default_metric_type: u8 = 1, in 1..=2;
+        /// Networks outside that are passed on as one, or not at all.
+        pub ranges: Vec<OspfOutsideRangeSpec> = Vec::new();
+    }
+}
+
+impl OspfNssaSpec {
+    fn config(&self) -> NssaConfig {
+        let range = |one: &OspfOutsideRangeSpec| OutsideRange {
+            prefix: one.prefix,
+            advertise: one.advertise,
+            tag: one.tag,
+        };
+        NssaConfig {
+            translator: self.translator,
+            stability: self.stability,
+            is_default_type2: self.default_metric_type == 2,
+            ranges: self.ranges.iter().map(range).collect(),
+        }
+    }
+}
+
+base::record! {
     /// How an area is treated. All of its routers have to say the same `kind`, and its border routers the rest.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct OspfAreaSpec called "OspfArea" {
@@ -236,20 +283,28 @@ base::record! {
         pub area: Area;
         /// What comes in from outside.
         pub kind: AreaKind = AreaKind::Normal;
-        /// Into a stub area: networks of other areas, too, not the default route alone.
+        /// Into an area of kind stub or nssa: networks of other areas, too, not the default route alone.
         pub summaries: bool = true;
-        /// What the default route costs that border routers announce into a stub area.
+        /// What the default route costs that border routers announce into an area of kind stub or nssa.
         pub default_cost: u32 = 1, in 0..=16_777_214;
         /// Its networks as other areas see them.
         pub ranges: Vec<OspfRangeSpec> = Vec::new();
+        /// What border routers of an area of kind nssa do there.
+        pub nssa: Option<OspfNssaSpec>, absent "as RFC 3101 has it";
     }
     check OspfAreaSpec::check;
 }
 
 impl OspfAreaSpec {
     fn check(&self) -> Result<(), Diagnostic> {
+        let kind = self.kind.word();
         match (self.kind, self.area.0, self.summaries) {
-            (AreaKind::Stub, BACKBONE, _) => Err(Diagnostic::new(OspfProblem::StubBackbone {}).at("kind")),
+            (AreaKind::Stub | AreaKind::Nssa, BACKBONE, _) => {
+                Err(Diagnostic::new(OspfProblem::StubBackbone { kind }).at("kind"))
+            }
+            (AreaKind::Normal | AreaKind::Stub, ..) if self.nssa.is_some() => {
+                Err(Diagnostic::new(OspfProblem::NoNssa { kind }).at("nssa").on_key())
+            }
             (AreaKind::Normal, _, false) => {
                 Err(Diagnostic::new(OspfProblem::NormalWithoutSummaries {}).at("summaries"))
             }
@@ -265,6 +320,7 @@ impl OspfAreaSpec {
             summaries: self.summaries,
             default_cost: self.default_cost,
             ranges: self.ranges.iter().map(range).collect(),
+            nssa: self.nssa.as_ref().map_or_else(NssaConfig::default, OspfNssaSpec::config),
         }
     }
 }

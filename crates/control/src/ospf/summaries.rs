@@ -105,7 +105,13 @@ impl Ospf {
                 (PathKind::External1 | PathKind::External2 | PathKind::Discard, _) => {}
             }
         }
-        if treated.kind == AreaKind::Stub {
+        // RFC 3101, 2.7: with summaries the default route is no summary there.
+        let is_default = match treated.kind {
+            AreaKind::Normal => false,
+            AreaKind::Stub => true,
+            AreaKind::Nssa => !treated.summaries,
+        };
+        if is_default {
             networks.insert(Prefix::new(Ipv4Addr::UNSPECIFIED, 0), treated.default_cost);
         }
         networks.retain(|_, cost| *cost < LS_INFINITY);

@@ -2,10 +2,13 @@
 
 use super::speaker::{config, config_of_areas, engineered, full, id, next_hops, ospf};
 use base::plane::{NextHop, Prefix};
-use base::{PortId, Rate, Span, Streams, Time};
+use base::{MacAddr, PortId, Rate, Span, Streams, Time};
+use control::Setup;
+use control::ospf::Config;
 use control::ospf::areas::{AreaConfig, AreaKind};
 use control::ospf::database::{Instance, Scope};
 use control::ospf::interface::{InterfaceConfig, NetworkType};
+use control::ospf::outside::{Imported, Redistribution};
 use control::ospf::te::Attributes;
 use core::net::Ipv4Addr;
 use engine::external::{Clock, ExternalSpec, open};
@@ -15,12 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Pair;
-use twinplane_node::router::RouterConfig;
+use twinplane_node::router::{PortSetup, RouterConfig};
 use twinplane_node::{Peer, Router};
 use wire::ospf::te::{Te, link_type};
-use wire::ospf::{Algorithm, Auth, Key, LsaBody};
+use wire::ospf::{Algorithm, Auth, Key, LsaBody, LsaKey, LsaKind};
 
 const DAEMONS: &str = "/usr/lib/frr";
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
@@ -239,8 +243,8 @@ fn meet_in_areas(
     lines: [&str; 2],
     wanted: [Prefix; 1],
     theirs: &str,
-) {
-    let Some(pair) = pair() else { return };
+) -> Option<Beside> {
+    let pair = pair()?;
     let area = Ipv4Addr::from_bits;
     let point = settings(NetworkType::PointToPoint, Auth::Null);
     let link = InterfaceConfig { area: Some(area(shared)), ..point.clone() };
@@ -270,7 +274,7 @@ fn meet_in_areas(
         let routes = frr.ask("show ip route ospf");
         let is_routed = routes.lines().any(|line| line.contains(theirs) && line.contains(&OWN.to_string()));
         if is_routed && here.is_subset(&there) {
-            break;
+            return Some(beside);
         }
         assert!(Instant::now() < limit, "{here:x?}\n{there:x?}\n{routes}");
     }
@@ -281,14 +285,81 @@ fn frr_is_a_border_router_beside_one() {
     let networks = " network 10.9.0.0/24 area 0\n network 192.0.2.0/24 area 0\n network 10.7.0.0/24 area 1\n";
     let lines = [" ip ospf network point-to-point", networks];
     let wanted = [Prefix::new(BEHIND, 24)];
-    meet_in_areas("border", [0, 2], AreaKind::Normal, lines, wanted, "10.8.0.0/24");
+    let _ = meet_in_areas("border", [0, 2], AreaKind::Normal, lines, wanted, "10.8.0.0/24");
 }
 
 #[test]
 fn frr_is_inside_a_stub_area() {
     let areas = " area 1 stub\n network 10.0.0.0/8 area 1\n network 192.0.2.0/24 area 1\n";
     let lines = [" ip ospf network point-to-point", areas];
-    meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "0.0.0.0/0");
+    let _ = meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "0.0.0.0/0");
+}
+
+/// FRR announces a network outside to an area that is not so stubby, and we pass it on to all others.
+#[test]
+fn frr_is_a_boundary_router_of_an_area_that_is_not_so_stubby() {
+    let areas = " area 1 nssa\n network 10.9.0.0/24 area 1\n network 192.0.2.0/24 area 1\n \
+                 redistribute connected metric 30 metric-type 1\n";
+    let lines = [" ip ospf network point-to-point", areas];
+    let wanted = [Prefix::new(BEHIND, 24)];
+    let Some(beside) = meet_in_areas("nssa", [1, 0], AreaKind::Nssa, lines, wanted, "0.0.0.0/0") else {
+        return;
+    };
+    let key = LsaKey { kind: LsaKind::EXTERNAL, id: BEHIND, router: id(0) };
+    let passed_on = ospf(&beside.world, 0).databases().get(Scope::As, &key);
+    match passed_on.map(|one| &one.body) {
+        Some(LsaBody::External(said)) => {
+            assert_eq!((said.metric, said.type2), (30, false));
+            assert!(!said.forwarding.is_unspecified(), "packets go to FRR by any border router");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// We announce a network outside to an area that is not so stubby, and FRR passes it on to all others.
+#[test]
+fn frr_passes_on_what_comes_from_an_area_that_is_not_so_stubby() {
+    let Some(pair) = pair() else { return };
+    let area = Ipv4Addr::from_bits(1);
+    let point = settings(NetworkType::PointToPoint, Auth::Null);
+    let link = InterfaceConfig { area: Some(area), ..point };
+    let said =
+        Redistribution { from: Imported::Connected, rules: [].into(), metric: 40, is_type2: true, tag: 5 };
+    let ospf = Config {
+        area,
+        areas: BTreeMap::from([(area, AreaConfig { kind: AreaKind::Nssa, ..AreaConfig::default() })]),
+        redistribute: vec![said],
+        interfaces: BTreeMap::from([(PortId(0), link)]),
+        ..Config::default()
+    };
+    let mut beside = Beside::of(&pair, |streams| {
+        let port = |place, address| PortSetup::new(MacAddr([2, 0, 0, 0, 0, place]), address, 24);
+        let protocols = vec![Arc::new(ospf) as Arc<dyn Setup>];
+        RouterConfig::ideal("r0".into(), id(0), vec![port(0, OWN), port(1, ASIDE)], protocols, streams)
+    });
+    let areas = " area 1 nssa\n network 10.9.0.0/24 area 1\n network 10.7.0.0/24 area 0\n \
+                 network 192.0.2.0/24 area 0\n";
+    let frr = Frr::start_in(&pair, "translator", " ip ospf network point-to-point", areas);
+    beside.wait("adjacent", |world| full(world, 0) == 1);
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        beside.wait("a moment", {
+            let until = beside.until + Span::from_ms(500);
+            move |world| world.now() >= until
+        });
+        let external = frr.ask("show ip ospf database external 10.8.0.0");
+        let is_said = |words: &str| external.contains(words);
+        let by = format!("Advertising Router: {THEIR_ID}");
+        if is_said(&by)
+            && is_said("Metric: 40")
+            && is_said("External Route Tag: 5")
+            && is_said(&id(0).to_string())
+        {
+            break;
+        }
+        let all = frr.ask("show ip ospf database nssa-external");
+        assert!(Instant::now() < limit, "{external}\n{all}");
+    }
 }
 
 #[test]

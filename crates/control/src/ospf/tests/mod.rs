@@ -3,6 +3,7 @@ mod areas;
 mod database;
 mod flooding;
 mod net;
+mod nssa;
 mod routes;
 mod spf;
 mod states;
