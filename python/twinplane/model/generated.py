@@ -961,14 +961,16 @@ class OspfArea(Checked):
     CHECK: ClassVar[str] = "OspfArea"
     area: int | str
     """Which one it is."""
-    kind: Literal["normal", "stub"] = "normal"
+    kind: Literal["normal", "stub", "nssa"] = "normal"
     """What comes in from outside."""
     summaries: bool = True
-    """Into a stub area: networks of other areas, too, not the default route alone."""
+    """Into an area of kind stub or nssa: networks of other areas, too, not the default route alone."""
     default_cost: int = 1
-    """What the default route costs that border routers announce into a stub area."""
+    """What the default route costs that border routers announce into an area of kind stub or nssa."""
     ranges: Sequence[OspfRange] = field(default_factory=list)
     """Its networks as other areas see them."""
+    nssa: OspfNssa | None = None
+    """What border routers of an area of kind nssa do there [default: as RFC 3101 has it]."""
 
 
 @checked
@@ -982,6 +984,32 @@ class OspfRange(Checked):
     """Say it to other areas; with false they do not hear of its networks."""
     cost: int | None = None
     """What it costs to get there [default: what the farthest of its networks costs]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OspfNssa(Written):
+    """What border routers of an area do that is not so stubby (RFC 3101, D)."""
+
+    translator: Literal["candidate", "always"] = "candidate"
+    """When this one passes on what boundary routers of the area announce."""
+    stability: Quantity = "40 s"
+    """So long it goes on to do so when another one is to do it."""
+    default_metric_type: int = 1
+    """What the metric of the default route is: of type 1 or 2."""
+    ranges: Sequence[OspfOutsideRange] = field(default_factory=list)
+    """Networks outside that are passed on as one, or not at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OspfOutsideRange(Written):
+    """Networks outside that boundary routers of an area announce, as its border routers pass them on: as one, or not at all (RFC 3101, 2.2)."""
+
+    prefix: str
+    """All of the networks are in it."""
+    advertise: bool = True
+    """Pass it on; with false nobody else hears of its networks."""
+    tag: int = 0
+    """A number for other boundary routers."""
 
 
 @checked
