@@ -4,10 +4,11 @@
     .venv/bin/python benches/routed.py area ROUTERS LINKS [--until SECONDS]
     .venv/bin/python benches/routed.py zoo FILE.graphml [--pairs N]
 
-`area`: routers in one area, on a random tree with random links beside, OSPF alone; is every router known to every
-other in the end? `zoo`: a network of the Internet Topology Zoo with OSPF and LDP; when labels are there a packet is
-sent for each ordered pair of routers, or for so many pairs drawn at random. One line of JSON: seconds of the
-processor to describe, to build and to run, the most memory in MB, and what arrived. Build for use first (`make setup`).
+`area`: routers in one area, on a random tree with random links beside, OSPF alone; do all of them know
+the same in the end? `zoo`: a network of the Internet Topology Zoo with OSPF and LDP; when labels are
+there a packet is sent for each ordered pair of routers, or for so many pairs drawn at random. One line
+of JSON: seconds of the processor to describe, to build and to run, the most memory in MB, and what
+arrived. Build for use first (`make setup`).
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ base::words! {
         Normal = "normal",
         /// No routes from outside: its border routers announce a default route (RFC 2328, 3.6).
         Stub = "stub",
-        /// No routes from outside but those of its own boundary routers, which its border routers pass on to all others:
-        /// an area that is not so stubby (RFC 3101).
+        /// No routes from outside but those of its own boundary routers, which its border routers pass on to all
+        /// others: an area that is not so stubby (RFC 3101).
         Nssa = "nssa",
     }
     default Normal;
@@ -103,7 +103,8 @@ pub struct AreaRange {
 pub struct AreaConfig {
     /// What comes in from outside.
     pub kind: AreaKind,
-    /// Into a stub area, or one that is not so stubby: announce networks of other areas, too, not the default route alone.
+    /// Into a stub area, or one that is not so stubby: announce networks of other areas, too, not the default route
+    /// alone.
     pub summaries: bool,
     /// What the default route into one of these costs.
     pub default_cost: u32,

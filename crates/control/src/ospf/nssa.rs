@@ -200,7 +200,8 @@ impl Ospf {
         alone.into_iter().map(|(prefix, (_, external))| (prefix, external)).collect()
     }
 
-    /// Networks of an area's boundary routers that are to be passed on: of each the advertisement that its route follows.
+    /// Networks of an area's boundary routers that are to be passed on: of each the advertisement that its route
+    /// follows.
     fn translatable(&self, now: Time, area: Ipv4Addr) -> BTreeMap<Prefix, Passed> {
         let mut found: BTreeMap<Prefix, Passed> = BTreeMap::new();
         let scope = Scope::Area(area);

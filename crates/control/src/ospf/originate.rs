@@ -66,8 +66,8 @@ impl Ospf {
         let mut wanted = BTreeMap::new();
         let border = if self.is_border() { router_flags::B } else { 0 };
         for area in self.areas() {
-            // RFC 2328, 12.4.1: a stub area has no boundary routers. RFC 3101, 3.1: border routers of areas that are not so
-            // stubby are some everywhere else.
+            // RFC 2328, 12.4.1: a stub area has no boundary routers. RFC 3101, 3.1: border routers of areas that are
+            // not so stubby are some everywhere else.
             let kind = self.config.area(area).kind;
             let is_boundary = self.is_boundary() || (self.is_border() && !self.active_nssas().is_empty());
             let is_boundary = is_boundary && kind != AreaKind::Stub;

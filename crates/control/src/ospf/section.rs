@@ -231,8 +231,8 @@ impl OspfImportSpec {
 }
 
 base::record! {
-    /// Networks outside that boundary routers of an area announce, as its border routers pass them on: as one, or not at
-    /// all (RFC 3101, 2.2).
+    /// Networks outside that boundary routers of an area announce, as its border routers pass them on: as one, or not
+    /// at all (RFC 3101, 2.2).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OspfOutsideRangeSpec called "OspfOutsideRange" {
         /// All of the networks are in it.
