@@ -14,7 +14,7 @@
 //! - [`graph`]: an area as vertices and edges; [`spf`]: shortest paths through it, and `respf`: after some edges have
 //!   changed; `radix`: their queue; `hops`: sets of next hops
 //! - `networks`: what the paths lead to; `tree`: all of that for an area; [`routes`]: what follows for the routing
-//! table   (16)
+//!   table (16)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
