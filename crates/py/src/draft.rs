@@ -5,6 +5,7 @@ use crate::error::diagnostic;
 use base::Time;
 use base::describe::{Describe, Value};
 use base::diagnostic::Diagnostic;
+use core::mem::take;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -34,9 +35,31 @@ impl PyDraft {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What has been described so far.
-    pub fn file(&mut self) -> NetworkFile {
-        self.inner().file()
+    /// Lends what has been described so far, which is not copied: until it is given back, nothing is.
+    pub fn lend(&mut self) -> NetworkFile {
+        let Draft { network, flows, events, demands, measuring } = self.inner();
+        NetworkFile {
+            network: network.lend(),
+            flows: take(flows),
+            events: take(events),
+            demands: demands.take(),
+            measuring: take(measuring),
+        }
+    }
+
+    /// Takes back what was lent.
+    pub fn take_back(&mut self, file: NetworkFile) {
+        let inner = self.inner();
+        inner.network.take_back(file.network);
+        (inner.flows, inner.events) = (file.flows, file.events);
+        (inner.demands, inner.measuring) = (file.demands, file.measuring);
+    }
+
+    fn lent<T>(&mut self, work: impl FnOnce(&NetworkFile) -> T) -> T {
+        let file = self.lend();
+        let done = work(&file);
+        self.take_back(file);
+        done
     }
 
     fn of(draft: Draft) -> PyDraft {
@@ -72,6 +95,19 @@ impl PyDraft {
         let given = value(described)?;
         let set = self.inner().network.set_node(node, &given);
         set.map_err(|error| diagnostic(py, &Value::Null, &error))
+    }
+
+    /// Adds an element to a list that is said of a node, such as its routes.
+    fn extend_node(
+        &mut self,
+        py: Python<'_>,
+        node: usize,
+        key: &str,
+        described: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let given = value(described)?;
+        let extended = self.inner().network.extend_node(node, key, &given);
+        extended.map_err(|error| diagnostic(py, &Value::Null, &error))
     }
 
     fn add_link(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -114,15 +150,17 @@ impl PyDraft {
 
     /// What its events ask of the routers of a lab up to a time, as JSON ([`tester::testbed::agenda`]).
     fn agenda(&mut self, until_ps: u64) -> String {
-        serde_json::Value::from(tester::testbed::agenda(&self.file(), Time(until_ps))).to_string()
+        let told = self.lent(|file| tester::testbed::agenda(file, Time(until_ps)));
+        serde_json::Value::from(told).to_string()
     }
 
     /// Refuses events after the end of a run, and those that would do nothing.
     fn check_events(&mut self, py: Python<'_>, end_ps: u64) -> PyResult<()> {
-        let file = self.file();
-        file.check_events()
-            .and_then(|()| file.check_within(Time(end_ps)))
-            .map_err(|error| diagnostic(py, &file.write(), &error))
+        self.lent(|file| {
+            file.check_events()
+                .and_then(|()| file.check_within(Time(end_ps)))
+                .map_err(|error| diagnostic(py, &file.write(), &error))
+        })
     }
 
     fn set_flow(&mut self, py: Python<'_>, flow: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -166,7 +204,7 @@ impl PyDraft {
 
     /// What has been described so far, with defaults filled in: what could have been written.
     fn described<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        object(py, &self.file().write())
+        object(py, &self.lent(NetworkFile::write))
     }
 
     /// The same of one element of `nodes`, `links`, `lsps`, `flows` or `events`.

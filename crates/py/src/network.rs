@@ -46,18 +46,25 @@ impl PyNetwork {
     #[new]
     #[pyo3(signature = (description, placement=None))]
     fn new(py: Python<'_>, description: &Bound<'_, PyAny>, placement: Option<&str>) -> PyResult<PyNetwork> {
-        let file = match description.cast::<PyDraft>() {
-            Ok(draft) => draft.borrow_mut().file(),
+        let placement = placement.map(|text| parse("placement", text)).transpose()?;
+        let make = |file: &NetworkFile| match placement {
+            Some(placement) => Testbed::placed(file, placement),
+            None => Testbed::new(file),
+        };
+        let made = match description.cast::<PyDraft>() {
+            Ok(draft) => {
+                let mut draft = draft.borrow_mut();
+                let file = draft.lend();
+                let made = py.detach(|| make(&file));
+                draft.take_back(file);
+                made
+            }
             Err(_) => {
                 let given = value(description)?;
-                NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?
+                let file = NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?;
+                py.detach(|| make(&file))
             }
         };
-        let placement = placement.map(|text| parse("placement", text)).transpose()?;
-        let made = py.detach(|| match placement {
-            Some(placement) => Testbed::placed(&file, placement),
-            None => Testbed::new(&file),
-        });
         Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?) })
     }
 

@@ -116,8 +116,7 @@ class Describing:
         for hop in several:
             if not isinstance(hop, str | Node | Link):
                 raise TwinplaneError(f"node '{node.name}': routes: {hop!r}, no node has that name")
-        known = draft.element("nodes", node.index).get("routes", [])
-        draft.change_node(node, {"routes": [*known, {"prefix": prefix, "via": draft.hops(several)}]})
+        draft.extend_node(node, "routes", {"prefix": prefix, "via": draft.hops(several)})
 
     def edge(self, name: str, options: dict[str, Any]) -> Edge:
         """See `twinplane.Network.edge`."""

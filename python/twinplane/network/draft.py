@@ -71,6 +71,11 @@ class Draft:
         with core.translated():
             self.core.set_node(node.index, {**self.element("nodes", node.index), **said})
 
+    def extend_node(self, node: Node, key: str, element: Any) -> None:
+        """Add an element to a list that is said of a node: costs no more than the element."""
+        with core.translated():
+            self.core.extend_node(node.index, key, element)
+
     def change_link(self, link: Link, said: Mapping[str, Any]) -> None:
         """Say more of a link."""
         with core.translated():

@@ -37,6 +37,14 @@ impl Value {
         }
     }
 
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        match self {
+            Value::Map(entries) => entries.iter_mut().find(|entry| entry.0 == key).map(|entry| &mut entry.1),
+            _ => None,
+        }
+    }
+
     /// The element at a place, if this is a list that has it.
     pub fn element(&self, index: usize) -> Option<&Value> {
         match self {

@@ -85,6 +85,38 @@ impl Draft {
         Ok(())
     }
 
+    /// Adds an element to a list that is said of a node. That costs as much as the element, and not as the list.
+    pub fn extend_node(&mut self, place: usize, key: &str, element: &Value) -> Result<(), Diagnostic> {
+        let Some((_, node)) = self.read.nodes.get_mut(place) else { return Ok(()) };
+        let alone = Value::Map(vec![
+            ("kind".into(), (&*node.kind).into()),
+            (key.into(), Value::List(vec![element.clone()])),
+        ]);
+        let read = read_node(&alone, self.kinds).ok();
+        let added = read.as_ref().and_then(|read| read.fields.get(key)?.element(0));
+        if let (Some(added), Some(Value::List(known))) = (added, node.fields.get_mut(key)) {
+            known.push(added.clone());
+            return Ok(());
+        }
+        // It is wrong, or the list can't be told from what else is said: all of the node tells what is to be told.
+        let mut whole = node.fields.clone();
+        match whole.get_mut(key) {
+            Some(Value::List(known)) => known.push(element.clone()),
+            _ => whole.set(key, Value::List(vec![element.clone()])),
+        }
+        self.set_node(place, &whole)
+    }
+
+    /// Lends what has been described: until it is given back, nothing is.
+    pub fn lend(&mut self) -> ReadNetwork {
+        core::mem::take(&mut self.read)
+    }
+
+    /// Takes back what was lent, as it was.
+    pub fn take_back(&mut self, read: ReadNetwork) {
+        self.read = read;
+    }
+
     /// Adds a link. Interfaces that have no name of their own count up from e0 at each node.
     pub fn add_link(&mut self, value: &Value) -> Result<(), Diagnostic> {
         let place = self.ends.len();
