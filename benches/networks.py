@@ -176,7 +176,7 @@ def command(by: str, file: Path, options: argparse.Namespace) -> list[str]:
     """What runs a workload."""
     if by == "twinplane":
         cargo = ["cargo", "run", "--release", "-q", "-p", "twinplane-tester", "--example", "bench_networks"]
-        return [*cargo, "--", "--workload", str(file), "--threads", str(options.threads)]
+        return [*cargo, "--", "--workload", str(file), "--threads", options.threads]
     script = [sys.executable, str(ANCHORS / f"{by.replace('-', '')}_networks.py"), "--workload", str(file)]
     if by == "ns-3" and options.case in ZOO:
         script += ["--nix"]  # the faster of the two there; static routes are in a ring
@@ -191,7 +191,9 @@ def main() -> int:
     parser.add_argument("case", choices=(*CASES, *LONG))
     parser.add_argument("--by", choices=PROGRAMS, default="twinplane")
     parser.add_argument("--hops", type=int, default=HOPS, help=f"packet-hops, about ({HOPS})")
-    parser.add_argument("--threads", type=int, default=1, help="of Twinplane, at most (1)")
+    parser.add_argument(
+        "--threads", default="1", help="of Twinplane, at most (1), or 'tried': as many as pay"
+    )
     parser.add_argument("--write", type=Path, help="write the workload into this file, and run nothing")
     parser.add_argument("--htsim", type=Path, help="folder with the source of htsim, or its archive")
     parser.add_argument("--topologies", type=Path, default=TOPOLOGIES, help="folder of GraphML files")

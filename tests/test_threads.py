@@ -1,6 +1,8 @@
 """Threads of a network: results are the same, and the network says how many there were."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,8 +114,9 @@ def test_the_command_line_says_what_came_of_threads(tmp_path: Path) -> None:
     if processors.count() < 2:
         pytest.skip("one processor")
     said = {}
-    for threads in ("1", "2"):
-        words = ["run", "own.yaml", "--duration", "1 s", "--threads", threads, "--out", threads]
+    for threads in ("1", "2", "tried"):
+        words = ["run", "own.yaml", "--duration", "1 s", "--out", threads]
+        words += ["--threads", threads] if threads.isdigit() else []
         done = subprocess.run(
             [sys.executable, "-m", "twinplane", *words],
             cwd=tmp_path,
@@ -125,8 +128,13 @@ def test_the_command_line_says_what_came_of_threads(tmp_path: Path) -> None:
         said[threads] = done.stdout
     assert "threads  one thread: " in said["2"]
     assert "threads  " not in said["1"]
+    assert "threads  " not in said["tried"], "a short run needs no trial"
     for name in ("summary.json", "tables/streams.parquet"):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+        for threads in ("2", "tried"):
+            assert (tmp_path / "1" / name).read_bytes() == (tmp_path / threads / name).read_bytes()
+    assert "one thread: " in (tmp_path / "2" / "report.html").read_text()
+    manifest = json.loads((tmp_path / "2" / "manifest.json").read_text())
+    assert [text.partition(":")[0] for text in manifest["threads"]] == ["one thread"]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +146,43 @@ def test_wrong_numbers_are_refused(four_processors: None, threads: object, said:
         ring().run(until="1 ms", threads=threads)  # type: ignore[arg-type]
 
 
-def test_one_thread_unless_more_are_asked_for(four_processors: None) -> None:
-    assert processors.threads(None) == 1
+def test_as_many_threads_are_tried_as_there_are_processors_for(four_processors: None) -> None:
+    assert processors.threads(None) is None
+    assert processors.tried() == 4
     processors.limit(3)
     try:
         assert processors.threads(None) == 3
     finally:
         processors.limit(None)
-    assert processors.threads(None) == 1
+    assert processors.threads(None) is None
+
+
+@pytest.mark.parametrize(("jobs", "threads"), [(1, 4), (2, 2), (3, 1), (4, 1), (9, 1)])
+def test_runs_beside_each_other_share_the_processors(
+    four_processors: None, monkeypatch: pytest.MonkeyPatch, jobs: int, threads: int
+) -> None:
+    monkeypatch.setattr(processors, "_share", None)
+    processors.share(jobs)
+    assert processors.tried() == threads
+
+
+def test_what_a_trial_takes_changes_nothing(four_processors: None) -> None:
+    """Threads are tried while a run goes on, and the results are those of one."""
+    one, several = ring(), ring()
+    one.run(until="3 s", threads=1)
+    several.run(until="2 s")
+    several.run(until="3 s")
+    assert seen(several) == seen(one)
+    tried = (
+        r"one thread: \d were tried, and had|\d threads, .*; tried, they had|one thread: links between parts"
+    )
+    assert re.match(tried, several.threads), several.threads
+
+
+def test_a_short_run_is_not_disturbed(four_processors: None) -> None:
+    net = ring()
+    net.run(until="20 ms")
+    assert net.threads == "one thread: too little has happened to tell whether more would pay"
 
 
 def test_processors_are_those_that_this_process_may_use() -> None:

@@ -25,7 +25,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 fn sum(next: u64, events: u64) -> Sum {
-    Sum { next: Time(next), events, failed: false }
+    Sum { next: Time(next), events, last: false }
 }
 
 /// A world that says in each round which it is, and hands all others a number that tells who sent it, when and to whom.

@@ -39,4 +39,4 @@ pub use forwarding::queue as discipline;
 pub use link::{LinkSpec, PortSpec};
 pub use medium::Medium;
 pub use record::{RecordTo, Recording, RecordingError, Replay, replay};
-pub use virtual_time::{EventRecord, LossPlace, LossesAt, Progress, Shared, ThreadsFor, World};
+pub use virtual_time::{EventRecord, LossPlace, LossesAt, Progress, Shared, Stopwatch, ThreadsFor, World};

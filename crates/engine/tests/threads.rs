@@ -2,6 +2,7 @@
 
 use crate::common::{Forwarder, Sink, Source};
 use base::{Command, Device, Frame, Output, PortId, Rate, Span, Time, Verdict};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use twinplane_engine::{EngineError, LinkSpec, Progress, Shared, ThreadsFor, World};
 
@@ -131,6 +132,55 @@ fn one_thread_goes_on_where_little_happens_between_two_exchanges() {
     assert_eq!(two.0.count(), 2, "{}", two.0);
     assert!(matches!(two.1, Shared::TooShort { .. }), "{}", two.1);
     assert!(one.2 == two.2 && one.3 == two.3);
+}
+
+/// A clock that is so much later at each look at it as the test says.
+fn told() -> u64 {
+    CLOCK.fetch_add(STEP.load(Ordering::Relaxed), Ordering::Relaxed)
+}
+
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+static STEP: AtomicU64 = AtomicU64::new(0);
+
+#[test]
+fn what_a_trial_finds_changes_no_result() {
+    let times = |number: usize| (0..60_000).map(|k| us(2 * k) + Span(number as i64)).collect::<Vec<_>>();
+    let run = |most: usize, fast: u64| {
+        let (mut world, sinks) = pairs(6, Span::from_us(500), times);
+        world.try_threads(most, told);
+        let mut threads = Vec::new();
+        for slice in 1..=60 {
+            STEP.store([20_000_000, 20_000_000, fast][slice % 3], Ordering::Relaxed);
+            while world.step(us(2_050 * slice as u64), 100_000).unwrap() == Progress::More {}
+            threads.push(world.threads());
+        }
+        let got: Vec<_> = sinks.iter().map(|&id| world.device::<Sink>(id).unwrap().got.clone()).collect();
+        (threads, world.digest(), world.events_done(), got)
+    };
+    let one = run(1, 1_000);
+    assert!(one.0.iter().all(|told| *told == Shared::NotAsked));
+    for (most, fast) in [(2, 1_000), (3, 1_000), (8, 1_000), (2, 20_000_000)] {
+        let tried = run(most, fast);
+        // Who is looked at when the clock is fast seems to pay, and nobody does if it always goes the same.
+        let expected = |told: &Shared| match told {
+            Shared::Several { gain, .. } => fast == 1_000 && gain.is_some(),
+            Shared::Tried { .. } => fast > 1_000,
+            _ => false,
+        };
+        assert!(tried.0.iter().any(expected), "{:?}", tried.0);
+        assert!((tried.1, tried.2) == (one.1, one.2) && tried.3 == one.3, "{most}");
+    }
+}
+
+#[test]
+fn a_short_run_is_not_disturbed_by_a_trial() {
+    fn stopped() -> u64 {
+        0
+    }
+    let (mut world, _) = pairs(6, Span::from_us(500), |_| (0..20_000).map(us).collect());
+    world.try_threads(2, stopped);
+    world.run_until(us(30_000)).unwrap();
+    assert_eq!(world.threads(), Shared::Unknown);
 }
 
 /// Sends what it gets back at once, for ever.

@@ -9,6 +9,7 @@ use base::describe::{Describe, Value};
 use base::diagnostic::{Diagnostic, os_text};
 use base::plane::Prefix;
 use base::{NodeId, Time};
+use engine::external::Clock;
 use engine::{Fault, Recording, ThreadsFor};
 use network::kernels::Expectation;
 use network::{Link, PacketSpec, Part};
@@ -87,6 +88,11 @@ impl PyNetwork {
     fn set_threads(&mut self, most: usize, always: bool) {
         let least_events = if always { 0 } else { ThreadsFor::most(most).least_events };
         self.inner().world_mut().set_threads(ThreadsFor { most, least_events });
+    }
+
+    /// Lets as many threads as pay work on the network from now on, but so many at most: that is found by trying.
+    fn try_threads(&mut self, most: usize) {
+        self.inner().world_mut().try_threads(most, Clock::monotonic_ns);
     }
 
     /// How many threads worked on it at last, whether more were asked for in vain, and a sentence of why.

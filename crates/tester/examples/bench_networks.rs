@@ -2,12 +2,13 @@
 //!
 //! `--workload FILE`: what `benches/networks.py` writes, the same for all simulators that are compared; `--runs N`
 //! repeats the run and takes the median; `--threads N` lets up to so many threads work on the network, where they
-//! pay. Routers with real tables carry IPv4 packets from router to router; capture is
+//! pay, and `--threads tried` up to two, as is found by trying. Routers with real tables carry IPv4 packets from router to router; capture is
 //! off. A packet-hop is a packet over a link between routers. Only the run is timed. Prints one line of JSON; exit
 //! code 1 if a packet was lost.
 
 use base::Time;
 use engine::ThreadsFor;
+use engine::external::Clock;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -62,7 +63,7 @@ fn main() {
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|p| arguments.get(p + 1));
     let path = value("--workload").expect("--workload FILE");
     let runs = value("--runs").map_or(1, |n| n.parse::<usize>().expect("a number")).max(1);
-    let threads = value("--threads").map_or(1, |n| n.parse::<usize>().expect("a number"));
+    let threads = value("--threads").map_or("1", String::as_str);
     let text = std::fs::read_to_string(path).expect("a workload");
     let workload = Workload::read(&text);
     let mut found: Vec<Value> = (0..runs).map(|_| run(&workload, threads)).collect();
@@ -76,7 +77,7 @@ fn main() {
     }
 }
 
-fn run(workload: &Workload, threads: usize) -> Value {
+fn run(workload: &Workload, threads: &str) -> Value {
     let node = |i: usize| json!({"name": format!("n{i}"), "kind": "router"});
     let description = json!({
         "seed": 1, "nodes": (0..workload.nodes).map(node).collect::<Vec<_>>(), "links": workload.links,
@@ -91,7 +92,10 @@ fn run(workload: &Workload, threads: usize) -> Value {
     }
     network.world_mut().run_until(Time(workload.times["begin"] - 1)).expect("a run");
     let built = clock.elapsed().as_secs_f64();
-    network.world_mut().set_threads(ThreadsFor::most(threads));
+    match threads {
+        "tried" => network.world_mut().try_threads(2, Clock::monotonic_ns),
+        most => network.world_mut().set_threads(ThreadsFor::most(most.parse().expect("a number"))),
+    }
     let before = network.world().events_done();
     let clock = Instant::now();
     network.world_mut().run_until(Time(workload.times["end"])).expect("a run");

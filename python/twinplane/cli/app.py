@@ -97,7 +97,7 @@ def run(
     jobs: Annotated[int | None, typer.Option(help="Runs at a time (default: one for each core).")] = None,
     threads: Annotated[
         int | None,
-        typer.Option(help="Threads of a run that is the only one at a time, at most (default: one)."),
+        typer.Option(help="Threads of a run that is the only one at a time, at most (default: what pays)."),
     ] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     estimate: Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -52,7 +51,7 @@ def run_experiment(request: Request, as_json: bool, estimated: bool = False) -> 
         session.give_up()
         raise
     page = of_results(found)
-    threads = _threads(plan, progress.threads)
+    threads = _threads(plan, found)
     faults = [text for point in found.points for text in plan.experiment.faults(point, plan.real)]
     if as_json:
         said: dict[str, Any] = {"threads": threads} if threads else {}
@@ -68,15 +67,17 @@ def run_experiment(request: Request, as_json: bool, estimated: bool = False) -> 
     return 1 if faults else 0
 
 
-def _threads(plan: Plan, told: Sequence[str]) -> list[str]:
-    """What came of the threads that were asked for: a sentence for each kind of answer."""
-    if processors.limited() == 1:
+def _threads(plan: Plan, found: Results) -> list[str]:
+    """What is to be said of threads: if some were asked for, or it is known whether they pay."""
+    asked = processors.limited()
+    if asked == 1:
         return []
-    if plan.real is not None:
+    if asked is not None and plan.real is not None:
         return ["one thread: in real time a network goes by the clock"]
-    if plan.jobs > 1 and plan.runs > 1:
+    if asked is not None and plan.jobs > 1 and plan.runs > 1:
         return ["one thread for each run: several at a time fill the processors (--jobs 1: one at a time)"]
-    return list(dict.fromkeys(told))
+    told: list[str] = found.manifest["threads"]
+    return told
 
 
 def _interrupted(text: str) -> int:
@@ -153,7 +154,6 @@ class Progress:
         self.whole = 0
         self.finished = 0.0
         self.hops = 0.0
-        self.threads: list[str] = []
         self.bar: Any = None
         self.line: Any = None
 
@@ -165,7 +165,6 @@ class Progress:
         """A run is finished."""
         self.whole += 1
         self.finished = self.whole
-        self.threads += done.threads
         if not old:
             self.hops += done.metrics.get("packet_hops") or 0
         self._show()

@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from ..errors import TwinplaneError, warn
+from ..network import processors
 from .base import Tick
 from .running import run_task
 from .tasks import Done, Report, Store, Task
@@ -50,15 +51,25 @@ def execute(
             finished(place, run_task(todo[place], tick))
     else:
         with _executor(jobs, scheduler) as pool:
-            _drain(pool, todo, left, finished)
+            _drain(pool, todo, left, finished, jobs)
     return [found[place] for place in range(len(todo))]
 
 
+def _beside(task: Task, jobs: int) -> Done:
+    """One of so many runs at a time."""
+    processors.share(jobs)
+    return run_task(task)
+
+
 def _drain(
-    pool: Executor, todo: Sequence[Task], left: Sequence[int], finished: Callable[[int, Done], None]
+    pool: Executor,
+    todo: Sequence[Task],
+    left: Sequence[int],
+    finished: Callable[[int, Done], None],
+    jobs: int,
 ) -> None:
     with _ignoring_interrupts():  # inherited by the workers: Ctrl-C is for this process, which ends them
-        waiting: dict[Future[Done], int] = {pool.submit(run_task, todo[place]): place for place in left}
+        waiting: dict[Future[Done], int] = {pool.submit(_beside, todo[place], jobs): place for place in left}
     while waiting:
         ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in sorted(ready, key=waiting.__getitem__):

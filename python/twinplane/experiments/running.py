@@ -56,10 +56,11 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
         told = of_part(tick, place, len(parts))
         experiment.run(network, part, told and by_work(network, experiment, part, told))
         outcomes[name] = with_actions(experiment.summarise(network, part), network)
-        threads.append(network.threads)
+        if processors.limited() is not None or network.engine.threads_known:
+            threads.append(network.threads)
         _save_captures(taps, task, name)
     done = Done.of(experiment.joined(parameters, outcomes), task.tables)
-    if processors.limited() > 1:
+    if processors.limited() != 1:
         done.threads = list(dict.fromkeys(threads))
     return done
 

@@ -41,7 +41,7 @@ def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> resul
     summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
     summary["topology"] = done[-1].topology if done else {}
     summary["warnings"] = list(dict.fromkeys(text for run in done for text in run.warnings))
-    results.save(folder, _manifest(plan, entries, wall_s), summary)
+    results.save(folder, _manifest(plan, entries, wall_s, _threads(done)), summary)
     found = results.load(folder)
     _draw(plan, found)
     return found
@@ -62,7 +62,15 @@ def point(parameters: Parameters, runs: Sequence[Done], modelled: bool = False) 
     return entry
 
 
-def _manifest(plan: Plan, entries: Sequence[dict[str, Any]], wall_s: float) -> dict[str, Any]:
+def _threads(done: Sequence[Done]) -> list[str]:
+    """What became of threads, of runs with as many of them only once: their other figures differ a little."""
+    told = dict.fromkeys(text for run in done for text in run.threads)
+    return list({text.partition("thread")[0]: text for text in reversed(told)}.values())[::-1]
+
+
+def _manifest(
+    plan: Plan, entries: Sequence[dict[str, Any]], wall_s: float, threads: list[str]
+) -> dict[str, Any]:
     return manifest(
         plan.experiment.name,
         plan.seed,
@@ -71,6 +79,7 @@ def _manifest(plan: Plan, entries: Sequence[dict[str, Any]], wall_s: float) -> d
         [entry["parameters"] for entry in entries],
         campaign=plan.campaign,
         wall_s=wall_s,
+        threads=threads,
         jobs=plan.jobs,
         real=plan.real,
         signals=plan.signals,

@@ -55,7 +55,7 @@ class Done:
     warnings: list[str] = field(default_factory=list)
     """What is surprising about the networks that ran."""
     threads: list[str] = field(default_factory=list)
-    """How many threads worked on its networks, and why not more, if more were asked for; it is not kept."""
+    """How many threads worked on its networks, and why not more, if that is known; it is not kept."""
 
     @classmethod
     def of(cls, outcome: Outcome, tables: bool) -> Done:

@@ -102,6 +102,12 @@ class Engine:
         """See `twinplane.Network.threads`."""
         return "one thread" if not self.started else str(self.running().threads()[2])
 
+    @property
+    def threads_known(self) -> bool:
+        """Is it known whether more than one thread pays?"""
+        count, refused, _ = self.running().threads() if self.started else (1, False, "")
+        return count > 1 or refused
+
     def _warn_of_threads(self, asked: int) -> None:
         """Warn, once, that the threads that were asked for do not pay."""
         _, refused, why = self.running().threads()
@@ -134,7 +140,10 @@ class Engine:
             raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
         with core.translated():
             if self.outside.clock == "virtual":
-                running.set_threads(most, False)
+                if most is None:
+                    running.try_threads(processors.tried())
+                else:
+                    running.set_threads(most, False)
             if progress is None:
                 running.run_until(target)
             else:

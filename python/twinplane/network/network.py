@@ -539,8 +539,10 @@ class Network(Acting, Asking, Shown):
         """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on.
 
         `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
-        threads work on the network, where they pay; results are the same, to the byte. Left out, one does.
-        `Network.threads` says what came of it; a `TwinplaneWarning` says why they do not pay.
+        threads work on the network, where they pay; results are the same, to the byte. Left out, as many do
+        as pay on this machine, which is found by short trials while a run of some length goes on.
+        `Network.threads` says what came of it; a `TwinplaneWarning` says why threads that were asked for do
+        not pay.
         """
         self.engine.run(until, for_, progress, threads)
 
@@ -559,7 +561,7 @@ class Network(Acting, Asking, Shown):
 
     @property
     def threads(self) -> str:
-        """How many threads worked on the network at last, and why not more: a sentence."""
+        """How many threads worked on the network at last, and why not more or fewer: a sentence."""
         return self.engine.threads
 
     def close(self) -> None:

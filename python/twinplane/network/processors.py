@@ -5,7 +5,8 @@ from __future__ import annotations
 from .. import core
 from ..errors import TwinplaneError
 
-_most = 1
+_most: int | None = None
+_share: int | None = None
 
 
 def count() -> int:
@@ -24,16 +25,27 @@ def checked(asked: int, name: str) -> int:
 
 
 def limit(most: int | None) -> None:
-    """Let networks of this process that say nothing else have so many threads at most."""
+    """Let networks of this process that say nothing else have so many threads at most, or as many as pay."""
     global _most
-    _most = 1 if most is None else checked(most, "--threads")
+    _most = None if most is None else checked(most, "--threads")
 
 
-def limited() -> int:
-    """How many threads networks of this process that say nothing else have at most."""
+def limited() -> int | None:
+    """How many threads networks of this process that say nothing else have at most; None: as many as pay."""
     return _most
 
 
-def threads(asked: int | None) -> int:
-    """How many threads may work on a network: as asked for, or as the command line says, or one."""
+def share(jobs: int) -> None:
+    """So many processes work beside each other: networks of this one try no more threads than its part."""
+    global _share
+    _share = max(count() // jobs, 1)
+
+
+def threads(asked: int | None) -> int | None:
+    """How many threads may work on a network: as asked for, or by the command line; None: as many as pay."""
     return _most if asked is None else checked(asked, "threads")
+
+
+def tried() -> int:
+    """Up to so many threads are tried on a network that nothing is said of."""
+    return count() if _share is None else _share

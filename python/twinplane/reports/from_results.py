@@ -298,6 +298,7 @@ def _repeat(manifest: Mapping[str, Any]) -> Section:
             f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']} {machine['release']}",
         ],
         ["time taken", f"{manifest['wall_s']:.1f} s"],
+        *(["threads", text] for text in manifest.get("threads", ())),
     ]
     return Section(
         "Parameters and how to repeat it",

@@ -141,12 +141,16 @@ def manifest(
     campaign: bool,
     wall_s: float,
     jobs: int,
+    threads: Sequence[str] = (),
     real: Real | None = None,
     signals: bool = False,
     pcap_packets: int | None = None,
     events: str | None = None,
 ) -> dict[str, Any]:
-    """All of it. `parameters` are those of every point; of each link `pcap_packets` are kept, if any."""
+    """All of it. `parameters` are those of every point; of each link `pcap_packets` are kept, if any.
+
+    `threads` says how many worked on networks, and why: it changes no result.
+    """
     first = dict(parameters[0])
     shared = {key: value for key, value in first.items() if all(point[key] == value for point in parameters)}
     return {
@@ -170,4 +174,5 @@ def manifest(
         "finished_unix_s": int(time.time()),
         "wall_s": round(wall_s, 3),
         "jobs": jobs,
+        "threads": list(threads),
     }

@@ -39,6 +39,11 @@ impl Clock {
         self.epoch
     }
 
+    /// What `CLOCK_MONOTONIC` says, in nanoseconds.
+    pub fn monotonic_ns() -> u64 {
+        read(libc::CLOCK_MONOTONIC)
+    }
+
     /// Calendar time, in nanoseconds since 1970, as the kernel stamps frames.
     pub(crate) fn calendar_ns() -> u64 {
         read(libc::CLOCK_REALTIME)

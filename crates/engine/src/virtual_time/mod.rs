@@ -55,7 +55,7 @@ pub use losses::{LossPlace, LossesAt};
 use outage::Outage;
 use process::Processes;
 use queues::Queues;
-pub use sharing::{Shared, ThreadsFor};
+pub use sharing::{Shared, Stopwatch, ThreadsFor};
 use sharing::{Sharing, Turn};
 use std::collections::VecDeque;
 

@@ -57,19 +57,11 @@ impl World {
             return Ok(progress);
         }
         while self.may_share() && left > 0 {
-            let done = self.share(until, left)?;
-            left = left.saturating_sub(done);
-            if done == 0 {
-                // One thread does what concerns all devices, or goes on for a while.
-                let stretch = left.min(self.alone());
-                let before = self.events_done;
-                let over = self.go_on(until, stretch)?;
-                self.look_again();
-                if over {
-                    break;
-                }
-                left = left.saturating_sub((self.events_done - before).max(1));
+            let (done, over) = self.work_a_stretch(until, left)?;
+            if over {
+                break;
             }
+            left = left.saturating_sub(done);
         }
         if !self.go_on(until, left)? {
             return Ok(Progress::More);

@@ -9,7 +9,7 @@ use base::Time;
 struct Told {
     next: AtomicU64,
     events: AtomicU64,
-    failed: AtomicBool,
+    last: AtomicBool,
 }
 
 /// What all worlds have come to together.
@@ -18,8 +18,8 @@ pub(super) struct Sum {
     pub next: Time,
     /// What has been done by now.
     pub events: u64,
-    /// A device has failed, or something else has.
-    pub failed: bool,
+    /// No round comes after this: a device has failed, or a trial has taken too long.
+    pub last: bool,
 }
 
 /// The place where the worlds meet after each round. All there is of it there is twice, for the rounds in turn: a world
@@ -60,7 +60,7 @@ impl<P> Exchange<P> {
         let told = &self.told[turn][from];
         told.next.store(sum.next.0, Ordering::Relaxed);
         told.events.store(sum.events, Ordering::Relaxed);
-        told.failed.store(sum.failed, Ordering::Relaxed);
+        told.last.store(sum.last, Ordering::Relaxed);
     }
 
     /// From now on no world waits for another.
@@ -99,11 +99,11 @@ impl<P> Exchange<P> {
                 wait(looks);
             }
         }
-        let mut sum = Sum { next: Time::MAX, events: 0, failed: false };
+        let mut sum = Sum { next: Time::MAX, events: 0, last: false };
         for told in &self.told[(round % 2) as usize] {
             sum.next = sum.next.min(Time(told.next.load(Ordering::Relaxed)));
             sum.events += told.events.load(Ordering::Relaxed);
-            sum.failed |= told.failed.load(Ordering::Relaxed);
+            sum.last |= told.last.load(Ordering::Relaxed);
         }
         Some(sum)
     }

@@ -16,7 +16,9 @@ mod exchange;
 mod partition;
 mod rounds;
 mod split;
+mod stretch;
 mod sync;
+mod trial;
 
 use super::World;
 use super::keys::Due;
@@ -24,6 +26,8 @@ use base::{Span, Time};
 use core::fmt;
 use partition::Partition;
 use rounds::Failure;
+pub use trial::Stopwatch;
+use trial::Trial;
 
 /// Fewer events than this for each thread between two exchanges, and threads wait for each other more than they work.
 pub const LEAST_EVENTS: u64 = 150;
@@ -84,6 +88,13 @@ pub enum Shared {
         /// Events of each thread between two exchanges.
         events: f64,
     },
+    /// One: others were tried, and were not worth their processors.
+    Tried {
+        /// How many.
+        threads: usize,
+        /// Their speed, of that of one.
+        gain: f64,
+    },
     /// One: the system gave no more.
     NotStarted {
         /// So many would have paid.
@@ -95,6 +106,8 @@ pub enum Shared {
         threads: usize,
         /// No frame takes less than this from one part to another.
         lookahead: Span,
+        /// In a trial, their speed, of that of half as many.
+        gain: Option<f64>,
     },
 }
 
@@ -137,8 +150,13 @@ impl fmt::Display for Shared {
                 micros(lookahead)
             ),
             Shared::NotStarted { threads } => write!(f, "one thread: the system did not start {threads}"),
-            Shared::Several { threads, lookahead } => {
-                write!(f, "{threads} threads, which exchange frames every {}", micros(lookahead))
+            Shared::Tried { threads, gain } => {
+                write!(f, "one thread: {threads} were tried, and had {gain:.2} times the speed of one")
+            }
+            Shared::Several { threads, lookahead, gain } => {
+                write!(f, "{threads} threads, which exchange frames every {}", micros(lookahead))?;
+                let half = if *threads == 2 { "one" } else { "half as many" };
+                gain.map_or(Ok(()), |gain| write!(f, "; tried, they had {gain:.2} times the speed of {half}"))
             }
         }
     }
@@ -148,11 +166,19 @@ impl fmt::Display for Shared {
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     asked: Option<ThreadsFor>,
+    /// Which number of them pays is found by trying.
+    trial: Option<Box<Trial>>,
     told: Shared,
     /// Of a world that has a part of a network: its lanes that lead to others, and to which.
     leaving: Vec<(u32, u16)>,
     /// How the devices were shared out last, and how much they had done then.
     partition: Option<Partition>,
+    /// For how many threads that was, and for how many worlds at most.
+    parted_for: usize,
+    /// No frame took less than this between the worlds of the last stretch.
+    lookahead: Span,
+    /// So many worlds there were.
+    worked: usize,
     done: Vec<u64>,
     /// Events in how much time, when that was looked at last.
     density: Option<(u64, u64)>,
@@ -167,9 +193,24 @@ pub(super) struct Sharing {
 impl World {
     /// Lets several threads work on the network from now on. Results are the same.
     pub fn set_threads(&mut self, threads: ThreadsFor) {
-        if self.sharing.asked == Some(threads) {
+        if self.sharing.asked == Some(threads) && self.sharing.trial.is_none() {
             return;
         }
+        self.sharing.trial = None;
+        self.have_threads(threads);
+    }
+
+    /// Lets as many threads work on the network from now on as pay, but for so many at most. That is found by trying,
+    /// while it runs. Results are the same, whatever the stopwatch says.
+    pub fn try_threads(&mut self, most: usize, stopwatch: Stopwatch) {
+        if self.sharing.trial.as_ref().is_some_and(|trial| trial.most == most) {
+            return;
+        }
+        self.sharing.trial = (most > 1).then(|| Box::new(Trial::new(most, stopwatch)));
+        self.have_threads(ThreadsFor::most(most));
+    }
+
+    fn have_threads(&mut self, threads: ThreadsFor) {
         self.sharing.asked = (threads.most > 1).then_some(threads);
         self.sharing.told = if threads.most > 1 { Shared::Unknown } else { Shared::NotAsked };
         self.sharing.partition = None;

@@ -3,7 +3,8 @@
 use super::super::Progress;
 use super::exchange::{Exchange, Sum};
 use super::partition::{self, Partition};
-use super::{Shared, TRIAL, World};
+use super::trial::{Pace, Stopwatch};
+use super::{Shared, World};
 use crate::error::EngineError;
 use crate::ring::Flight;
 use base::{NodeId, Span, Time};
@@ -24,13 +25,16 @@ const NO_END: u64 = 50 * EVENTS_A_ROUND;
 const ROUNDS_A_LOOK: u64 = 64;
 
 /// Devices and lanes are given to threads if about so many events are to come for each of them.
-const EVENTS_A_MOVE: f64 = 2.0;
+const EVENTS_A_MOVE: u64 = 2;
 
 /// So many events are done between two looks at whether the work is still shared out well.
 const EVENTS_A_LOOK: u64 = 4_000_000;
 
 /// One world may have so much more to do than the others on average, in percent, before devices are shared out anew.
 const UNEVEN: u64 = 115;
+
+/// A look at whether threads pay has so many rounds at least.
+const ROUNDS_TRIED: u64 = 8;
 
 /// The stack of a thread, as large as that of a program.
 const STACK: usize = 8 << 20;
@@ -43,37 +47,69 @@ pub(in super::super) struct Failure {
     pub error: EngineError,
 }
 
+/// What came of asking several threads to work.
+pub(super) enum Went {
+    /// They did so much.
+    Shared(Pace),
+    /// One has to do something first, or so little is left that it does that as well.
+    NotNow,
+    /// They can't, or it is known that they do not pay.
+    Refused(Shared),
+}
+
+/// How devices are shared out, if they are.
+enum Parting {
+    Found(Partition),
+    NotNow,
+    Refused(Shared),
+}
+
 impl World {
-    /// Does what is to be done up to `until`, and for about `budget` events, with several threads. Returns how many
-    /// events there were: none if one thread is to go on, until [`World::look_again`].
-    pub(in super::super) fn share(&mut self, until: Time, budget: u64) -> Result<u64, EngineError> {
+    /// Does what is to be done up to `until`, and for about `budget` events, with several threads. In a trial it is
+    /// measured how long they work.
+    pub(super) fn share(&mut self, until: Time, budget: u64) -> Result<Went, EngineError> {
         let first = self.next_time();
         let end = Time(until.0.saturating_add(1)).min(self.agenda.next_of_all());
         if first >= end {
-            return Ok(0);
+            return Ok(Went::NotNow);
         }
-        let Some(partition) = self.find_partition(end) else { return Ok(0) };
-        let lookahead = Span(partition.lookahead.min(i64::MAX as u64) as i64);
+        let partition = match self.find_partition(end) {
+            Parting::Found(partition) => partition,
+            Parting::NotNow => return Ok(Went::NotNow),
+            Parting::Refused(why) => return Ok(Went::Refused(why)),
+        };
         let worlds = partition.worlds;
         let before = self.events_done;
         let asked = self.sharing.asked.map_or(0, |asked| asked.least_events);
+        let looked = self.sharing.trial.as_ref().and_then(|trial| trial.events());
+        let (round, longest) = match looked {
+            // A short look has more and shorter rounds than there will be.
+            Some(events) => {
+                let round = (events / ROUNDS_TRIED).clamp(1, EVENTS_A_ROUND);
+                (round, self.span_of(round).min(partition.lookahead))
+            }
+            None => (EVENTS_A_ROUND, partition.lookahead),
+        };
         let plan = Plan {
             worlds,
-            lookahead: partition.lookahead,
-            span: self.span_of(EVENTS_A_ROUND).min(partition.lookahead),
+            longest,
+            span: self.span_of(round).min(longest),
             first,
             end,
             budget: budget.min(EVENTS_A_LOOK),
             least: asked.saturating_mul(worlds as u64 * ROUNDS_A_LOOK) / 2,
+            stopwatch: self.sharing.trial.as_ref().map(|trial| trial.stopwatch),
+            limit_ns: self.sharing.trial.as_ref().and_then(|trial| trial.limit_ns()).unwrap_or(u64::MAX),
         };
         let parts = self.split(&partition);
-        let Ran { worlds: parts, failures, loads, look, started } = run_all(parts, &plan);
+        let Ran { worlds: parts, failures, loads, look, ns, started } = run_all(parts, &plan);
         self.join(parts, &partition);
         if !started {
-            (self.sharing.told, self.sharing.asked) = (Shared::NotStarted { threads: worlds }, None);
-            return Ok(0);
+            (self.sharing.asked, self.sharing.trial) = (None, None);
+            return Ok(Went::Refused(Shared::NotStarted { threads: worlds }));
         }
-        self.sharing.told = Shared::Several { threads: worlds, lookahead };
+        self.sharing.lookahead = Span(partition.lookahead.min(i64::MAX as u64) as i64);
+        self.sharing.worked = worlds;
         let events = self.events_done - before;
         let all = (events, (self.next_time().min(end).0 - first.0).max(1));
         self.sharing.density = Some(look.unwrap_or(all));
@@ -83,7 +119,7 @@ impl World {
             self.sharing.partition = Some(partition);
         }
         self.fail(failures)?;
-        Ok(events)
+        Ok(Went::Shared(Pace { events, ns }))
     }
 
     /// About how long it takes until so many events have happened, as often as they happened when that was looked at
@@ -94,65 +130,44 @@ impl World {
         (span.min(u128::from(u64::MAX)) as u64).max(1)
     }
 
-    /// One thread has gone on for a while.
-    pub(in super::super) fn look_again(&mut self) {
-        let (since, before) = self.sharing.since;
-        let events = self.events_done.saturating_sub(before);
-        if events >= TRIAL {
-            self.sharing.density = Some((events, (self.ahead.0 - since.0).max(1)));
-            self.sharing.since = (self.ahead, self.events_done);
-        }
-    }
-
-    /// What one thread does before it is looked at again whether several would pay.
-    pub(in super::super) fn alone(&self) -> u64 {
-        match self.sharing.asked {
-            Some(asked) if asked.least_events == 0 => 1,
-            _ => TRIAL,
-        }
-    }
-
-    /// Have several threads been asked for?
-    #[inline]
-    pub(in super::super) fn may_share(&self) -> bool {
-        self.sharing.asked.is_some()
-    }
-
     /// How the devices are to be shared out for what happens before `end`, if that is worth while.
-    fn find_partition(&mut self, end: Time) -> Option<Partition> {
-        let asked = self.sharing.asked?;
+    fn find_partition(&mut self, end: Time) -> Parting {
+        let (Some(asked), threads) = (self.sharing.asked, self.wanted()) else { return Parting::NotNow };
         let outside = self.ports.iter().any(|port| port.external.is_some());
         if self.in_step || outside {
-            self.sharing.told = Shared::Watched;
-            return None;
+            return Parting::Refused(Shared::Watched);
         }
         if asked.least_events > 0 && self.sharing.density.is_none() {
-            self.sharing.told = Shared::Unknown;
-            return None;
+            return Parting::NotNow;
         }
-        let kept = self.sharing.partition.take().filter(|kept| self.still_holds(kept));
-        let Some(partition) = kept.or_else(|| self.new_partition(asked.most)) else {
-            self.sharing.told = Shared::Whole;
-            return None;
+        let kept = self.sharing.partition.take();
+        let kept = kept.filter(|kept| self.sharing.parted_for == threads && self.still_holds(kept));
+        let Some(partition) = kept.or_else(|| self.new_partition(threads)) else {
+            return Parting::Refused(Shared::Whole);
         };
+        self.sharing.parted_for = threads;
         if asked.least_events > 0 {
             let (events, span) = self.sharing.density.unwrap_or((0, 1));
             let left = end.0.saturating_sub(self.next_time().0);
             let in_time = |time: u64| events as f64 * time as f64 / span as f64;
             // To share the devices out and take them back is worth some events for each.
-            if in_time(left) < (self.nodes.len() + self.lanes.len()) as f64 * EVENTS_A_MOVE {
+            if in_time(left) < self.events_of_a_move() as f64 {
                 self.sharing.partition = Some(partition);
-                return None;
+                return Parting::NotNow;
             }
             let events = in_time(partition.lookahead.min(left)) / partition.worlds as f64;
             if events < asked.least_events as f64 {
                 let lookahead = Span(partition.lookahead.min(i64::MAX as u64) as i64);
-                self.sharing.told = Shared::TooShort { lookahead, events };
                 self.sharing.partition = Some(partition);
-                return None;
+                return Parting::Refused(Shared::TooShort { lookahead, events });
             }
         }
-        Some(partition)
+        Parting::Found(partition)
+    }
+
+    /// To share the devices out and take them back takes about as long as so many events.
+    pub(super) fn events_of_a_move(&self) -> u64 {
+        EVENTS_A_MOVE * (self.nodes.len() + self.lanes.len()) as u64
     }
 
     /// Can the devices still be shared out as they were?
@@ -227,10 +242,11 @@ impl World {
             return done;
         }
         done.started = true;
-        let mut sum = Sum { next: plan.first, events: 0, failed: false };
+        let begun = plan.stopwatch.map_or(0, |stopwatch| stopwatch());
+        let mut sum = Sum { next: plan.first, events: 0, last: false };
         let (mut span, mut looked) = (plan.span, (0, plan.first));
         for round in 1.. {
-            if sum.next >= plan.end || sum.events >= plan.budget || sum.failed {
+            if sum.next >= plan.end || sum.events >= plan.budget || sum.last {
                 break;
             }
             if round % ROUNDS_A_LOOK == 0 {
@@ -247,7 +263,8 @@ impl World {
                 done.failure = Some(Failure { at: self.now, node: self.running, error });
             }
             let mut own = self.hand_over(last, &mut parcels);
-            (own.events, own.failed) = (self.events_done, done.failure.is_some());
+            done.ns = plan.stopwatch.map_or(0, |stopwatch| stopwatch().saturating_sub(begun));
+            (own.events, own.last) = (self.events_done, done.failure.is_some() || done.ns > plan.limit_ns);
             all.tell(round, number, &own, &mut parcels);
             let Some(told) = all.meet(round) else { break };
             sum = told;
@@ -261,7 +278,7 @@ impl World {
             });
             match sum.events - before {
                 many if many > EVENTS_A_ROUND => span = (span / 2).max(1),
-                few if few < EVENTS_A_ROUND / 4 => span = span.saturating_mul(2).min(plan.lookahead),
+                few if few < EVENTS_A_ROUND / 4 => span = span.saturating_mul(2).min(plan.longest),
                 _ => {}
             }
         }
@@ -287,15 +304,16 @@ impl World {
             soonest = soonest.min(lane.next_departure());
         }
         next = next.min(soonest);
-        Sum { next, events: 0, failed: false }
+        Sum { next, events: 0, last: false }
     }
 }
 
 /// What all worlds know of the rounds from the beginning.
 struct Plan {
     worlds: usize,
-    lookahead: u64,
-    /// The length of the first round, which is no more than that.
+    /// No round is longer.
+    longest: u64,
+    /// The length of the first.
     span: u64,
     first: Time,
     /// What is due at this time or later is not done.
@@ -303,6 +321,9 @@ struct Plan {
     budget: u64,
     /// If there are fewer events in [`ROUNDS_A_LOOK`] rounds, one thread goes on.
     least: u64,
+    stopwatch: Option<Stopwatch>,
+    /// No round begins after so many nanoseconds.
+    limit_ns: u64,
 }
 
 /// What a world has come to.
@@ -311,6 +332,8 @@ struct Done {
     /// All threads had begun, and it has done something.
     started: bool,
     failure: Option<Failure>,
+    /// So long it worked, and waited for others, by the stopwatch.
+    ns: u64,
     /// Events of all worlds in how much time, in the last rounds.
     look: Option<(u64, u64)>,
 }
@@ -322,6 +345,7 @@ struct Ran {
     /// The events of each.
     loads: Vec<u64>,
     look: Option<(u64, u64)>,
+    ns: u64,
     started: bool,
 }
 
@@ -349,7 +373,7 @@ fn run_all(mut worlds: Vec<World>, plan: &Plan) -> Ran {
         }
     });
     let loads = worlds.iter().map(|world| world.events_done).collect();
-    let (started, look) = done.first().map_or((false, None), |own| (own.started, own.look));
+    let (started, look, ns) = done.first().map_or((false, None, 0), |own| (own.started, own.look, own.ns));
     let failures = done.into_iter().filter_map(|one| one.failure).collect();
-    Ran { worlds, failures, loads, look, started }
+    Ran { worlds, failures, loads, look, ns, started }
 }
