@@ -29,7 +29,7 @@ NOT_YET = """Not measured yet: threads are measured by the clock, which says not
 quiet one
 
 ```text
-.venv/bin/python benches/growth.py --laws threads,rounds --repeat 5
+.venv/bin/python benches/growth.py --repeat 3
 ```
 
 adds here what two threads gain over one, and what a model that is fitted to both says of up to 16. What has
@@ -88,6 +88,21 @@ class Rounds:
     imbalance: float
     meeting_s: float
     work_s: float
+    spread: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Variances of what two threads take without meetings, and of a meeting, and what they have in common."""
+    freedom: int = 0
+    """Measurements, less what was fitted to them."""
+
+    def interval(self, threads: int, rounds: float) -> tuple[float, float]:
+        """Where the speed-up lies with 95 %, if the model holds; as wide as can be if nothing tells."""
+        if threads == 1 or self.freedom < 1:
+            return (1.0, 1.0) if threads == 1 else (0.0, math.inf)
+        halves, meetings = 2 / threads, rounds * math.log2(threads)
+        of_work, of_meeting, both = self.spread
+        variance = halves**2 * of_work + meetings**2 * of_meeting + 2 * halves * meetings * both
+        half = t_quantile(self.freedom) * math.sqrt(max(variance, 0.0))
+        taken = self.work_s / self.speedup(threads, rounds)
+        return self.work_s / (taken + half), self.work_s / (taken - half) if taken > half else math.inf
 
     def speedup(self, threads: int, rounds: float) -> float:
         """How many times as fast as one thread; a meeting of more takes longer by their logarithm."""
@@ -120,7 +135,11 @@ def fitted(points: Sequence[Point]) -> Rounds | None:
     mean_y = sum(w * y for w, y in zip(weights, ys, strict=True)) / whole
     around = sum(w * (x - mean_x) ** 2 for w, x in zip(weights, xs, strict=True))
     slope = sum(w * (x - mean_x) * (y - mean_y) for w, x, y in zip(weights, xs, ys, strict=True)) / around
-    return Rounds((mean_y - slope * mean_x) / (work / 2), max(slope, 0.0), work)
+    off = [y - mean_y - slope * (x - mean_x) for x, y in zip(xs, ys, strict=True)]
+    freedom = len(both) - 2
+    noise = sum(w * one**2 for w, one in zip(weights, off, strict=True)) / freedom
+    spread = (noise * (1 / whole + mean_x**2 / around), noise / around, -noise * mean_x / around)
+    return Rounds((mean_y - slope * mean_x) / (work / 2), max(slope, 0.0), work, spread, freedom)
 
 
 RUN_S = 30 * 1.024e-3
@@ -263,13 +282,17 @@ def _threads(points: Sequence[Point]) -> list[str]:
         f" {model.meeting_s * 1e6:.1f} us, work {model.work_s:.2f} s.",
         "",
         "**Extrapolated, not measured**: speed-up of the same network if meetings take longer with the"
-        " logarithm of the number of threads, and imbalance stays as it is.",
+        " logarithm of the number of threads, and imbalance stays as it is. In brackets the interval of 95 %"
+        " that follows from how the measurements of two threads spread around the model; whether the model"
+        " holds for 16 is not in it.",
         "",
         f"| links | rounds | {' | '.join(f'{n} threads' for n in PROCESSORS)} |",
         f"|---|---:|{'---:|' * len(PROCESSORS)}",
     ]
     for delay in (1_000, 100, 10):
         cells = [f"{model.speedup(n, rounds_of(delay)):.1f}" for n in PROCESSORS]
+        low, high = model.interval(PROCESSORS[-1], rounds_of(delay))
+        cells[-1] += f" ({low:.1f} to {high:.1f})"
         lines.append(f"| {delay:,} us | {rounds_of(delay):,.0f} | {' | '.join(cells)} |")
     return lines
 

@@ -26,11 +26,70 @@ def ring(count: int) -> tp.Network:
 
 def test_what_a_network_needs_is_the_sum_of_its_parts() -> None:
     """Nodes, links, flows, and LSPs with the links of their routes."""
-    draft = ring(10).draft
-    found = memory.need(draft)
-    assert (found.nodes, found.links, found.lsps, found.hops, found.flows) == (10, 10, 1, 5, 10)
-    assert memory.need(draft, hops=False).bytes >= found.bytes
-    assert found.bytes == 10 * (memory.NODE + memory.LINK + memory.FLOW) + memory.LSP + 5 * memory.HOP
+    found = memory.need(ring(10).draft)
+    assert (found.nodes, found.routers, found.links, found.flows) == (10, 10, 10, 10)
+    assert (found.lsps, found.hops, found.recorded, found.records) == (1, 5, 5, 25)
+    lsps = memory.LSP + 5 * (memory.HOP + memory.RECORDED) + 25 * memory.RECORD
+    assert found.bytes == 10 * (memory.NODE + memory.LINK + memory.FLOW) + lsps
+
+
+MEASURED = """
+import sys
+from tests.test_memory import LARGE
+from twinplane.network import memory
+from twinplane.network.trying import resident
+
+small, large = (LARGE[sys.argv[1]](share) for share in (0.002, 1.0))
+small.run(until="2 s")
+before = resident("VmHWM")
+expected = memory.need(large.draft).bytes
+large.run(until="2 s")
+print(expected / (resident("VmHWM") - before))
+"""
+
+
+def many_flows(share: float) -> tp.Network:
+    """A ring, flows between neighbours, and hosts."""
+    net = tp.Network(seed=1)
+    routers = [net.router(f"r{place}") for place in range(max(int(800 * share), 3))]
+    for place, router in enumerate(routers):
+        net.link(router, routers[(place + 1) % len(routers)])
+        net.link(net.host(f"h{place}", f"10.{place // 250}.{place % 250}.2/24"), router)
+    for place in range(int(8_000 * share)):
+        a, b = (routers[(place + ahead) % len(routers)] for ahead in (0, 1))
+        net.flow(a, b, name=f"f{place}", rate="1 Mbit/s", size=128, start=0.1, stop=0.1022)
+    return net
+
+
+def many_lsps(share: float, recorded: bool = False) -> tp.Network:
+    """LSPs of twelve links in a ring."""
+    net = tp.Network(seed=1)
+    count = max(int(50 * share), 13)
+    routers = [net.router(f"r{place}") for place in range(count)]
+    for place, router in enumerate(routers):
+        net.link(router, routers[(place + 1) % count], rate="100 Gbit/s")
+    for place in range(int(4_000 * share)):
+        route = [routers[(place + hop) % count] for hop in range(1, 13)]
+        routers[place % count].lsp(f"l{place}", route[-1], route, record_route=recorded)  # type: ignore[attr-defined]
+    return net
+
+
+def many_records(share: float) -> tp.Network:
+    """The same, and each router keeps the routes."""
+    return many_lsps(share, recorded=True)
+
+
+LARGE = {"flows": many_flows, "lsps": many_lsps, "records": many_records}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_what_is_foretold_is_what_it_takes(case: str) -> None:
+    """Within a fifth: in a process of its own, whose memory is only this network's."""
+    root = Path(__file__).resolve().parents[1]
+    words = [sys.executable, "-W", "ignore", "-c", MEASURED, case]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert 1 / 1.2 < float(done.stdout) < 1.2
 
 
 def test_a_network_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,6 +185,20 @@ impl PyDraft {
         self.inner().demands.as_ref().map_or(0, |demands| demands.flow_count(routers))
     }
 
+    /// How many LSPs there are, how many links their routes have (one, where that is not said), those of the routes that
+    /// are recorded, and the sum of the squares of the latter.
+    fn lsp_sums(&mut self) -> [u64; 4] {
+        let mut sums = [0; 4];
+        for lsp in &self.inner().network.network().spec.lsps {
+            let links = lsp.route.len().max(1) as u64;
+            let recorded = if lsp.record_route { links } else { 0 };
+            for (sum, one) in sums.iter_mut().zip([1, links, recorded, recorded * recorded]) {
+                *sum += u64::from(lsp.count) * one;
+            }
+        }
+        sums
+    }
+
     /// Of which classes the demands are: nothing if there are none.
     fn demands(&mut self) -> Option<Vec<String>> {
         let demands = self.inner().demands.as_ref()?;

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 OFTEN = 20_000
 """Parts of a network that is being described, between two looks at whether it would fit."""
-NODE, LINK, FLOW, LSP, HOP = 40_000, 6_000, 3_000, 1_500, 1_000
-"""Bytes that one of each takes at least, as measured in rings with chords, with flows, and with long LSPs."""
+NODE, OTHER, LINK, FLOW, LSP, HOP = 50_000, 2_000, 16_000, 6_400, 3_500, 550
+"""Bytes that a router, another node, a link, a flow, an LSP and each link on its way take, as measured
+(docs/models/growth.md)."""
+RECORDED, RECORD = 355, 33
+"""What a link takes beside that if the route is recorded, and for each link of the route: every router on
+the way keeps all of it."""
 
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
@@ -23,19 +27,26 @@ MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class Need:
-    """What a network consists of, and the bytes that it takes at least."""
+    """What a network consists of, and the bytes that it takes."""
 
     nodes: int
+    routers: int
+    """Those among the nodes."""
     links: int
     lsps: int
     hops: int
+    """Links on the ways of the LSPs, as far as that is said, or one."""
+    recorded: int
+    records: int
+    """Those of routes that are recorded, and the sum of the squares of their numbers."""
     flows: int
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes at least."""
-        parts = (self.nodes * NODE, self.links * LINK, self.lsps * LSP, self.hops * HOP, self.flows * FLOW)
-        return sum(parts)
+        """How much memory it takes, within a fifth, without what a run keeps of packets or messages."""
+        nodes = self.routers * NODE + (self.nodes - self.routers) * OTHER
+        lsps = self.lsps * LSP + self.hops * HOP + self.recorded * RECORDED + self.records * RECORD
+        return nodes + self.links * LINK + lsps + self.flows * FLOW
 
     def parts(self, share: float = 1.0) -> str:
         """Its parts in words, or those of a network that is smaller by a share."""
@@ -83,20 +94,13 @@ def _free_of_group(group: Path) -> Iterator[int]:
         yield max(int(most) - int(used), 0)
 
 
-def need(draft: Draft, hops: bool = True) -> Need:
-    """What a network needs. Without `hops` every LSP has as many as a strict route can have at most."""
-    lsps = sum(lsp.count for lsp in draft.lsps)
-    longest = max(len(draft.nodes) - 1, 1)
-    total = sum(lsp.count * _hops(draft, lsp.index) for lsp in draft.lsps) if hops else lsps * longest
-    flows = len(draft.flows)
+def need(draft: Draft) -> Need:
+    """What a network needs."""
+    lsps, hops, recorded, records = draft.core.lsp_sums()
+    flows, routers = len(draft.flows), sum(node.kind == "router" for node in draft.nodes)
     if draft.demands is not None:
-        flows += draft.core.demand_flows(sum(node.kind == "router" for node in draft.nodes))
-    return Need(len(draft.nodes), len(draft.links), lsps, total, flows)
-
-
-def _hops(draft: Draft, lsp: int) -> int:
-    """Links of the route of a group's LSPs, as far as it is said; the least that it can be if it is not."""
-    return max(len(draft.element("lsps", lsp).get("route") or ()), 1)
+        flows += draft.core.demand_flows(routers)
+    return Need(len(draft.nodes), routers, len(draft.links), lsps, hops, recorded, records, flows)
 
 
 def check_growing(draft: Draft) -> None:
@@ -107,8 +111,7 @@ def check_growing(draft: Draft) -> None:
 
 def check(draft: Draft, free: int | None) -> None:
     """Refuse a network that does not fit into `free` bytes."""
-    # Mostly it is clear without a look at every LSP.
-    if free is None or need(draft, hops=False).bytes <= free or (whole := need(draft)).bytes <= free:
+    if free is None or (whole := need(draft)).bytes <= free:
         return
     share = free / whole.bytes
     raise OutOfRangeError(
