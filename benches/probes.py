@@ -139,6 +139,13 @@ def _threads(case: str) -> list[Probe]:
     ]
 
 
+def _point(name: str, law: str, size: int) -> Probe:
+    """A network of `growth.py`, described, built and run once."""
+    script = str(Path(__file__).resolve().parent / "growth.py")
+    command = (sys.executable, script, "--point", law, str(size))
+    return Probe(name, "networks", command, limit_s=900.0, once=True, long=True)
+
+
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
@@ -149,14 +156,8 @@ PROBES: tuple[Probe, ...] = (
     _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
     *(probe for case in NETWORKS for probe in _networks(case)),
     *(probe for case in (*LONG, "chain", "ring-100-200") for probe in _threads(case)),
-    Probe(
-        "large",
-        "networks",
-        (sys.executable, str(Path(__file__).resolve().parent / "growth.py"), "--point", "routers", "100000"),
-        limit_s=900.0,
-        once=True,
-        long=True,
-    ),
+    _point("large", "routers", 100_000),
+    _point("built", "chords", 10_000),
     _anchor("ns3_tc", "queues", "--runs", "1", "--packets", "50000"),
     _example("classes", "queues", TESTER, "bench_classes", "--packets", "2000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),

@@ -107,6 +107,9 @@ def _threads() -> list[Row]:
     large = "100,000 routers, 100,000 flows"
     rows.append(Row(large, "s", Figure("large", "wall_s"), goal=60, at_most=True))
     rows.append(Row(f"{large}, memory", "B", Figure("large", "memory")))
+    built = "10,000 routers and 12,000 links, built"
+    rows.append(Row(built, "s", Figure("built", "made_s"), None, 10, 1, at_most=True))
+    rows.append(Row(f"{built}, memory", "B", Figure("built", "memory"), None, 2e9, 0.5e9, at_most=True))
     return rows
 
 
