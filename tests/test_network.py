@@ -388,3 +388,25 @@ def test_options_of_rsvp_are_named_singly() -> None:
     net = Network()
     with pytest.raises(TwinplaneError, match="node 'a': rsvp: unknown field 'rsvp'"):
         net.router("a", rsvp={"hello": "9 s"})
+
+
+def test_routes_said_one_by_one_are_those_of_a_list() -> None:
+    """A route costs as much as itself, is filled in like any other, and a wrong one changes nothing."""
+
+    def pair(**said: object) -> Network:
+        net = Network()
+        a, b = net.router("a", **said), net.router("b")
+        net.link(a, b)
+        return net
+
+    said = [{"prefix": f"10.{place}.0.0/16", "via": "b"} for place in range(5)]
+    net = pair()
+    for route in said:
+        net.route("a", route["prefix"], route["via"])
+    expected = pair(routes=said).described()
+    assert net.described() == expected
+    with pytest.raises(
+        TwinplaneError, match=r"node 'a': routes: prefix: '10\.9\.0\.0/99' is not an IPv4 prefix"
+    ):
+        net.route("a", "10.9.0.0/99", "b")
+    assert net.described() == expected
