@@ -136,13 +136,16 @@ def short_links(tp: Any, size: int) -> tuple[Any, float]:
     return net, send(net, routers, 2_000, lambda place: 1 + place % 30, 30)
 
 
+PACKET_HOPS = (40_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 40_000_000)
+"""From as many as give each flow a packet to as many as take some seconds."""
+
 LAWS = {
     "packet-hops": Law("packet-hops", decades(10_000, 10_000_000), packet_hops, "100 routers, 200 flows"),
     "routers": Law("routers", decades(100, 100_000), many_routers, "a ring, a flow from each to the next"),
     "flows": Law("flows", decades(100, 100_000), many_flows, "100 routers, flows of two packets"),
     "lsps": Law("LSPs", decades(100, 100_000), many_lsps, "100 routers, LSPs of five links"),
     "routes": Law("routes", decades(100, 100_000), many_routes, "static routes of one router"),
-    "threads": Law("packet-hops", decades(30_000, 30_000_000), long_links, "links of 1 ms"),
+    "threads": Law("packet-hops", PACKET_HOPS, long_links, "links of 1 ms"),
     "rounds": Law("microseconds", decades(1, 1_000), short_links, "930,000 packet-hops, links of so long"),
 }
 POINTS = {**LAWS, "chords": Law("routers", (10_000,), chords, "a ring with links across, built")}

@@ -185,8 +185,8 @@ impl PyDraft {
         self.inner().demands.as_ref().map_or(0, |demands| demands.flow_count(routers))
     }
 
-    /// How many LSPs there are, how many links their routes have (one, where that is not said), those of the routes that
-    /// are recorded, and the sum of the squares of the latter.
+    /// How many LSPs there are, how many links their routes have (one, where that is not said), those of the routes
+    /// that are recorded, and the sum of the squares of the latter.
     fn lsp_sums(&mut self) -> [u64; 4] {
         let mut sums = [0; 4];
         for lsp in &self.inner().network.network().spec.lsps {

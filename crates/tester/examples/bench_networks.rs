@@ -2,9 +2,9 @@
 //!
 //! `--workload FILE`: what `benches/networks.py` writes, the same for all simulators that are compared; `--runs N`
 //! repeats the run and takes the median; `--threads N` lets up to so many threads work on the network, where they
-//! pay, and `--threads tried` up to two, as is found by trying. Routers with real tables carry IPv4 packets from router to router; capture is
-//! off. A packet-hop is a packet over a link between routers. Only the run is timed. Prints one line of JSON; exit
-//! code 1 if a packet was lost.
+//! pay, and `--threads tried` up to two, as is found by trying. Routers with real tables carry IPv4 packets from router
+//! to router; capture is off. A packet-hop is a packet over a link between routers. Only the run is timed. Prints one
+//! line of JSON; exit code 1 if a packet was lost.
 
 use base::Time;
 use engine::ThreadsFor;

@@ -1,9 +1,9 @@
 //! Whether several threads pay on this machine, now: found by trying, while the network runs.
 //!
-//! A network begins with one thread. When that has worked for a while ([`FIRST_NS`]), twice as many threads do what comes
-//! next, for about a hundredth of that while. If they are not much slower, they go on for three times as long, which
-//! counts; whoever is faster is kept. Later more are tried in the same way, and fewer. So the load, the machine and what
-//! else it does may change.
+//! A network begins with one thread. When that has worked for a while ([`FIRST_NS`]), twice as many threads do what
+//! comes next, for about a hundredth of that while. If they are not much slower, they go on for three times as long,
+//! which counts; whoever is faster is kept. Later more are tried in the same way, and fewer. So the load, the machine
+//! and what else it does may change.
 //!
 //! What was tried in vain takes no more than one part in [`VAIN`] of the time, whatever it is that is tried: the next
 //! trial waits until that holds again. Only the choice comes from a clock; what is done, and in which order, does not.
