@@ -20,7 +20,8 @@ PACKETS = 400
 """Frames kept of each link that is captured."""
 
 MANIFEST_VARIES = (
-    *("versions", "revision", "machine", "invoked", "finished_unix_s", "wall_s", "jobs", "command"),
+    *("versions", "revision", "machine", "invoked", "finished_unix_s", "wall_s", "jobs", "threads"),
+    "command",
 )
 """Entries of manifest.json that differ between machines, builds and folders: that they are there is kept."""
 
