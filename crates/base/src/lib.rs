@@ -4,6 +4,7 @@
 //! - [`ids`]: nodes, ports, links, streams, MAC addresses
 //! - [`losses`]: frames that end on their way, counted by whose they are and why
 //! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
+//! - [`limiter`]: how often a node may do what others make it do
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`describe`]: descriptions that users write, declared once; [`diagnostic`]: what is wrong with one, as data
 //! - [`device`]: the one contract that every device keeps under both clocks
@@ -37,6 +38,7 @@ pub mod growth;
 pub mod histogram;
 pub mod ids;
 pub mod label;
+pub mod limiter;
 pub mod losses;
 pub mod map;
 pub mod phb;
@@ -59,6 +61,7 @@ pub use frame::{Body, Frame};
 pub use histogram::Histogram;
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
+pub use limiter::Limiter;
 pub use losses::LossBook;
 pub use map::Map;
 pub use phb::{Phb, PhbSet, SchedulingClass};

@@ -8,6 +8,7 @@
 //! - [`machine`]: state machines as tables
 //! - [`static_routes`]: those whose next hops are watched
 //! - [`unheard`]: what reaches a node and nobody listens to
+//! - [`inquiry`]: what both planes say of labels and FECs, for whoever tests LSPs
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
 //! - [`bfd`]: BFD, whether neighbours can be reached
@@ -24,6 +25,7 @@ pub mod bfd;
 pub mod bgp;
 pub mod cost;
 pub mod greet;
+pub mod inquiry;
 pub mod ldp;
 pub mod machine;
 pub mod messages;

@@ -4,6 +4,7 @@
 //! gives messages, table writes and events. It knows neither the router around it nor any other protocol: what they
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
+use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
 use crate::owner::Owner;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
@@ -41,6 +42,9 @@ pub enum Listen {
     /// What the protocol listens to of IPv6 is taken if it is sent to this group, too, and comes by a port that has an
     /// IPv6 address.
     Group6(Ipv6Addr),
+    /// The UDP datagrams that the protocol listens to are taken if they are sent to an address of 127/8, too: what
+    /// tests an LSP is (RFC 8029, 2.1; RFC 5884, 7). They come as [`Arrival::Lsp`], with the labels that they had.
+    Loopback,
     /// Frames with an LLC header (IEEE 802.2) to this service access point.
     Llc(u8),
 }
@@ -48,7 +52,7 @@ pub enum Listen {
 impl Listen {
     /// May several protocols listen to it? A group is none by itself: it adds to what a protocol listens to.
     pub(crate) fn is_shared(self) -> bool {
-        matches!(self, Listen::Group(_) | Listen::EveryGroup | Listen::Group6(_))
+        matches!(self, Listen::Group(_) | Listen::EveryGroup | Listen::Group6(_) | Listen::Loopback)
     }
 }
 
@@ -71,6 +75,8 @@ pub enum Over {
 pub enum Arrival {
     /// In an IPv4 packet.
     Ip(IpArrival),
+    /// In an IPv4 packet to 127/8, with labels or without.
+    Lsp(LspArrival),
     /// In an IPv6 packet.
     Ip6(Ip6Arrival),
     /// In a frame with an LLC header.
@@ -82,6 +88,7 @@ impl Arrival {
     pub const fn port(&self) -> PortId {
         match self {
             Arrival::Ip(ip) => ip.port,
+            Arrival::Lsp(lsp) => lsp.ip.port,
             Arrival::Ip6(ip) => ip.port,
             Arrival::Llc(llc) => llc.port,
         }
@@ -117,6 +124,35 @@ pub struct IpArrival {
     pub router_alert: bool,
     /// What carried it above IP.
     pub over: Over,
+}
+
+/// What the headers of a received message said that tests an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LspArrival {
+    /// What its IP header said.
+    pub ip: IpArrival,
+    /// Entries of the label stack, the top first; those that are not there are zero.
+    words: [u32; LspArrival::MAX],
+    depth: u8,
+}
+
+impl LspArrival {
+    /// The deepest stack that is told.
+    pub const MAX: usize = 6;
+
+    /// A message that came with these entries of a label stack, as they are on the wire, the top first; nothing if they
+    /// are too many.
+    pub fn new(ip: IpArrival, stack: &[u32]) -> Option<LspArrival> {
+        let mut words = [0; LspArrival::MAX];
+        words.get_mut(..stack.len())?.copy_from_slice(stack);
+        Some(LspArrival { ip, words, depth: stack.len() as u8 })
+    }
+
+    /// The entries of the label stack, the top first: label, traffic class, bottom of stack, time to live (RFC 3032,
+    /// 2.1).
+    pub fn stack(&self) -> &[u32] {
+        &self.words[..usize::from(self.depth)]
+    }
 }
 
 /// What the IPv6 header of a received message said, and by which port it came.
@@ -192,6 +228,31 @@ pub struct LlcMessage {
     pub bytes: Vec<u8>,
 }
 
+/// A UDP datagram in IPv4 that a protocol sends along an LSP, whatever the tables say: by this port, with these labels.
+/// What is longer than the port takes is not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LspMessage {
+    /// The port by which it leaves.
+    pub port: PortId,
+    /// The neighbour that the frame goes to.
+    pub gateway: Ipv4Addr,
+    /// Entries of the label stack as they are on the wire, the top first; none where the first router takes the label
+    /// off before there is one.
+    pub stack: Vec<u32>,
+    /// IP source.
+    pub src: Ipv4Addr,
+    /// IP destination, of 127/8.
+    pub dst: Ipv4Addr,
+    /// Source and destination port.
+    pub ports: (u16, u16),
+    /// IP time to live.
+    pub ttl: u8,
+    /// Put the Router Alert option in (RFC 2113).
+    pub router_alert: bool,
+    /// What follows the UDP header.
+    pub bytes: Vec<u8>,
+}
+
 /// What a protocol wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
@@ -201,6 +262,10 @@ pub enum Output {
     Message6(Box<Message6>),
     /// Send a message in a frame with an LLC header.
     Llc(LlcMessage),
+    /// Send a datagram along an LSP.
+    Lsp(Box<LspMessage>),
+    /// Hand what both planes say to [`Protocol::handle_findings`].
+    Inquire(Box<Inquiry>),
     /// Write tables, and hand the driver's answer to [`Protocol::handle_ack`].
     Tables(Batch),
     /// Do something with a session of the protocol's own.
@@ -406,6 +471,18 @@ pub trait Protocol: Any + Send + Debug {
     /// Takes note of what changed around it. It is called after the call that made the change has returned, also if
     /// that was one of its own: protocols in the order of the array, changes in the order in which they were made.
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change);
+
+    /// What it has bound to an FEC of its own; nothing if it knows nothing of it. [`FecMapping::is_spoken`] is not its
+    /// business.
+    fn mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        let _ = (services, fec);
+        None
+    }
+
+    /// Takes the answer to an inquiry of its own.
+    fn handle_findings(&mut self, now: Time, context: &mut Context<'_>, findings: Findings) {
+        let _ = (now, context, findings);
+    }
 
     /// What is to be done next; nothing when the protocol is drained.
     fn poll_output(&mut self) -> Option<Output>;

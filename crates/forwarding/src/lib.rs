@@ -40,6 +40,7 @@ pub mod icmpv6;
 mod ilm;
 pub mod local;
 mod local6;
+mod look;
 pub mod offload;
 mod packet;
 mod phb;

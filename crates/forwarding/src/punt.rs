@@ -32,6 +32,11 @@ pub enum PuntReason {
         /// Labels in front of the IP header.
         labels: u8,
     },
+    /// A label without an entry, and the time to live would be over: dropped, unless it tests an LSP.
+    UnknownLabel {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
     /// Longer than the egress port takes: fragment, or answer with ICMP fragmentation needed.
     TooBig {
         /// The longest IP packet that fits: the port's MTU less the labels that the packet would leave with.

@@ -83,6 +83,7 @@ impl Naive {
                 1 if !top.bottom => return Punted,
                 1..16 => return Dropped(DropReason::ReservedLabel),
                 value => match self.ilm.get(&value) {
+                    None if ttl <= 1 => return Punted,
                     None => return Dropped(DropReason::UnknownLabel),
                     Some(n) => (Some(*n).filter(|n| n.next_hop != NextHop::Local), n.ttl),
                 },

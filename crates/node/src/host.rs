@@ -4,9 +4,9 @@
 //! is its source. It takes a packet to any of its addresses, whichever port it came by.
 
 use crate::echo;
-use crate::limiter::Limiter;
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use crate::probing::Probing;
+use base::Limiter;
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
 use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};

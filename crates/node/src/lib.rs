@@ -6,7 +6,6 @@ pub mod discovery;
 mod echo;
 pub mod host;
 mod host6;
-pub mod limiter;
 pub mod neighbors;
 pub mod peer;
 mod probing;

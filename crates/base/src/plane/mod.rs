@@ -5,6 +5,7 @@
 //! together again. What a driver is stands in crate `forwarding`. Nothing else crosses.
 
 mod ip_prefix;
+mod label_use;
 mod next_hop;
 mod prefix;
 mod prefix6;
@@ -14,6 +15,7 @@ mod unwritten;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use ip_prefix::IpPrefix;
+pub use label_use::LabelUse;
 pub use next_hop::{Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
 pub use prefix6::Prefix6;

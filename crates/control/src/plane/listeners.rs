@@ -57,6 +57,12 @@ impl ControlPlane {
         self.listener(listen).filter(joined)
     }
 
+    /// The protocol that listens to a UDP port, and to what is sent to 127/8.
+    pub fn lsp_listener(&self, port: u16) -> Option<Owner> {
+        let owner = self.listener(Listen::UdpPort(port))?;
+        self.groups.contains(&(owner, Listen::Loopback)).then_some(owner)
+    }
+
     /// The same of IPv6.
     pub fn group_listener6(&self, listen: Listen, group: Ipv6Addr) -> Option<Owner> {
         self.listener(listen).filter(|owner| self.groups.contains(&(*owner, Listen::Group6(group))))

@@ -1,10 +1,11 @@
 //! What a control plane wants done.
 
 use super::{ControlPlane, OWNER_SHIFT};
+use crate::inquiry::{Findings, Inquiry};
 use crate::owner::Owner;
-use crate::protocol::{Direction, LlcMessage, Message, Message6};
+use crate::protocol::{Direction, LlcMessage, LspMessage, Message, Message6};
 use crate::services::sessions::{Packet, SessionOutput};
-use base::plane::{Batch, TableOp};
+use base::plane::{Batch, LabelUse, TableOp};
 use base::{Event, Time};
 
 /// What a control plane wants done.
@@ -16,6 +17,10 @@ pub enum Output {
     Message6(Owner, Box<Message6>),
     /// Send a message in a frame with an LLC header.
     Llc(LlcMessage),
+    /// Send a datagram along an LSP.
+    Lsp(Box<LspMessage>),
+    /// Hand what is done with the labels of an inquiry to [`ControlPlane::answer`].
+    Inquire(Owner, Box<Inquiry>),
     /// Send a TCP segment or a UDP datagram by the tables.
     Packet(Packet),
     /// Write a route or a group of next hops, or take one out. In a box, since outputs are moved with every message
@@ -90,6 +95,11 @@ impl ControlPlane {
                     speaker.count(now, message.port, Direction::Sent, &message.bytes);
                     Output::Llc(message)
                 }
+                Some(Wanted::Lsp(message)) => {
+                    speaker.count(now, message.port, Direction::Sent, &message.bytes);
+                    Output::Lsp(message)
+                }
+                Some(Wanted::Inquire(inquiry)) => Output::Inquire(owner, inquiry),
                 Some(Wanted::Tables(mut batch)) => {
                     batch.transaction.0 |= u64::from(owner.0) << OWNER_SHIFT;
                     Output::Tables(batch)
@@ -98,5 +108,21 @@ impl ControlPlane {
             });
         }
         None
+    }
+
+    /// Answers an inquiry: by what is done with its labels, and by what the protocols have bound to its FECs. The first
+    /// that knows one answers.
+    pub fn answer(&mut self, now: Time, owner: Owner, inquiry: &Inquiry, labels: Vec<LabelUse>) {
+        let of = |fec| {
+            self.speakers.iter().find_map(|speaker| {
+                let mut mapping = speaker.protocol.mapping(&self.services, fec)?;
+                mapping.is_spoken = inquiry.port.is_none_or(|port| speaker.protocol.speaks_on(port));
+                Some(mapping)
+            })
+        };
+        let fecs = inquiry.fecs.iter().map(of).collect();
+        let findings = Findings { number: inquiry.number, labels, fecs };
+        self.call(owner, |protocol, context| protocol.handle_findings(now, context, findings));
+        self.tell_changes(now);
     }
 }

@@ -47,9 +47,10 @@ impl Forwarding {
                 }
                 label if label.is_reserved() => return Err(DropReason::ReservedLabel.into()),
                 label => {
-                    let entry = self.ilm.get(label.value()).ok_or(DropReason::UnknownLabel)?;
+                    let unknown = || unknown(bytes, ttl);
+                    let entry = self.ilm.get(label.value()).ok_or_else(unknown)?;
                     match entry.kind {
-                        Kind::Empty => return Err(DropReason::UnknownLabel.into()),
+                        Kind::Empty => return Err(unknown()),
                         Kind::Discard => return Err(DropReason::Discard.into()),
                         Kind::Local => {
                             popped = popped.pop(entry.ttl(), ttl);
@@ -170,4 +171,14 @@ impl Forwarding {
         self.egress(bytes, &plan, len)?;
         Ok(plan)
     }
+}
+
+/// A label without an entry. Whoever traces an LSP wants to know of it (RFC 8029, 4.4): what would not go on in any
+/// case, since its time to live is over, is looked at.
+#[cold]
+fn unknown(bytes: Bytes, ttl: u8) -> Exception {
+    if ttl <= 1 {
+        return PuntReason::UnknownLabel { labels: bytes.labels() }.into();
+    }
+    DropReason::UnknownLabel.into()
 }

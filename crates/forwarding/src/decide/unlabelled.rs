@@ -57,7 +57,13 @@ impl Forwarding {
             return Err(DropReason::NotForUs.into());
         }
         // RFC 1812, 5.3.7: addresses that no packet which is forwarded can have.
-        if !may_be_forwarded(Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]), to) {
+        let from = Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]);
+        if !may_be_forwarded(from, to) {
+            // RFC 8029, 2.1 and 4.4: what tests an LSP is sent to such an address, so that it gets no further than to
+            // the router where it leaves the LSP.
+            if to.is_loopback() && self.is_single_host(from) {
+                return Err(PuntReason::Local { labels }.into());
+            }
             return Err(DropReason::Malformed.into());
         }
         if !AGAIN && header_len > IPV4 {

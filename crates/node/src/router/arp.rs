@@ -96,6 +96,7 @@ impl Router {
             Waiting::Transit(ingress, frame) => self.forward_again(now, ingress, frame),
             Waiting::Along(ingress, frame) => self.send_along(now, ingress, frame),
             Waiting::Own(frame, via) => self.send(now, frame, via),
+            Waiting::Labelled(port, gateway, frame) => self.send_labelled(now, port, gateway, frame),
             Waiting::Copy(ingress, frame, branch) => self.send_copy(now, ingress, frame, branch),
         }
     }
@@ -113,7 +114,7 @@ impl Router {
     pub(super) fn drop_waiting(&mut self, item: Waiting, reason: DropReason) {
         match item {
             Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) => self.lose(port, frame, reason),
-            Waiting::Own(..) | Waiting::Along(..) => self.own.count(reason),
+            Waiting::Own(..) | Waiting::Along(..) | Waiting::Labelled(..) => self.own.count(reason),
         }
     }
 

@@ -54,10 +54,13 @@ impl Router {
                     return self.forward_again(now, port, frame);
                 }
             }
+            PuntReason::TtlExpired { labels } | PuntReason::UnknownLabel { labels }
+                if self.take_lsp_message(now, port, &frame, labels, reason) => {}
             PuntReason::TtlExpired { .. } => {
                 self.drop_received(port, DropReason::TtlExpired);
                 self.report(now, port, &frame, IcmpError::TimeExceeded);
             }
+            PuntReason::UnknownLabel { .. } => self.drop_received(port, DropReason::UnknownLabel),
             PuntReason::TooBig { mtu, labels } if self.is_ipv6(&frame, labels) => {
                 // RFC 8200, 5: only its source may cut a packet.
                 self.drop_received(port, DropReason::TooBig);

@@ -29,6 +29,9 @@ impl Router {
             return self.handle_local6(now, port, frame, labels);
         }
         if let Some(arrival) = self.read_ipv4(port, frame, labels, PuntReason::Local { labels }) {
+            if arrival.ip.dst.is_loopback() {
+                return self.handle_lsp_message(now, labels, arrival);
+            }
             self.handle_ipv4(now, frame, arrival);
         }
     }
@@ -134,6 +137,17 @@ impl Router {
 
     /// Hands the message that an IP packet carries to the protocol that listens to it.
     pub(super) fn signal(&mut self, now: Time, owner: Owner, arrival: Ipv4Arrival) {
+        self.signal_as(now, owner, arrival, |ip| Some(Arrival::Ip(ip)));
+    }
+
+    /// The same, where the protocol is told more than the IP header says; what can't be told is malformed.
+    pub(super) fn signal_as(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        arrival: Ipv4Arrival,
+        told: impl FnOnce(IpArrival) -> Option<Arrival>,
+    ) {
         let Range { mut start, mut end } = arrival.payload.clone();
         let mut ip = arrival.ip;
         if arrival.protocol == ipv4::Protocol::UDP {
@@ -147,7 +161,10 @@ impl Router {
             end = start + usize::from(datagram.length());
             start += udp::HEADER_LEN;
         }
-        self.offer(now, owner, Arrival::Ip(ip), arrival.frame, (start, end));
+        match told(ip) {
+            Some(told) => self.offer(now, owner, told, arrival.frame, (start, end)),
+            None => self.drop_received(ip.port, DropReason::StackDepth),
+        }
     }
 
     /// A frame with a length in the place of an EtherType: what follows is LLC (IEEE 802.3, 3.2.6).

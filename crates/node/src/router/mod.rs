@@ -20,6 +20,7 @@ mod listening;
 mod listening6_tests;
 #[cfg(test)]
 mod listening_tests;
+mod lsp;
 mod signalling;
 mod signalling6;
 #[cfg(test)]
@@ -27,16 +28,16 @@ mod tests;
 
 pub use config::{Address6, Conditioning, PortSetup, RouterConfig};
 
-use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
+use base::Limiter;
 use base::device::{DropCounters, DropReason};
 use base::plane::{
     Batch, GroupId, Member, NextHop, PortConfig, Prefix6, Table, TableOp, TransactionId, Unwritten,
 };
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use forwarding::driver::Written;
 use forwarding::explain::Explained;
 use forwarding::{Driver, Exception, Forwarding, ForwardingPlane, Notice};
@@ -51,6 +52,9 @@ enum Waiting {
     /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the
     /// tables to say.
     Own(Frame, Option<(PortId, IpAddr)>),
+    /// A packet of this router behind labels: room for Ethernet, labels, then IP; the port by which it leaves, and the
+    /// neighbour.
+    Labelled(PortId, Ipv4Addr, Frame),
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
     /// A frame in transit that is replicated, the port that it came by, and which of its copies this is.
@@ -67,6 +71,7 @@ impl Waiting {
         match self {
             Waiting::Transit(_, frame)
             | Waiting::Own(frame, _)
+            | Waiting::Labelled(_, _, frame)
             | Waiting::Along(_, frame)
             | Waiting::Copy(_, frame, _) => frame,
         }

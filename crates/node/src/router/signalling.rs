@@ -10,20 +10,23 @@ use control::plane::{self, Offered};
 use control::protocol::{Arrival, LlcMessage, Message, Over};
 use control::services::sessions::Packet;
 use core::net::{IpAddr, Ipv4Addr};
-use wire::{ethernet, ipv4, udp};
+use wire::{ethernet, ipv4, mpls, udp};
 
 /// How many signalling frames' memory is kept, and the longest that is.
 const SPARE_MAX: usize = 64;
 const SPARE_BYTES: usize = 4096;
 
+/// Labels at most in front of a packet of this router that a protocol sends along an LSP.
+const LABELS_MAX: usize = 6;
+
 /// What of an IP header is not the same in all packets of this router.
-struct Header {
-    src: Ipv4Addr,
-    dst: Ipv4Addr,
-    ttl: u8,
-    dscp: base::Dscp,
-    dont_fragment: bool,
-    options: ipv4::Options,
+pub(super) struct Header {
+    pub(super) src: Ipv4Addr,
+    pub(super) dst: Ipv4Addr,
+    pub(super) ttl: u8,
+    pub(super) dscp: base::Dscp,
+    pub(super) dont_fragment: bool,
+    pub(super) options: ipv4::Options,
 }
 
 impl Router {
@@ -78,6 +81,8 @@ impl Router {
                 match output {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
                     plane::Output::Message6(owner, message) => self.send_message6(now, owner, *message),
+                    plane::Output::Lsp(message) => self.send_lsp_message(now, *message),
+                    plane::Output::Inquire(owner, inquiry) => self.inquire(now, owner, &inquiry),
                     plane::Output::Llc(message) => self.send_llc(now, &message),
                     plane::Output::Packet(packet) => self.send_packet(now, packet),
                     plane::Output::Route(op) => self.write(now, vec![*op]),
@@ -97,7 +102,7 @@ impl Router {
         let Message { port, next, src, dst, over, ttl, router_alert, bytes } = message;
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
         let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: false, options };
-        let frame = self.packet(header, over, &bytes);
+        let frame = self.packet(header, over, &bytes, &[]);
         self.control.recycle(owner, bytes);
         if dst.is_multicast() || dst.is_broadcast() {
             let mac = if dst.is_broadcast() { MacAddr::BROADCAST } else { group_mac(dst) };
@@ -120,12 +125,13 @@ impl Router {
         };
         let dont_fragment = matches!(over, Over::Ip(_));
         let header = Header { src, dst, ttl, dscp, dont_fragment, options: ipv4::Options::NONE };
-        let frame = self.packet(header, over, &bytes);
+        let frame = self.packet(header, over, &bytes, &[]);
         self.send(now, frame, None);
     }
 
-    /// An IP packet of this router, with room for Ethernet in front.
-    fn packet(&mut self, header: Header, over: Over, bytes: &[u8]) -> Frame {
+    /// An IP packet of this router behind these entries of a label stack, the top first, with room for Ethernet in front.
+    /// If there are labels, the EtherType is there.
+    pub(super) fn packet(&mut self, header: Header, over: Over, bytes: &[u8], stack: &[u32]) -> Frame {
         self.ident = self.ident.wrapping_add(1);
         let Header { src, dst, ttl, dscp, dont_fragment, options } = header;
         let (protocol, above) = match over {
@@ -146,9 +152,16 @@ impl Router {
             payload_len: (above + bytes.len()) as u16,
             options,
         };
-        let mut header = [0; ethernet::HEADER_LEN + 60];
-        let len = ethernet::HEADER_LEN + ip.buffer_len();
-        ip.emit(&mut header[ethernet::HEADER_LEN..len]);
+        let labels = stack.len().min(LABELS_MAX);
+        let start = ethernet::HEADER_LEN + labels * mpls::ENTRY_LEN;
+        let len = start + ip.buffer_len();
+        let mut header = [0; ethernet::HEADER_LEN + LABELS_MAX * mpls::ENTRY_LEN + 60];
+        if labels > 0 {
+            header[12..14].copy_from_slice(&ethernet::EtherType::MPLS.0.to_be_bytes());
+        }
+        let room = header[ethernet::HEADER_LEN..start].chunks_exact_mut(mpls::ENTRY_LEN);
+        room.zip(stack).for_each(|(room, word)| room.copy_from_slice(&word.to_be_bytes()));
+        ip.emit(&mut header[start..len]);
         let body = match over {
             Over::Ip(_) => Body::owned(bytes),
             Over::Udp { src: from, dst: to } => Body::owned(datagram((src, dst), (from, to), bytes)),

@@ -1,6 +1,6 @@
-//! How often a router may do what others make it do (RFC 1812, 4.3.2.8): a token bucket.
+//! How often a node may do what others make it do (RFC 1812, 4.3.2.8): a token bucket.
 
-use base::{Span, Time};
+use crate::{Span, Time};
 
 /// A token bucket, kept as the time at which it is full again.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,82 @@
+//! Inquiries to both planes: what do the tables in force do with a label, and what have the protocols of the node bound
+//! to an FEC? Whoever tests LSPs compares the two (RFC 8029, 4.4).
+//!
+//! A protocol asks by [`Output::Inquire`](crate::protocol::Output::Inquire). All of an inquiry is answered at one moment,
+//! by [`Protocol::handle_findings`](crate::protocol::Protocol::handle_findings). The protocol that an FEC belongs to
+//! answers by [`Protocol::mapping`](crate::protocol::Protocol::mapping).
+
+use base::plane::{LabelUse, Leg};
+use base::{Label, PortId};
+pub use wire::lsp_ping::Fec;
+
+/// What a protocol wants to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inquiry {
+    /// By which the answer is told from others; the protocol chooses it.
+    pub number: u64,
+    /// The port by which packets are said to come.
+    pub port: Option<PortId>,
+    /// What is done with these labels?
+    pub labels: Vec<Label>,
+    /// What is bound to these FECs?
+    pub fecs: Vec<Fec>,
+}
+
+/// The answer to an [`Inquiry`], in the order of what was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// The number of the inquiry.
+    pub number: u64,
+    /// What the tables in force do with labels.
+    pub labels: Vec<LabelUse>,
+    /// What protocols have bound to FECs; nothing for one that nobody knows.
+    pub fecs: Vec<Option<FecMapping>>,
+}
+
+base::words! {
+    /// What gives labels, in the order of their numbers in RFC 8029, 3.4.1.2.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum GivenBy {
+        /// It is not known.
+        Unknown = "unknown",
+        /// Nothing: somebody has written it down.
+        Static = "static",
+        /// BGP (RFC 8277).
+        Bgp = "bgp",
+        /// LDP, or its predecessor TDP.
+        Ldp = "ldp",
+        /// RSVP-TE.
+        RsvpTe = "rsvp-te",
+    }
+    default Unknown;
+}
+
+impl GivenBy {
+    /// Its number on the wire.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// What a protocol has bound to an FEC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FecMapping {
+    /// What gives its labels.
+    pub by: GivenBy,
+    /// The label that others were given, implicit null if packets come without one; nothing if nobody was given any.
+    pub given: Option<Label>,
+    /// Does the LSP end here?
+    pub is_egress: bool,
+    /// Where packets go on, with the labels that other routers have given, the last of them outermost: implicit null is
+    /// among them.
+    pub legs: Vec<Leg>,
+    /// Is the protocol spoken on the port of the inquiry? True without one.
+    pub is_spoken: bool,
+}
+
+impl FecMapping {
+    /// A mapping of a router at which the LSP ends.
+    pub const fn egress(by: GivenBy, given: Option<Label>) -> FecMapping {
+        FecMapping { by, given, is_egress: true, legs: Vec::new(), is_spoken: true }
+    }
+}

@@ -1,0 +1,102 @@
+//! What tests LSPs: datagrams to 127/8 that leave one, or whose time to live is over on it, and those that are sent along
+//! one (RFC 8029, 4.3 and 4.4; RFC 5884, 7).
+
+use super::arrival::Ipv4Arrival;
+use super::signalling::Header;
+use super::{Router, Waiting};
+use base::device::DropReason;
+use base::{Frame, PortId, Time};
+use control::inquiry::Inquiry;
+use control::owner::Owner;
+use control::protocol::{Arrival, LspArrival, LspMessage, Over};
+use core::net::Ipv4Addr;
+use forwarding::PuntReason;
+use forwarding::punt::{ip_offset, labels_of};
+use wire::{ethernet, ipv4, mpls, udp};
+
+impl Router {
+    /// Takes a frame that would go no further, if it is a datagram to 127/8 that a protocol listens to.
+    pub(super) fn take_lsp_message(
+        &mut self,
+        now: Time,
+        port: PortId,
+        frame: &Frame,
+        labels: u8,
+        reason: PuntReason,
+    ) -> bool {
+        let at = ip_offset(labels);
+        let ip = frame.header().get(at..).and_then(|ip| ip.first_chunk::<20>());
+        let is_meant = |ip: &[u8; 20]| {
+            ip[0] >> 4 == 4
+                && ipv4::Protocol(ip[9]) == ipv4::Protocol::UDP
+                && Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]).is_loopback()
+        };
+        if !ip.is_some_and(is_meant) {
+            return false;
+        }
+        let Some(arrival) = self.read_ipv4(port, frame, labels, reason) else { return true };
+        if self.lsp_listener(&arrival).is_none() {
+            self.recycle(arrival.frame);
+            return false;
+        }
+        self.handle_lsp_message(now, labels, arrival);
+        true
+    }
+
+    fn lsp_listener(&self, arrival: &Ipv4Arrival) -> Option<Owner> {
+        let is_whole = !arrival.is_fragment && arrival.protocol == ipv4::Protocol::UDP;
+        let datagram = udp::Packet::new_checked(arrival.payload()).ok().filter(|_| is_whole)?;
+        self.control.lsp_listener(datagram.dst_port())
+    }
+
+    /// A packet to 127/8 that came with so many labels. What nobody listens to has no business outside a host (RFC 1122,
+    /// 3.2.1.3).
+    pub(super) fn handle_lsp_message(&mut self, now: Time, labels: u8, arrival: Ipv4Arrival) {
+        let port = arrival.ip.port;
+        let Some(owner) = self.lsp_listener(&arrival) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
+        let stack = arrival.frame.get(ethernet::HEADER_LEN..ip_offset(labels)).unwrap_or_default();
+        let (words, _) = stack.as_chunks::<{ mpls::ENTRY_LEN }>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_be_bytes(*word)).collect();
+        self.signal_as(now, owner, arrival, |ip| LspArrival::new(ip, &words).map(Arrival::Lsp));
+    }
+
+    /// Tells a protocol what is done with labels; the control plane says what is bound to FECs.
+    pub(super) fn inquire(&mut self, now: Time, owner: Owner, inquiry: &Inquiry) {
+        let labels = inquiry.labels.iter().map(|label| self.forwarding().label_use(*label)).collect();
+        self.control.answer(now, owner, inquiry, labels);
+    }
+
+    /// Sends a datagram along an LSP.
+    pub(super) fn send_lsp_message(&mut self, now: Time, message: LspMessage) {
+        let LspMessage { port, gateway, stack, src, dst, ports, ttl, router_alert, bytes } = message;
+        let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
+        let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: true, options };
+        let over = Over::Udp { src: ports.0, dst: ports.1 };
+        let frame = self.packet(header, over, &bytes, &stack);
+        self.send_labelled(now, port, gateway, frame);
+    }
+
+    /// Sends a frame with room for Ethernet in front, behind which its labels stand, to a neighbour.
+    pub(super) fn send_labelled(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mut frame: Frame) {
+        let Some(setup) = self.config.ports.get(port.index()) else {
+            return self.own.count(DropReason::NoRoute);
+        };
+        if !self.up[port.index()] {
+            return self.own.count(DropReason::PortDown);
+        }
+        if frame.len() - ethernet::HEADER_LEN as u32 > setup.mtu {
+            return self.own.count(DropReason::TooBig);
+        }
+        let Some(dst) = self.neighbors.get(port, gateway.into()) else {
+            return self.wait_for(now, port, gateway.into(), Waiting::Labelled(port, gateway, frame));
+        };
+        // What has no label is an IPv4 packet: its first half byte says so, and its EtherType was left to us.
+        let is_labelled = labels_of(&frame) > 0;
+        let ethertype = if is_labelled { ethernet::EtherType::MPLS } else { ethernet::EtherType::IPV4 };
+        ethernet::Repr::untagged(dst, setup.mac, ethertype)
+            .emit(&mut frame.header_mut()[..ethernet::HEADER_LEN]);
+        self.send_frame(now, port, frame);
+    }
+}
