@@ -1,6 +1,7 @@
 //! What a user (or the engine, for the state of links) tells a device.
 
 use crate::ids::PortId;
+use crate::label::Label;
 use crate::plane::{GroupId, Member, NextHop, Prefix, Prefix6};
 use crate::protocol_value::ProtocolValue;
 use core::net::IpAddr;
@@ -44,6 +45,14 @@ pub enum Command {
     Route6Remove {
         /// Destinations that take the route.
         prefix: Prefix6,
+    },
+    /// Writes another label into the entry of an incoming label, or takes the entry out, and tells no protocol: a fault of
+    /// the forwarding plane that the control plane does not see.
+    LabelFault {
+        /// The label with which packets come.
+        label: Label,
+        /// The label with which they leave, by the same way; without one, there is no entry any more.
+        out: Option<Label>,
     },
     /// Something that only one protocol of the node understands.
     Protocol(ProtocolValue),

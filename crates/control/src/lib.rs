@@ -14,6 +14,7 @@
 //! - [`bfd`]: BFD, whether neighbours can be reached
 //! - [`bgp`]: BGP-4, routes between and within autonomous systems
 //! - [`ldp`]: LDP, labels for the routes of a router
+//! - [`lsp_ping`]: LSP ping and traceroute, whether both planes agree on an LSP
 //! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`tdp`]: TDP, the tag-switching dialect that LDP came from
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
@@ -27,6 +28,7 @@ pub mod cost;
 pub mod greet;
 pub mod inquiry;
 pub mod ldp;
+pub mod lsp_ping;
 pub mod machine;
 pub mod messages;
 pub mod ospf;
@@ -51,6 +53,7 @@ pub const PROTOCOLS: &[protocol::Known] = &[
     bgp::Bgp::KNOWN,
     tdp::Tdp::KNOWN,
     bfd::Bfd::KNOWN,
+    lsp_ping::LspPing::KNOWN,
 ];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.

@@ -12,6 +12,8 @@ use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
 use control::Setup;
 use control::bfd::Bfd;
 use control::bfd::section::BfdSpec;
+use control::lsp_ping::LspPing;
+use control::lsp_ping::section::LspPingSpec;
 use control::rsvp;
 use control::rsvp::transport;
 use control::services::{Attached, Beyond};
@@ -110,7 +112,8 @@ impl Network {
         spec.facts().is_own_router() && !spec.protocols.find_routes()
     }
 
-    /// How the protocols of a router are set up: RSVP-TE, then others, and BFD as usual where one of them needs it.
+    /// How the protocols of a router are set up: RSVP-TE, then others, BFD as usual where one of them needs it,
+    /// and LSP ping.
     fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
         let rsvp = rsvp_config(spec, self.ports_of(node).count() as u16);
         let rsvp: Arc<dyn Setup> = Arc::new(rsvp::Config { calendar_ns: self.calendar_ns, ..rsvp });
@@ -122,6 +125,10 @@ impl Network {
         let is_spoken = spec.protocols.spoken().any(|spoken| spoken.protocol == Bfd::ID);
         if !is_spoken && all.iter().any(|setup| setup.watches()) {
             all.push(Arc::new(BfdSpec::default()));
+        }
+        // RFC 8029, 1: every router on an LSP answers whoever tests it.
+        if !spec.protocols.spoken().any(|spoken| spoken.protocol == LspPing::ID) {
+            all.push(Arc::new(LspPingSpec::default()));
         }
         all
     }

@@ -19,6 +19,7 @@ mod ipv6;
 pub mod kernels;
 pub mod kind;
 mod live;
+mod lsp_tests;
 mod lsps;
 mod meeting;
 pub mod paths;
@@ -157,6 +158,8 @@ pub struct Network {
     incarnation: u64,
     /// Calendar time at time zero, of a network that runs in real time.
     calendar_ns: Option<u64>,
+    /// Tests of LSPs that were begun: the number of the last.
+    lsp_tests: u32,
 }
 
 impl Network {

@@ -250,6 +250,32 @@ base::problems! {
 }
 
 base::problems! {
+    /// Problems of tests of LSPs that users ask for.
+    pub enum LspTestProblem {
+        /// A node that has no LSPs.
+        NoRouter { node: String } is Conflict, "lsp-test-no-router", "'{node}' is no router: LSPs are tested from routers";
+        /// A name that nothing has which can be tested.
+        NoTarget { name: String } is UnknownName, "lsp-test-no-target", "'{name}' is no address and no prefix, and neither a node nor an LSP has that name";
+        /// A name that no LSP has.
+        NoLsp { name: String } is UnknownName, "lsp-test-no-lsp", "no LSP is named '{name}'";
+        /// An LSP of another head end.
+        Elsewhere { name: String, from: String, here: String } is Conflict, "lsp-test-elsewhere", "lsp '{name}' begins at '{from}', not at '{here}'";
+        /// An LSP that the group does not have.
+        NoIndex { name: String, index: u32, count: usize } is OutOfRange, "lsp-test-no-index", "lsp '{name}': index={index} of {count}";
+        /// An LSP that carries no traffic.
+        IsDown { name: String } is Conflict, "lsp-test-down", "lsp '{name}' is down: there is nothing to be tested";
+        /// An address that routers would forward.
+        Destination { address: String } is OutOfRange, "lsp-test-destination", "{address}: an address of 127.0.0.0/8 is needed, which no router forwards (RFC 8029, 4.3)";
+        /// A number that no label has.
+        Label { label: u32 } is OutOfRange, "lsp-test-label", "label={label}: 0 to 1048575";
+        /// A label without an entry.
+        NoEntry { node: String, label: u32 } is UnknownName, "lsp-test-no-entry", "'{node}' has no entry for label {label}";
+        /// A device that took no command.
+        Failed { error: String } is Failed, "lsp-test-failed", "{error}";
+    }
+}
+
+base::problems! {
     /// What is surprising about a network that can be built as it is described: warnings.
     pub enum AdviceProblem {
         /// Nodes that nothing leads to.

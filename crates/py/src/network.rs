@@ -3,7 +3,7 @@
 use crate::capture;
 use crate::describe::{object, value};
 use crate::draft::PyDraft;
-use crate::error::{diagnostic, input, network, run, warning};
+use crate::error::{diagnostic, input, network, of_network, run, warning};
 use crate::table::PyTable;
 use base::describe::{Describe, Value};
 use base::diagnostic::{Diagnostic, os_text};
@@ -187,6 +187,23 @@ impl PyNetwork {
         let to: std::net::IpAddr =
             to.parse().map_err(|_| input(format!("ping: '{to}' is neither an IPv4 nor an IPv6 address")))?;
         self.inner().ping(node, to, ttl, sequence).map_err(network)
+    }
+
+    /// Begins a test of an LSP: its number in table `lsp_probes`.
+    fn test_lsp(&mut self, node: usize, asked: &str) -> PyResult<u32> {
+        let asked = serde_json::from_str(asked).map_err(input)?;
+        self.inner().test_lsp(node, &asked).map_err(|found| of_network(&found))
+    }
+
+    /// Has a test of an LSP ended?
+    fn is_lsp_tested(&mut self, node: usize, number: u32) -> bool {
+        self.inner().is_lsp_tested(node, number)
+    }
+
+    /// Has the tables of a router do something else with a label.
+    #[pyo3(signature = (node, label, out=None))]
+    fn break_label(&mut self, node: usize, label: u32, out: Option<u32>) -> PyResult<()> {
+        self.inner().break_label(node, label, out).map_err(|found| of_network(&found))
     }
 
     #[pyo3(signature = (name, node=None))]

@@ -3,6 +3,7 @@
 use crate::captures::Captures;
 use crate::drive;
 use crate::log::Log;
+use crate::lsp_tests::LspTests;
 use crate::names;
 use crate::probes::{Asked, Probes};
 use crate::process;
@@ -36,6 +37,8 @@ pub struct Instance {
     pub log: Log,
     /// Pings and traces whose answers clients wait for.
     pub probes: Probes,
+    /// Tests of LSPs whose answers clients wait for.
+    pub lsp_tests: LspTests,
     /// Captures whose files are being written.
     pub captures: Captures,
     /// Where it is recorded.
@@ -70,6 +73,7 @@ impl Instance {
             node,
             log,
             probes: Probes::default(),
+            lsp_tests: LspTests::default(),
             captures: Captures::default(),
             recording: None,
             up_since: since.map_or(0.0, |since| since.as_secs_f64()),
@@ -112,9 +116,20 @@ impl Instance {
                 trace: true,
                 timeout_s: trace.timeout_s,
             }),
+            Request::TestLsp(asked) => return self.test_lsp(client, asked),
             other => return Reply::Now(self.carry_out(other)),
         };
         match asked.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
+            Ok(()) => Reply::Later,
+            Err(sentence) => Reply::Now(Err(sentence)),
+        }
+    }
+
+    fn test_lsp(&mut self, client: ClientId, asked: Map<String, Value>) -> Reply {
+        let asked = described(&Value::Object(asked));
+        let begun =
+            asked.and_then(|asked| self.lsp_tests.begin(&mut self.network, self.node, client, &asked));
+        match begun {
             Ok(()) => Reply::Later,
             Err(sentence) => Reply::Now(Err(sentence)),
         }
@@ -141,7 +156,11 @@ impl Instance {
                 self.stopped = true;
                 Ok(Value::Null)
             }
-            Request::Ping(_) | Request::Traceroute(_) => Ok(Value::Null),
+            Request::BreakLabel(fault) => {
+                self.network.break_label(self.node, fault.label, fault.out).map_err(text)?;
+                Ok(Value::Null)
+            }
+            Request::Ping(_) | Request::Traceroute(_) | Request::TestLsp(_) => Ok(Value::Null),
         }
     }
 

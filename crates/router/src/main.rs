@@ -13,6 +13,7 @@ mod config;
 mod drive;
 mod instance;
 mod log;
+mod lsp_tests;
 mod names;
 mod probes;
 mod process;

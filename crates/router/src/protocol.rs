@@ -28,6 +28,10 @@ pub enum Request {
     Traceroute(Traceroute),
     /// What decides here on a packet: a table. The fields are those of a packet in `path` of a network.
     Path(serde_json::Map<String, Value>),
+    /// Tests an LSP (RFC 8029) as a description of the network has it; the answer comes when the test has ended.
+    TestLsp(serde_json::Map<String, Value>),
+    /// Has the tables do something else with a label, without telling the control plane.
+    BreakLabel(BreakLabel),
     /// Puts a fault on a link.
     Fault(serde_json::Map<String, Value>),
     /// Takes all faults away.
@@ -85,6 +89,17 @@ pub struct Traceroute {
     /// Seconds to wait for replies; 2 if not given, at most 60.
     #[serde(default = "two")]
     pub timeout_s: f64,
+}
+
+/// A fault of the tables that the control plane does not see.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BreakLabel {
+    /// The label with which packets come.
+    pub label: u32,
+    /// The label with which they leave; without one, its entry is taken out.
+    #[serde(default)]
+    pub out: Option<u32>,
 }
 
 fn ttl_max() -> u8 {

@@ -108,7 +108,7 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
     let mut more = false;
     loop {
         let now = instance.network.now();
-        let until = match (more, instance.probes.any()) {
+        let until = match (more, instance.probes.any() || instance.lsp_tests.any()) {
             (true, _) => now,
             (false, true) => tick.min(now + PROBE_TICK),
             (false, false) => tick,
@@ -120,6 +120,10 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         instance.listen();
         let now = instance.network.now();
         for (client, answer) in instance.probes.finished(&instance.network, now) {
+            server.reply(client, answer);
+        }
+        let Instance { lsp_tests, network, node, .. } = &mut *instance;
+        for (client, answer) in lsp_tests.finished(network, *node) {
             server.reply(client, answer);
         }
         instance.clients = server.clients();
@@ -154,6 +158,7 @@ fn later(tick: Time, now: Time) -> Time {
 fn keep_house(instance: &mut Instance, server: &Server) {
     drive::tell_changes(&mut instance.network, &mut instance.log);
     instance.probes.keep(|client| server.has(client));
+    instance.lsp_tests.keep(|client| server.has(client));
     let now = instance.network.world().now();
     if now >= instance.forget_at {
         instance.forget_at = now + Span(KEPT.0 / 10);

@@ -128,6 +128,86 @@ def traceroute(
     raise typer.Exit(0 if found["reached"] else 1)
 
 
+Protocol = Annotated[
+    str | None, typer.Option(help="Who gives the labels: rsvp, ldp, bgp or any; by default, what TO is.")
+]
+Index = Annotated[int, typer.Option(min=0, help="Which LSP of a group.")]
+Reply = Annotated[str, typer.Option(help="How replies come: udp, router-alert, none or control-channel.")]
+Size = Annotated[int | None, typer.Option(min=1, help="Bytes of the IP packet.")]
+Tested = Annotated[str, typer.Argument(help="An LSP that begins at NODE, or a node, address or prefix.")]
+
+
+def _test_lsp(
+    asked: dict[str, Any],
+    wait_s: float,
+    node: str | None,
+    lab: str | None,
+    socket: Path | None,
+    as_json: bool,
+) -> None:
+    """Test an LSP, print what was replied, and end: exit code 0 if the last reply says that it ends there."""
+    from .node_tables import print_lsp_test, rows
+
+    asked = {key: value for key, value in asked.items() if value is not None}
+    with connect(node, lab, socket) as control:
+        found = control.ask("test-lsp", asked, wait_s=wait_s)
+    if as_json:
+        _json(rows(found))
+    else:
+        print_lsp_test(rows(found))
+    codes = found["code"]
+    raise typer.Exit(0 if codes and codes[-1] == LSP_ENDS else 1)
+
+
+LSP_ENDS = 3
+"""The return code of the router where an LSP ends (RFC 8029, 3.1)."""
+
+
+@app.command("lsp-ping")
+def lsp_ping(
+    to: Tested,
+    node: Node = None,
+    count: Annotated[int, typer.Option("--count", "-c", min=1, help="How many requests.")] = 4,
+    interval: Annotated[str, typer.Option(help="Time between two.")] = "1 s",
+    protocol: Protocol = None,
+    index: Index = 0,
+    reply: Reply = "udp",
+    size: Size = None,
+    wait: Wait = "2 s",
+    lab: Lab = None,
+    socket: Socket = None,
+    as_json: AsJson = False,
+) -> None:
+    """Test an LSP from end to end (LSP ping, RFC 8029). Exit code 1 if it does not end where it is to."""
+    from ..units import span_ps
+
+    wait_s = count * span_ps(interval, "interval") / 1e12 + span_ps(wait, "wait") / 1e12
+    asked = {"to": to, "count": count, "interval": interval, "protocol": protocol, "index": index}
+    asked |= {"reply": reply, "size": size, "wait": wait}
+    _test_lsp(asked, wait_s, node, lab, socket, as_json)
+
+
+@app.command("lsp-traceroute")
+def lsp_traceroute(
+    to: Tested,
+    node: Node = None,
+    hops: Annotated[int, typer.Option(min=1, max=255, help="The most hops.")] = 30,
+    protocol: Protocol = None,
+    index: Index = 0,
+    reply: Reply = "udp",
+    wait: Wait = "2 s",
+    lab: Lab = None,
+    socket: Socket = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask each router on an LSP what it does with its packets (RFC 8029). Exit code 1 if the end is not reached."""
+    from ..units import span_ps
+
+    wait_s = hops * span_ps(wait, "wait") / 1e12
+    asked = {"to": to, "trace": True, "hops": hops, "protocol": protocol, "index": index}
+    _test_lsp(asked | {"reply": reply, "wait": wait}, wait_s, node, lab, socket, as_json)
+
+
 @app.command()
 def lsp(
     action: Annotated[str, typer.Argument(metavar="DO", help="signal, tear, reoptimise or route.")],

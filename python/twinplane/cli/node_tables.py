@@ -210,6 +210,29 @@ def print_trace(found: Mapping[str, Any]) -> None:
     print_table(["Hop", "Router", "Address", "Labels", "Time"], cells, left=3, title=f"to {found['to']}{end}")
 
 
+def print_lsp_test(found: Sequence[Mapping[str, Any]]) -> None:
+    """The requests of a test of an LSP, and what was replied."""
+
+    def way_on(row: Mapping[str, Any]) -> str:
+        ways = zip(row["downstream"], row["downstream_labels"], strict=True)
+        return ", ".join(f"{to} with {labels}" if labels else str(to) for to, labels in ways)
+
+    cells = [
+        (
+            str(row["sequence"]),
+            str(row["hop"]),
+            row["from"] or "-",
+            format_time(None if row["delay_ps"] is None else row["delay_ps"] / 1e12),
+            row["meaning"] or row["outcome"],
+            "-" if row["code"] is None else f"{row['code']}" + (f" at {row['depth']}" if row["depth"] else ""),
+            way_on(row) or "-",
+        )
+        for row in found
+    ]
+    titles = ["Request", "TTL", "Reply of", "Delay", "Meaning", "Code", "Packets go on to"]
+    print_table(titles, cells, left=7, title=found[0]["fec"] if found else None)
+
+
 def _who(found: Mapping[str, Any]) -> str:
     return f"{found['node']} ({found['from']})" if found.get("node") else str(found["from"])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import history, paths, probing, traffic
+from .. import core
+from . import history, lsp_tests, paths, probing, traffic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,6 +108,18 @@ class Answers:
         import polars as pl
 
         return pl.DataFrame(self._engine.path(node, packet))
+
+    def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
+        """See `Owner`."""
+        number = lsp_tests.run(self._engine, node, to, options)
+        rows = self._tables.table("lsp_probes", node)
+        return rows.filter(rows["number"] == number).drop("node", "number")
+
+    def break_label(self, node: Node, label: int, out: int | None) -> None:
+        """See `Owner`."""
+        self._engine.start()
+        with core.translated():
+            self._engine.running().break_label(node.index, label, out)
 
     def send(self, peer: Node, frame: bytes) -> None:
         """See `Owner`."""

@@ -87,6 +87,12 @@ class Owner(Protocol):
     def path(self, node: Node, packet: dict[str, Any]) -> pl.DataFrame:
         """What decides on a packet from a node; see `Prober.path`."""
 
+    def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
+        """The requests of a test of an LSP, and the replies; see `Router.lsp_ping`."""
+
+    def break_label(self, node: Node, label: int, out: int | None) -> None:
+        """Have the tables of a router do something else with a label; see `Router.break_label`."""
+
     def send(self, peer: Node, frame: bytes) -> None:
         """Put a frame on the link of a peer now."""
 

@@ -157,6 +157,39 @@ class Router(HeadEnd, Prober):
 
     kind = "router"
 
+    def lsp_ping(
+        self, to: Lsp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any
+    ) -> pl.DataFrame:
+        """Test an LSP from end to end (LSP ping, RFC 8029); runs until all replies are there, or late.
+
+        `to` is an LSP that begins here, or a node, address or prefix that packets get a label to. A row for
+        each request, as in table `lsp_probes`: `outcome`, `from`, `delay_s`, the return `code` with its
+        `depth` and `meaning`. Code 3 says that the LSP ends where it is to.
+
+        Options: `protocol` (``"rsvp"``, ``"ldp"``, ``"bgp"``, ``"any"``), `index` of an LSP in its group,
+        `wait` for a reply (``"2 s"``), `reply` (``"udp"``, ``"router-alert"``, ``"none"``,
+        ``"control-channel"``), `size` of the IP packet in bytes, `tos` of replies, `destination` (an address
+        of 127.0.0.0/8, by which routers choose among several ways).
+        """
+        return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
+
+    def lsp_traceroute(self, to: Lsp | Node | str, *, hops: int = 30, **options: Any) -> pl.DataFrame:
+        """What each router on an LSP does with its packets (RFC 8029), until the end or the first fault.
+
+        Rows and options are those of `lsp_ping`. `downstream` and `downstream_labels` are the next routers
+        and the labels that packets go on with. A router where both planes say different things answers with
+        a code other than 8 (label switched) or 3 (end of the LSP).
+        """
+        return self.owner.test_lsp(self, to, {"trace": True, "hops": hops, **options})
+
+    def break_label(self, label: int, out: int | None = None) -> None:
+        """Have the tables put another label in the place of `label`, and tell no protocol.
+
+        It is a fault of the forwarding plane that the control plane does not see. Without `out`, there is no
+        entry for the label any more. A `TwinplaneError` if there is none now.
+        """
+        self.owner.break_label(self, label, out)
+
     def _table(self, name: str) -> pl.DataFrame:
         return self.owner.table(name, self)
 

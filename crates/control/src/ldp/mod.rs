@@ -22,13 +22,14 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
+use crate::inquiry::{Fec, FecMapping};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
-use crate::services::Pace;
 use crate::services::distribution::{
     Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings,
 };
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
+use crate::services::{Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
@@ -367,6 +368,13 @@ impl Protocol for Ldp {
         }
         self.settle(now, context);
         self.watch(context);
+    }
+
+    fn mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        let (Fec::LdpIpv4 { prefix, length } | Fec::GenericIpv4 { prefix, length }) = *fec else {
+            return None;
+        };
+        self.labels.mapping(services, Prefix::new(prefix, length))
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -29,6 +29,7 @@ mod event;
 mod explicit_route;
 mod failure;
 mod faults;
+mod fec;
 mod ftn;
 mod head;
 mod ingress;

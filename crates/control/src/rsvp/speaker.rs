@@ -2,6 +2,7 @@
 
 use super::signals::SignalRecord;
 use super::{Config, Interface, Rsvp};
+use crate::inquiry::{Fec, FecMapping};
 use crate::protocol::{
     Arrival, Change, Context, Direction, Known, Listen, Output, Protocol, Setup, Topic, UNKNOWN_KIND,
 };
@@ -136,6 +137,10 @@ impl Protocol for Rsvp {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         self.with(context, |rsvp| rsvp.handle_change(now, change));
+    }
+
+    fn mapping(&self, _: &Services, fec: &Fec) -> Option<FecMapping> {
+        self.fec_mapping(fec)
     }
 
     fn poll_output(&mut self) -> Option<Output> {

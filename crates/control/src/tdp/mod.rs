@@ -15,8 +15,10 @@ mod speak;
 #[cfg(test)]
 mod tests;
 
+use crate::inquiry::{Fec, FecMapping};
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::Services;
 use crate::services::distribution::{
     Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes, Settings,
 };
@@ -264,6 +266,11 @@ impl Protocol for Tdp {
             _ => {}
         }
         self.settle(now);
+    }
+
+    fn mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        let Fec::GenericIpv4 { prefix, length } = *fec else { return None };
+        self.labels.mapping(services, Prefix::new(prefix, length))
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -5,7 +5,8 @@ use super::arrival::Ipv4Arrival;
 use super::signalling::Header;
 use super::{Router, Waiting};
 use base::device::DropReason;
-use base::{Frame, PortId, Time};
+use base::plane::{LabelStack, Nhlfe, TableOp};
+use base::{Frame, Label, PortId, Time};
 use control::inquiry::Inquiry;
 use control::owner::Owner;
 use control::protocol::{Arrival, LspArrival, LspMessage, Over};
@@ -98,5 +99,18 @@ impl Router {
         ethernet::Repr::untagged(dst, setup.mac, ethertype)
             .emit(&mut frame.header_mut()[..ethernet::HEADER_LEN]);
         self.send_frame(now, port, frame);
+    }
+
+    /// Writes another label into the entry of an incoming one, or takes it out; no protocol is told.
+    pub(super) fn corrupt(&mut self, now: Time, label: Label, out: Option<Label>) {
+        let Some(row) = self.forwarding().ilm_row(label) else { return };
+        let op = match out {
+            Some(out) => {
+                let nhlfe = Nhlfe { push: LabelStack::one(out), ..row.nhlfe };
+                TableOp::IlmSet { label, nhlfe }
+            }
+            None => TableOp::IlmRemove { label },
+        };
+        self.write(now, vec![op]);
     }
 }

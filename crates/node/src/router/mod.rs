@@ -445,6 +445,7 @@ impl Device for Router {
             Command::Restart => self.restart(now),
             Command::Probe { to: IpAddr::V4(to), ttl, sequence } => self.send_echo(now, to, ttl, sequence),
             Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
+            Command::LabelFault { label, out } => self.corrupt(now, label, out),
             Command::Protocol(command) => self.control.handle_command(now, &command),
             Command::Start | Command::Stop => {}
         }

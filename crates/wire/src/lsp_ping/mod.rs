@@ -75,6 +75,9 @@ impl LspPing {
     /// Does the request want every router to check what the label stands for (RFC 8029, 3)?
     pub const VALIDATE: u16 = 1;
 
+    /// Is the request only for the router at which its time to live is over?
+    pub const ONLY_IF_EXPIRED: u16 = 2;
+
     /// Reads a message as a receiver does: what must be zero, padding among it, is not looked at.
     pub fn parse(data: &[u8]) -> Result<LspPing, Error> {
         LspPing::read_by(data, Tlv::read)

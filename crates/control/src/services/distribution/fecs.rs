@@ -147,6 +147,16 @@ impl Distribution {
         self.settings.advertise == LabelAdvertisement::Unsolicited || self.peers.values().any(wants)
     }
 
+    /// Do the LSPs of a prefix with these next hops end here?
+    pub(super) fn is_egress(&self, hops: &[NextHop]) -> bool {
+        // RFC 5036, 2.6.1.2: the next router speaks no label distribution.
+        let is_outside = |hop: &NextHop| match hop {
+            NextHop::Via { port, .. } => !self.settings.ports.contains(port),
+            _ => true,
+        };
+        hops.iter().any(is_here) || hops.iter().all(is_outside)
+    }
+
     /// Lets a prefix follow its routes and its labels.
     pub fn update(&mut self, now: Time, services: &mut Services, prefix: Prefix, cause: Cause) {
         let hops = services.rib.next_hops(prefix).to_vec();
@@ -156,12 +166,7 @@ impl Distribution {
             return;
         }
         let is_here = hops.iter().any(is_here);
-        // RFC 5036, 2.6.1.2: the next router speaks no label distribution.
-        let is_outside = |hop: &NextHop| match hop {
-            NextHop::Via { port, .. } => !self.settings.ports.contains(port),
-            _ => true,
-        };
-        let is_egress = is_here || hops.iter().all(is_outside);
+        let is_egress = self.is_egress(&hops);
         let ways = if is_here { Ways::default() } else { self.ways(prefix, &hops) };
         let known = self.fecs.get(&prefix);
         let before = known.and_then(|known| known.binding);

@@ -7,12 +7,14 @@
 //! - `peer`: what is known of a neighbour's labels ([`Peer`])
 //! - `fecs`: which prefixes have a label, and their entries (3.5.7, 3.5.10)
 //! - `exchange`: labels that come, are taken back and given back (A.1.2, A.1.4, A.1.5)
+//! - `asked`: what is bound to a prefix, for whoever tests LSPs
 //! - `requests`: labels on demand (A.1.1, A.1.3, A.1.8 to A.1.13)
 //! - `loops`: hop counts and path vectors (2.8)
 //!
 //! A label is told when its entry is in force. One that is taken back means "look at what is below" until all who were
 //! told it have released it; then its entry is removed, and when that is done the label is free.
 
+mod asked;
 mod exchange;
 mod fecs;
 mod loops;

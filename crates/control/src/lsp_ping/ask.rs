@@ -1,0 +1,291 @@
+//! Requests that are sent (RFC 8029, 4.3).
+
+use super::record::{Outcome, Record};
+use super::{Asked, Command, Event, LspPing, Mode, ntp};
+use crate::inquiry::{Fec, Findings, Inquiry};
+use crate::protocol::{Context, LspMessage, Output};
+use base::plane::Leg;
+use base::{Label, ProtocolValue, Time};
+use core::net::IpAddr;
+use std::collections::BTreeMap;
+use wire::hex::Hex;
+use wire::lsp_ping::{
+    ALL_ROUTERS, LspPing as Message, MappedLabel, Mapping, MappingPart, PORT, Place, REQUEST, Tlv, VERSION,
+};
+
+/// Time to live of labels where the whole LSP is tested (RFC 8029, 4.3).
+const WHOLE: u8 = 255;
+/// Traffic class of requests: that of CS6, as their IP header says.
+const CLASS: u32 = 6;
+/// Bytes of the headers of IP, with Router Alert, and of UDP.
+const HEADERS: usize = 24 + 8;
+/// Bytes of a pad without anything behind its first one.
+const PAD: usize = 5;
+
+/// A request that waits for its reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Awaited {
+    pub(super) until: Time,
+    /// What it said when it was sent.
+    pub(super) stamp: u64,
+    pub(super) ttl: u8,
+    /// Depth of the stack of FECs that it had.
+    pub(super) fecs: usize,
+}
+
+/// A command that is being carried out.
+#[derive(Debug)]
+pub(super) struct Probe {
+    pub(super) command: Command,
+    /// The sequence number of the last request.
+    sequence: u32,
+    /// When the next request is due; nothing while a reply is awaited, and after the last.
+    pub(super) next: Option<Time>,
+    /// Requests that may still be answered, by sequence number.
+    pub(super) awaited: BTreeMap<u32, Awaited>,
+    /// Time to live of the next request.
+    pub(super) ttl: u8,
+    /// The stack of FECs as the last router on the way has changed it.
+    pub(super) fecs: Vec<Fec>,
+    /// The way by which the next request of a trace is to come, as the last router has said.
+    pub(super) way: Option<Mapping>,
+    /// Has somebody answered that the LSP ends there?
+    pub(super) reached: bool,
+}
+
+impl Probe {
+    fn new(now: Time, command: &Command) -> Probe {
+        let is_trace = matches!(command.mode, Mode::Trace { .. });
+        Probe {
+            sequence: 0,
+            next: Some(now),
+            awaited: BTreeMap::new(),
+            ttl: if is_trace { 1 } else { WHOLE },
+            fecs: vec![command.fec.clone()],
+            way: None,
+            reached: false,
+            command: command.clone(),
+        }
+    }
+
+    /// When something is to be done.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.awaited.values().map(|one| one.until).chain(self.next).min()
+    }
+
+    /// Is this a trace?
+    pub(super) fn is_trace(&self) -> bool {
+        matches!(self.command.mode, Mode::Trace { .. })
+    }
+
+    /// Has the next request of a trace a longer way; nothing is left to be done otherwise.
+    pub(super) fn go_on(&mut self, now: Time) {
+        if let Mode::Trace { hops } = self.command.mode
+            && self.ttl < hops
+        {
+            self.ttl += 1;
+            self.next = Some(now);
+        }
+    }
+}
+
+/// The entries of a label stack on the way by a leg, the top first: what stands for no label is left out.
+fn stack(leg: &Leg, ttl: u8) -> Vec<u32> {
+    let labels = leg.labels.as_slice().iter().rev().filter(|label| **label != Label::IMPLICIT_NULL);
+    let mut words: Vec<u32> = labels.map(|label| label.value() << 12 | CLASS << 9 | u32::from(ttl)).collect();
+    if let Some(last) = words.last_mut() {
+        *last |= 1 << 8;
+    }
+    words
+}
+
+/// The way by a leg, as the router at its end is to verify it (RFC 8029, 3.4).
+fn mapping(leg: &Leg, mtu: u32, protocol: u8) -> Mapping {
+    let all = leg.labels.as_slice();
+    let of = |(place, label): (usize, &Label)| MappedLabel {
+        label: label.value(),
+        tc: CLASS as u8,
+        bottom: place == 0,
+        protocol,
+    };
+    let labels = all.iter().enumerate().map(of).rev().collect();
+    let place = match leg.gateway {
+        IpAddr::V4(gateway) => Place::Ipv4 { address: gateway, interface: gateway },
+        IpAddr::V6(gateway) => Place::Ipv6 { address: gateway, interface: gateway },
+    };
+    Mapping {
+        mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
+        flags: 0,
+        place,
+        return_code: 0,
+        return_subcode: 0,
+        parts: vec![MappingPart::Labels { labels }],
+    }
+}
+
+/// The way that nobody knows: who gets this verifies nothing (RFC 8029, 3.4 and 4.8).
+pub(super) fn unknown_way() -> Mapping {
+    Mapping {
+        mtu: 0,
+        flags: 0,
+        place: Place::Ipv4Unnumbered { address: ALL_ROUTERS, index: 0 },
+        return_code: 0,
+        return_subcode: 0,
+        parts: Vec::new(),
+    }
+}
+
+impl LspPing {
+    /// Begins to carry a command out. One of a number that is under way takes its place.
+    pub(super) fn begin(&mut self, now: Time, command: &Command) {
+        self.probes.insert(command.number, Probe::new(now, command));
+        self.probes_due(now);
+    }
+
+    /// Does what is due for all probes.
+    pub(super) fn probes_due(&mut self, now: Time) {
+        let due = self.probes.iter().filter(|(_, probe)| probe.due().is_some_and(|due| due <= now));
+        for number in due.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.probe_due(now, number);
+        }
+    }
+
+    fn probe_due(&mut self, now: Time, number: u32) {
+        let Some(probe) = self.probes.get_mut(&number) else { return };
+        let late: Vec<u32> =
+            probe.awaited.extract_if(.., |_, one| one.until <= now).map(|(sequence, _)| sequence).collect();
+        if !late.is_empty() && probe.is_trace() {
+            // RFC 8029, 4.8: the next is asked without a word on how the request is to come.
+            probe.way = Some(unknown_way());
+            probe.go_on(now);
+        }
+        let is_next = probe.next.is_some_and(|next| next <= now);
+        if is_next {
+            probe.next = None;
+            let inquiry = Inquiry { fecs: vec![probe.command.fec.clone()], ..Inquiry::default() };
+            self.inquire(Asked::Send(number), inquiry);
+        }
+        late.into_iter().for_each(|sequence| self.settle(number, sequence, Outcome::Silent));
+        if !is_next {
+            self.end(number);
+        }
+    }
+
+    /// Notes what became of a request.
+    pub(super) fn settle(&mut self, number: u32, sequence: u32, outcome: Outcome) {
+        let mut all = self.records.iter_mut().rev();
+        let of = |record: &&mut Record| (record.number, record.sequence) == (number, sequence);
+        if let Some(record) = all.find(of) {
+            record.outcome = outcome;
+        }
+    }
+
+    /// Ends a command of which nothing is left to be done.
+    pub(super) fn end(&mut self, number: u32) {
+        let Some(probe) = self.probes.get(&number) else { return };
+        let is_asked = self.inquiries.values().any(|asked| matches!(asked, Asked::Send(of) if *of == number));
+        if probe.next.is_some() || !probe.awaited.is_empty() || is_asked {
+            return;
+        }
+        let event = Event::LspProbed { number, reached: probe.reached };
+        self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
+        self.probes.remove(&number);
+    }
+
+    /// Sends the next request of a probe: along the LSP that the control plane knows.
+    pub(super) fn send(&mut self, now: Time, context: &mut Context<'_>, number: u32, findings: Findings) {
+        if self.source.is_none() {
+            self.source = context.bind(None);
+        }
+        let source = self.source;
+        let Some(probe) = self.probes.get_mut(&number) else { return };
+        probe.sequence += 1;
+        let (sequence, ttl) = (probe.sequence, probe.ttl);
+        let known = findings.fecs.into_iter().flatten().next();
+        let way = known.as_ref().and_then(|known| Some((known, known.legs.first()?)));
+        let found = way.zip(source).and_then(|((known, leg), source)| match leg.gateway {
+            IpAddr::V4(gateway) => Some((known, leg, source, gateway)),
+            IpAddr::V6(_) => None,
+        });
+        let mut record = Record {
+            number,
+            fec: probe.command.fec.to_string(),
+            ttl,
+            sequence,
+            sent: now,
+            labels: Vec::new(),
+            outcome: Outcome::NoWay,
+        };
+        if let Mode::Ping { count, interval } = probe.command.mode
+            && sequence < count
+        {
+            probe.next = Some(now + interval);
+        }
+        let Some((known, leg, source, gateway)) = found else {
+            self.record(record);
+            return self.end(number);
+        };
+        let mtu = context.services.interfaces.of_port(leg.port).map_or(0, |interface| interface.mtu);
+        let by = known.by.number();
+        let first = probe.is_trace().then(|| mapping(leg, mtu, by));
+        let mut message = request(probe, sequence, now, first);
+        pad(&mut message, probe.command.size);
+        let Ok(bytes) = message.write() else { return };
+        let stack = stack(leg, ttl);
+        record.labels = stack.iter().map(|word| word >> 12).collect();
+        record.outcome = Outcome::Unasked;
+        if probe.command.reply_mode != 1 {
+            let (until, fecs) = (now + probe.command.wait, probe.fecs.len());
+            probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs });
+            record.outcome = Outcome::Waits;
+        }
+        let message = LspMessage {
+            port: leg.port,
+            gateway,
+            stack,
+            src: context.services.interfaces.router_id,
+            dst: probe.command.destination,
+            ports: (source, PORT),
+            // RFC 8029, 4.3.
+            ttl: 1,
+            router_alert: true,
+            bytes,
+        };
+        self.outputs.push_back(Output::Lsp(Box::new(message)));
+        self.record(record);
+        self.end(number);
+    }
+}
+
+/// The next request of a probe; in a trace with the way by which it is to come, the first of which is that out of here.
+fn request(probe: &Probe, sequence: u32, now: Time, first: Option<Mapping>) -> Message {
+    let way = first.map(|first| probe.way.clone().unwrap_or(first));
+    let is_known = way.as_ref().is_some_and(|way| way.place.address() != IpAddr::V4(ALL_ROUTERS));
+    let mut tlvs = vec![Tlv::TargetFecStack { fecs: probe.fecs.clone() }];
+    tlvs.extend(way.map(Tlv::DownstreamDetailedMapping));
+    tlvs.extend(probe.command.tos.map(|tos| Tlv::ReplyTos { tos }));
+    Message {
+        version: VERSION,
+        // RFC 8029, 4.8: not where nobody knows how the request is to come.
+        flags: if is_known { Message::VALIDATE } else { 0 },
+        message_type: REQUEST,
+        reply_mode: probe.command.reply_mode,
+        return_code: 0,
+        return_subcode: 0,
+        handle: probe.command.number,
+        sequence,
+        sent: ntp(now),
+        received: 0,
+        tlvs,
+    }
+}
+
+/// Makes a request as long as it is to be, by a pad that replies leave out (RFC 8029, 3.5).
+fn pad(message: &mut Message, size: Option<u16>) {
+    let Some(size) = size else { return };
+    let len = message.write().map_or(0, |bytes| bytes.len());
+    if let Some(more) = usize::from(size).checked_sub(HEADERS + len + PAD) {
+        // The whole is a multiple of four.
+        message.tlvs.push(Tlv::Pad { action: 1, rest: Hex(vec![0; more / 4 * 4 + 3]) });
+    }
+}

@@ -1,0 +1,274 @@
+//! LSP ping and traceroute (RFC 8029): does what is put on an LSP come to where the control plane says that it does, and
+//! by the labels that it says?
+//!
+//! - [`command`]: what a user asks for; [`record`]: what is kept of each request
+//! - `ask`: requests that are sent; `follow`: what their replies mean, and the next hop of a trace
+//! - `respond`: requests of others, and the reply; [`judge`]: what is wrong, from what both planes say (4.4)
+//! - [`section`]: the settings that users write; `shown`: its tables
+//!
+//! What the tables in force do with a label, and what protocols have bound to an FEC, it asks the node by an
+//! [`Inquiry`]. It knows no protocol that gives labels.
+
+mod ask;
+pub mod command;
+mod follow;
+pub mod judge;
+pub mod record;
+mod respond;
+pub mod section;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Command, Mode};
+pub use record::Record;
+
+use crate::inquiry::{Findings, Inquiry};
+use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, UNKNOWN_KIND};
+use ask::Probe;
+use base::describe::SectionDecl;
+use base::plane::{Ack, Prefix};
+use base::{Limiter, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use core::net::Ipv4Addr;
+use respond::Request;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use wire::lsp_ping::{PORT, REPLY, REQUEST};
+
+/// Requests of which something is kept.
+const RECORDS_MAX: usize = 10_000;
+
+/// What LSP ping tells the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// All requests of a command were answered, or have waited for long enough.
+    LspProbed {
+        /// The number of the command.
+        number: u32,
+        /// Has the last hop answered that the LSP ends there?
+        reached: bool,
+    },
+}
+
+impl ProtocolType for Event {
+    const PROTOCOL: ProtocolId = LspPing::ID;
+}
+
+base::words! {
+    /// Why a message was neither answered nor made use of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Discard {
+        /// It is too short for a header, of another version, or neither request nor reply.
+        Malformed = "malformed",
+        /// A reply to no request that still waits.
+        Unmatched = "unmatched",
+        /// A reply whose changes of the stack of FECs make no sense (RFC 8029, 4.6).
+        FecChange = "fec-change",
+        /// A request that is for the router where its time to live is over, and has some left (RFC 8029, 3).
+        TtlNotOver = "ttl-not-over",
+        /// A request while more come than the router may answer (RFC 8029, 5).
+        RateLimited = "rate-limited",
+        /// A request of a source that gets no answers (RFC 8029, 5).
+        Source = "source",
+        /// A request that wants no reply, or one by a control channel that there is not.
+        ReplyMode = "reply-mode",
+    }
+}
+
+/// How a router speaks LSP ping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Are requests of others answered?
+    pub responds: bool,
+    /// Is what a label stands for checked where the request does not ask for it, too?
+    pub validates: bool,
+    /// Requests each second that are answered.
+    pub rate: u32,
+    /// Whose requests are answered; everybody's if empty.
+    pub sources: Vec<Prefix>,
+}
+
+/// For whom an inquiry is.
+#[derive(Debug)]
+enum Asked {
+    /// A probe of that number is to send a request.
+    Send(u32),
+    /// A request of another router is to be judged.
+    Judge(Box<Request>),
+}
+
+/// A speaker of LSP ping.
+#[derive(Debug)]
+pub struct LspPing {
+    config: Config,
+    limiter: Limiter,
+    /// The UDP port that requests are sent from, once one was.
+    source: Option<u16>,
+    /// Commands that are not done, by their number.
+    probes: BTreeMap<u32, Probe>,
+    records: VecDeque<Record>,
+    inquiries: BTreeMap<u64, Asked>,
+    inquired: u64,
+    /// Requests that were answered, by return code.
+    answered: BTreeMap<u8, u64>,
+    discards: BTreeMap<Discard, u64>,
+    outputs: VecDeque<Output>,
+}
+
+impl LspPing {
+    /// The name of LSP ping among protocols.
+    pub const ID: ProtocolId = ProtocolId::new("lspping");
+
+    /// LSP ping among the protocols that there are.
+    pub const KNOWN: Known = Known {
+        id: LspPing::ID,
+        kind_name: LspPing::name_of,
+        views: shown::VIEWS,
+        section: Some(SectionDecl::of::<section::LspPingSpec>(
+            "LSP ping (RFC 8029), which every router answers: how.",
+        )),
+    };
+
+    /// A speaker that has heard nothing yet.
+    pub fn new(config: Config) -> LspPing {
+        LspPing {
+            limiter: Limiter::new(config.rate, config.rate),
+            config,
+            source: None,
+            probes: BTreeMap::new(),
+            records: VecDeque::new(),
+            inquiries: BTreeMap::new(),
+            inquired: 0,
+            answered: BTreeMap::new(),
+            discards: BTreeMap::new(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    fn name_of(kind: u8) -> &'static str {
+        match kind {
+            REQUEST => "EchoRequest",
+            REPLY => "EchoReply",
+            _ => UNKNOWN_KIND,
+        }
+    }
+
+    /// What is kept of requests that were sent here, the oldest first.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter()
+    }
+
+    /// Is nothing of the command of this number under way?
+    pub fn is_done(&self, number: u32) -> bool {
+        !self.probes.contains_key(&number)
+    }
+
+    fn discard(&mut self, why: Discard) {
+        *self.discards.entry(why).or_default() += 1;
+    }
+
+    fn inquire(&mut self, asked: Asked, inquiry: Inquiry) {
+        self.inquired += 1;
+        self.inquiries.insert(self.inquired, asked);
+        let inquiry = Inquiry { number: self.inquired, ..inquiry };
+        self.outputs.push_back(Output::Inquire(Box::new(inquiry)));
+    }
+
+    fn record(&mut self, record: Record) {
+        if self.records.len() >= RECORDS_MAX {
+            self.records.pop_front();
+        }
+        self.records.push_back(record);
+    }
+}
+
+/// The time as messages have it: 64 bits, seconds since 1900 in units of 2^-32 (RFC 5905, 6). A router's clock stands at
+/// the beginning of 1970 at time zero.
+fn ntp(now: Time) -> u64 {
+    const SECOND: u64 = Span::from_secs(1).0 as u64;
+    /// Seconds from 1900 to 1970.
+    const EPOCH: u64 = 2_208_988_800;
+    let fraction = (u128::from(now.0 % SECOND) << 32) / u128::from(SECOND);
+    (EPOCH + now.0 / SECOND) << 32 | fraction as u64
+}
+
+/// Is it an address that a reply can be sent to?
+fn is_single(address: Ipv4Addr) -> bool {
+    let first = address.octets()[0];
+    first != 0 && first != 127 && first < 224
+}
+
+impl Protocol for LspPing {
+    fn id(&self) -> ProtocolId {
+        LspPing::ID
+    }
+
+    fn listens(&self) -> Vec<Listen> {
+        vec![Listen::UdpPort(PORT), Listen::Loopback]
+    }
+
+    fn speaks_on(&self, _: PortId) -> bool {
+        true
+    }
+
+    fn kind_of(&self, bytes: &[u8]) -> u8 {
+        bytes.get(4).copied().unwrap_or(0)
+    }
+
+    fn kind_name(&self, kind: u8) -> &'static str {
+        LspPing::name_of(kind)
+    }
+
+    fn state_count(&self) -> usize {
+        self.probes.len()
+    }
+
+    fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
+        match arrival {
+            // RFC 8029, 4.4: a request comes to an address of 127/8.
+            Arrival::Lsp(lsp) => self.handle_request(now, context, lsp, bytes),
+            Arrival::Ip(ip) if matches!(ip.over, Over::Udp { dst, .. } if Some(dst) == self.source) => {
+                self.handle_reply(now, context, ip.src, bytes);
+            }
+            _ => self.discard(Discard::Malformed),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, _: &mut Context<'_>) {
+        self.probes_due(now);
+    }
+
+    fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &ProtocolValue) -> bool {
+        let known = command.read::<Command>();
+        if let Some(command) = &known {
+            self.begin(now, command);
+        }
+        known.is_some()
+    }
+
+    fn handle_findings(&mut self, now: Time, context: &mut Context<'_>, findings: Findings) {
+        match self.inquiries.remove(&findings.number) {
+            Some(Asked::Send(number)) => self.send(now, context, number, findings),
+            Some(Asked::Judge(request)) => self.reply(context, *request, &findings),
+            None => {}
+        }
+    }
+
+    fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
+
+    fn handle_change(&mut self, _: Time, _: &mut Context<'_>, change: &Change) {
+        if *change == Change::Restart {
+            let outputs = core::mem::take(&mut self.outputs);
+            *self = LspPing { outputs, ..LspPing::new(self.config.clone()) };
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.probes.values().filter_map(Probe::due).min()
+    }
+}

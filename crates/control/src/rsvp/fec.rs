@@ -1,0 +1,30 @@
+//! What RSVP-TE has bound to an LSP, as whoever tests LSPs wants to know (RFC 8029, 3.2.3 and 4.4.1).
+
+use super::Rsvp;
+use super::lsp::{Role, SenderKey, SessionKey};
+use crate::inquiry::{Fec, FecMapping, GivenBy};
+use base::plane::{LabelStack, Leg};
+use core::net::Ipv4Addr;
+
+impl Rsvp {
+    /// What is bound to an LSP; nothing if there is no such LSP here.
+    pub(super) fn fec_mapping(&self, fec: &Fec) -> Option<FecMapping> {
+        let Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id } = *fec else {
+            return None;
+        };
+        let extended = Ipv4Addr::from(extended_tunnel_id);
+        let session = SessionKey { end_point: endpoint, tunnel_id, extended };
+        let lsp = self.store.get(self.store.find(&session, &SenderKey { address: sender, lsp_id })?)?;
+        let role = lsp.role();
+        if role == Role::Egress {
+            return Some(FecMapping::egress(GivenBy::RsvpTe, lsp.in_label));
+        }
+        let leg = lsp.next_hop.filter(|_| lsp.is_reserved()).map(|hop| Leg {
+            labels: LabelStack::one(lsp.out_label),
+            port: hop.port,
+            gateway: hop.address.into(),
+        });
+        let legs = leg.into_iter().collect();
+        Some(FecMapping { by: GivenBy::RsvpTe, given: lsp.in_label, is_egress: false, legs, is_spoken: true })
+    }
+}

@@ -1,0 +1,193 @@
+//! Tests of LSPs (RFC 8029) as users ask for them: which FEC they mean, and what has come of a test.
+
+use super::Network;
+use super::problem::LspTestProblem;
+use base::describe::{Record, Value};
+use base::diagnostic::{At, Diagnostic};
+use base::plane::Prefix;
+use base::{Command, Label, NodeId, Span};
+use control::lsp_ping::{self, LspPing, Mode};
+use control::rsvp::{Role, Rsvp};
+use core::net::Ipv4Addr;
+use wire::lsp_ping::Fec;
+
+base::words! {
+    /// Who gives the labels of an LSP that is tested.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TestedBy {
+        /// RSVP-TE.
+        Rsvp = "rsvp",
+        /// LDP.
+        Ldp = "ldp",
+        /// BGP (RFC 8277).
+        Bgp = "bgp",
+        /// Whoever does: LDP or TDP.
+        Any = "any",
+    }
+}
+
+base::words! {
+    /// How replies come (RFC 8029, 3).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReplyBy {
+        /// Not at all.
+        None = "none",
+        /// As a UDP datagram.
+        Udp = "udp",
+        /// The same, with the Router Alert option, and not along an LSP.
+        RouterAlert = "router-alert",
+        /// By a control channel of the application.
+        ControlChannel = "control-channel",
+    }
+    default Udp;
+}
+
+base::record! {
+    /// A test of an LSP (RFC 8029).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct LspTestSpec {
+        /// What is tested: a group of LSPs of RSVP-TE that begins here, by name; or a node, an address or a prefix that
+        /// packets get a label to.
+        pub to: String;
+        /// Who gives its labels.
+        pub protocol: Option<TestedBy>, absent "rsvp of a group of LSPs, else ldp";
+        /// Which LSP of the group, from 0.
+        pub index: u32 = 0;
+        /// Is each hop to answer?
+        pub trace: bool = false;
+        /// How many requests, if it is no trace.
+        pub count: u32 = 1, in 1..=10_000;
+        /// From one to the next.
+        pub interval: Span = Span::from_secs(1), in 1..=3_600_000_000_000_000;
+        /// How long a reply may take.
+        pub wait: Span = Span::from_secs(2), in 1..=60_000_000_000_000;
+        /// The most hops of a trace.
+        pub hops: u8 = 30, in 1..=255;
+        /// How replies come.
+        pub reply: ReplyBy = ReplyBy::Udp;
+        /// Bytes of the IP packet, if it is to be longer than it would be.
+        pub size: Option<u16>, in 1..=65_535;
+        /// How replies are marked: the byte of the IP header.
+        pub tos: Option<u8>, in 0..=255;
+        /// Where requests are sent: an address of 127.0.0.0/8, by which routers may choose among several ways.
+        pub destination: Ipv4Addr = Ipv4Addr::LOCALHOST;
+    }
+}
+
+impl Network {
+    /// Begins a test at a router as a user asks for it: the number by which table `lsp_probes` names it.
+    pub fn test_lsp(&mut self, node: usize, asked: &Value) -> Result<u32, Diagnostic> {
+        let spec = LspTestSpec::read_record(asked, "")?;
+        self.check_local(node)?;
+        if self.router(node).is_none() {
+            return Err(LspTestProblem::NoRouter { node: self.node_name(node).into() }.into());
+        }
+        if !spec.destination.is_loopback() {
+            let address = spec.destination.to_string();
+            return Err(Diagnostic::new(LspTestProblem::Destination { address }).at("destination"));
+        }
+        let fec = self.tested(node, &spec).at("to")?;
+        self.lsp_tests = self.lsp_tests.wrapping_add(1);
+        let mode = match spec.trace {
+            true => Mode::Trace { hops: spec.hops },
+            false => Mode::Ping { count: spec.count, interval: spec.interval },
+        };
+        let command = lsp_ping::Command {
+            mode,
+            wait: spec.wait,
+            reply_mode: match spec.reply {
+                ReplyBy::None => 1,
+                ReplyBy::Udp => 2,
+                ReplyBy::RouterAlert => 3,
+                ReplyBy::ControlChannel => 4,
+            },
+            size: spec.size,
+            tos: spec.tos,
+            destination: spec.destination,
+            ..lsp_ping::Command::new(self.lsp_tests, fec)
+        };
+        let command = Command::Protocol(base::ProtocolValue::new(command));
+        let sent = self.world.command(self.now(), NodeId(node as u32), command);
+        sent.map_err(|error| LspTestProblem::Failed { error: error.to_string() })?;
+        Ok(self.lsp_tests)
+    }
+
+    /// Has a test at a router ended, or is it none?
+    pub fn is_lsp_tested(&self, node: usize, number: u32) -> bool {
+        self.protocol::<LspPing>(node).is_none_or(|ping| ping.is_done(number))
+    }
+
+    /// Has the tables of a router do something else with a label, without telling its control plane: packets leave with
+    /// another label, or there is no entry any more.
+    pub fn break_label(&mut self, node: usize, label: u32, out: Option<u32>) -> Result<(), Diagnostic> {
+        self.check_local(node)?;
+        let known = |label: u32| Label::new(label).ok_or(LspTestProblem::Label { label });
+        let (label, out) = (known(label)?, out.map(known).transpose()?);
+        let router =
+            self.router(node).ok_or(LspTestProblem::NoRouter { node: self.node_name(node).into() })?;
+        if router.forwarding().ilm_row(label).is_none() {
+            let (node, label) = (self.node_name(node).into(), label.value());
+            return Err(LspTestProblem::NoEntry { node, label }.into());
+        }
+        let command = Command::LabelFault { label, out };
+        let sent = self.world.command(self.now(), NodeId(node as u32), command);
+        sent.map_err(|error| LspTestProblem::Failed { error: error.to_string() }.into())
+    }
+
+    /// The FEC that a user means.
+    fn tested(&self, node: usize, spec: &LspTestSpec) -> Result<Fec, Diagnostic> {
+        let group = self.find_lsp(&spec.to);
+        if let Some(group) = group.filter(|_| spec.protocol.is_none_or(|by| by == TestedBy::Rsvp)) {
+            return self.tested_tunnel(node, group, spec);
+        }
+        let prefix = self.tested_prefix(&spec.to)?;
+        let (prefix, length) = (prefix.address(), prefix.len());
+        Ok(match spec.protocol {
+            Some(TestedBy::Rsvp) => {
+                return Err(LspTestProblem::NoLsp { name: spec.to.clone() }.into());
+            }
+            None | Some(TestedBy::Ldp) => Fec::LdpIpv4 { prefix, length },
+            Some(TestedBy::Bgp) => Fec::BgpIpv4 { prefix, length },
+            Some(TestedBy::Any) => Fec::GenericIpv4 { prefix, length },
+        })
+    }
+
+    fn tested_prefix(&self, to: &str) -> Result<Prefix, Diagnostic> {
+        if let Some(node) = self.description().nodes.iter().position(|known| known.name == to) {
+            return Ok(Prefix::host(self.loopback(node)));
+        }
+        let read = match to.split_once('/') {
+            Some(_) => to.parse().ok(),
+            None => to.parse().ok().map(Prefix::host),
+        };
+        read.ok_or_else(|| LspTestProblem::NoTarget { name: to.into() }.into())
+    }
+
+    /// The LSP that carries the traffic of a tunnel now.
+    fn tested_tunnel(&self, node: usize, group: usize, spec: &LspTestSpec) -> Result<Fec, Diagnostic> {
+        let name = || spec.to.clone();
+        let from = self.lsps[group].spec.from;
+        if from != node {
+            let (from, here) = (self.node_name(from).into(), self.node_name(node).into());
+            return Err(LspTestProblem::Elsewhere { name: name(), from, here }.into());
+        }
+        let Some((id, _)) = self.tunnel(group, spec.index) else {
+            let count = self.lsps[group].tunnels.len();
+            return Err(LspTestProblem::NoIndex { name: name(), index: spec.index, count }.into());
+        };
+        let rsvp = self.protocol::<Rsvp>(node);
+        let active = rsvp.and_then(|rsvp| rsvp.tunnels().find(|tunnel| tunnel.id == id)?.active);
+        let of = rsvp.into_iter().flat_map(Rsvp::lsps).find(|lsp| {
+            let is_of_tunnel = (lsp.end_point, lsp.tunnel_id) == (id.to, id.id);
+            lsp.role == Role::Head && is_of_tunnel && Some(lsp.lsp_id) == active
+        });
+        let lsp = of.ok_or_else(|| LspTestProblem::IsDown { name: name() })?;
+        Ok(Fec::RsvpIpv4 {
+            endpoint: lsp.end_point,
+            tunnel_id: lsp.tunnel_id,
+            extended_tunnel_id: lsp.extended_tunnel_id.to_bits(),
+            sender: lsp.sender,
+            lsp_id: lsp.lsp_id,
+        })
+    }
+}

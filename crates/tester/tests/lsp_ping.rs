@@ -1,0 +1,172 @@
+//! LSP ping and traceroute (RFC 8029) in a network: sound LSPs of RSVP-TE and LDP, and tables that say something else
+//! than the control plane.
+
+use base::Time;
+use serde_json::{Value, json};
+use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
+
+const S: u64 = 1_000_000_000_000;
+
+/// Four routers in a row with OSPF and LDP, and two LSPs of RSVP-TE from the first to the last.
+fn network(more: &Value) -> Testbed {
+    let mut router = json!({"kind": "router", "ospf": {"area": 0}, "ldp": true});
+    router.as_object_mut().expect("a mapping").extend(more.as_object().cloned().unwrap_or_default());
+    let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "1 ms", "reservable": "1 Gbit/s"});
+    let lsp = |name: &str| json!({"name": name, "from": "a", "to": "d", "bandwidth": "1 Mbit/s"});
+    let described = json!({
+        "name": "row",
+        "nodes": {"a": router, "b": router, "c": router, "d": router},
+        "links": [link("a", "b"), link("b", "c"), link("c", "d")],
+        "lsps": [lsp("gold"), lsp("other")],
+    });
+    let file = NetworkFile::read_part(&serde_json::from_value(described).expect("a value"));
+    let mut network = Testbed::new(&file.expect("a description")).expect("a network");
+    network.run_until(Time(60 * S)).expect("a run");
+    network
+}
+
+/// Tests an LSP from the first router: the rows of the test.
+fn test(network: &mut Testbed, asked: Value) -> Vec<Value> {
+    let asked = serde_json::from_value(asked).expect("a value");
+    let number = network.test_lsp(0, &asked).expect("a test");
+    let until = Time(network.now().0 + 120 * S);
+    while !network.is_lsp_tested(0, number) && network.now() < until {
+        let next = Time(network.now().0 + S / 10);
+        network.run_until(next).expect("a run");
+    }
+    let table = network.table_json("lsp_probes", Some(0)).expect("a table");
+    let columns = table.as_object().expect("columns");
+    let count = columns["number"].as_array().map_or(0, Vec::len);
+    let row = |place: usize| -> Value {
+        Value::Object(columns.iter().map(|(name, cells)| (name.clone(), cells[place].clone())).collect())
+    };
+    (0..count).map(row).filter(|row| row["number"] == number).collect()
+}
+
+/// Who replied, with which code at which depth.
+fn codes(network: &Testbed, rows: &[Value]) -> Vec<(String, u64, u64)> {
+    let name = |address: &Value| {
+        let of = |node: &usize| json!(network.loopback(*node)) == *address;
+        (0..4).find(of).map_or_else(|| address.to_string(), |node| "abcd"[node..=node].to_owned())
+    };
+    let number = |value: &Value| value.as_u64().unwrap_or(999);
+    rows.iter().map(|row| (name(&row["from"]), number(&row["code"]), number(&row["depth"]))).collect()
+}
+
+fn hops(expected: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+    expected.iter().map(|(name, code, depth)| ((*name).to_owned(), *code, *depth)).collect()
+}
+
+/// The labels by which the LSPs of a name come to and leave a router.
+fn labels(network: &mut Testbed, node: usize, lsp: &str) -> (u32, Option<u32>) {
+    let table = network.table_json("lsps", Some(node)).expect("a table");
+    let names = table["name"].as_array().expect("names");
+    let place = names.iter().position(|name| name.as_str().is_some_and(|name| name.starts_with(lsp)));
+    let place = place.unwrap_or_else(|| panic!("{lsp} among {names:?}"));
+    let label = |column: &str| table[column][place].as_u64().map(|label| label as u32);
+    (label("in_label").expect("a label"), label("out_label"))
+}
+
+#[test]
+fn sound_lsps_end_where_they_are_to() {
+    let mut network = network(&json!({}));
+    let rows = test(&mut network, json!({"to": "gold", "count": 3, "interval": "10 ms"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 3, 1); 3]));
+    assert!(rows.iter().all(|row| row["delay_ps"].as_u64().is_some_and(|delay| delay > 6_000_000_000)));
+    let rows = test(&mut network, json!({"to": "gold", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 8, 1), ("c", 8, 1), ("d", 3, 1)]));
+    let at_b = labels(&mut network, 1, "gold");
+    assert_eq!(rows[0]["labels"], json!([at_b.0]));
+    assert_eq!(rows[0]["downstream_labels"], json!([at_b.1.expect("a label").to_string()]));
+    assert_eq!(rows[2]["downstream"], json!([]), "who is the last says no way on");
+    // Of LDP the last but one takes the label off.
+    for to in ["d", "c", "b"] {
+        let rows = test(&mut network, json!({"to": to}));
+        assert_eq!(codes(&network, &rows), hops(&[(to, 3, 1)]));
+    }
+    let rows = test(&mut network, json!({"to": "d", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 8, 1), ("c", 8, 1), ("d", 3, 1)]));
+    assert_eq!(rows[1]["downstream_labels"], json!(["3"]), "implicit null is told");
+    let rows = test(&mut network, json!({"to": "d", "protocol": "any"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 3, 1)]));
+}
+
+#[test]
+fn another_label_in_a_table_is_found_where_it_is() {
+    let mut network = network(&json!({}));
+    let (gold, other) = (labels(&mut network, 1, "gold"), labels(&mut network, 1, "other"));
+    // What belongs to one LSP goes on as the other: at the end it comes with a label that stands for another FEC.
+    network.break_label(1, gold.0, other.1).expect("an entry");
+    let rows = test(&mut network, json!({"to": "gold"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 10, 1)]), "not the label that it was given");
+    let rows = test(&mut network, json!({"to": "gold", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 8, 1), ("c", 10, 1)]), "b sends it with that label");
+    assert_eq!(rows[1]["meaning"], "mapping for the FEC is not the given label");
+    let rows = test(&mut network, json!({"to": "other"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 3, 1)]));
+    // A label that the next router does not know.
+    network.break_label(1, gold.0, Some(999_999)).expect("an entry");
+    let rows = test(&mut network, json!({"to": "gold", "wait": "500 ms"}));
+    assert_eq!(rows[0]["outcome"], "silent", "the packet is dropped");
+    let rows = test(&mut network, json!({"to": "gold", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 8, 1), ("c", 11, 1)]));
+    // An entry that is missing.
+    network.break_label(1, gold.0, None).expect("an entry");
+    let rows = test(&mut network, json!({"to": "gold", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 11, 1)]));
+}
+
+#[test]
+fn a_label_of_ldp_that_leads_to_another_router_is_found() {
+    let mut network = network(&json!({}));
+    let rows = test(&mut network, json!({"to": "d", "trace": true}));
+    let to_d: u32 = rows[0]["downstream_labels"][0].as_str().expect("a label").parse().expect("a number");
+    let in_c = test(&mut network, json!({"to": "c"}))[0]["labels"][0].as_u64().expect("a label") as u32;
+    // Packets to c go on with the label to d: they come to d, which is not their end.
+    network.break_label(1, in_c, Some(to_d)).expect("an entry");
+    let rows = test(&mut network, json!({"to": "c"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 10, 1)]));
+    let rows = test(&mut network, json!({"to": "c", "trace": true}));
+    assert_eq!(codes(&network, &rows), hops(&[("b", 8, 1), ("c", 10, 1)]), "{rows:?}");
+    let rows = test(&mut network, json!({"to": "d"}));
+    assert_eq!(codes(&network, &rows), hops(&[("d", 3, 1)]));
+}
+
+#[test]
+fn replies_as_they_are_asked_for() {
+    let mut network = network(&json!({}));
+    for (reply, outcome) in [("router-alert", "answered"), ("none", "unasked"), ("control-channel", "silent")]
+    {
+        let rows = test(&mut network, json!({"to": "gold", "reply": reply, "wait": "100 ms"}));
+        assert_eq!(rows[0]["outcome"], outcome, "{reply}");
+    }
+    for (size, outcome) in [(1400, "answered"), (1496, "answered"), (1600, "silent")] {
+        let rows = test(&mut network, json!({"to": "gold", "size": size, "wait": "100 ms"}));
+        assert_eq!(rows[0]["outcome"], outcome, "{size} bytes and a label");
+    }
+    let rows = test(&mut network, json!({"to": "192.0.2.77", "wait": "100 ms"}));
+    assert_eq!(rows[0]["outcome"], "no-way");
+    let refused = |asked: Value| {
+        let mut network = self::network(&json!({}));
+        let asked = serde_json::from_value(asked).expect("a value");
+        network.test_lsp(0, &asked).expect_err("a refusal").to_string()
+    };
+    assert_eq!(
+        refused(json!({"to": "silver"})),
+        "to: 'silver' is no address and no prefix, and neither a node nor an LSP has that name"
+    );
+    assert!(refused(json!({"to": "gold", "destination": "10.0.0.1"})).contains("127.0.0.0/8"));
+}
+
+#[test]
+fn a_router_that_does_not_answer_is_passed_by() {
+    let mut network = network(&json!({"lspping": {"respond": false}}));
+    let rows = test(&mut network, json!({"to": "gold", "trace": true, "hops": 5, "wait": "100 ms"}));
+    assert!(rows.iter().all(|row| row["outcome"] == "silent") && rows.len() == 5, "{rows:?}");
+    // One that answers few.
+    let mut network = self::network(&json!({"lspping": {"rate": 2}}));
+    let asked = json!({"to": "gold", "count": 10, "interval": "1 ms", "wait": "200 ms"});
+    let answered = test(&mut network, asked).iter().filter(|row| row["outcome"] == "answered").count();
+    assert_eq!(answered, 2);
+}
