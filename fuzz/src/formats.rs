@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, nd, ospf, tcp, udp};
+use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 10;
+pub const COUNT: u8 = 11;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -24,7 +24,8 @@ pub fn formats(input: &[u8]) {
         6 => ospf_packet(bytes),
         7 => bfd_packet(bytes),
         8 => ldp_pdu(bytes),
-        _ => bgp_message(bytes),
+        9 => bgp_message(bytes),
+        _ => lsp_ping_message(bytes),
     }
 }
 
@@ -54,6 +55,14 @@ fn bgp_message(bytes: &[u8]) {
         (again, message @ bgp::Message::Update(_)) => assert!(again.is_err(), "{again:?} was {message:?}"),
         (again, message) => assert_eq!(again, Ok(message)),
     }
+}
+
+fn lsp_ping_message(bytes: &[u8]) {
+    let _ = lsp_ping::LspPing::parse_header(bytes);
+    let Ok(message) = lsp_ping::LspPing::parse(bytes) else { return };
+    // What is longer than a TLV can be is not written.
+    let Ok(once) = message.write() else { return };
+    assert_eq!(lsp_ping::LspPing::parse(&once), Ok(message));
 }
 
 fn bfd_packet(bytes: &[u8]) {
@@ -208,7 +217,42 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.push([&[7][..], &up].concat());
     seeds.extend(ldp_seeds());
     seeds.extend(bgp_seeds());
+    seeds.extend(lsp_ping_seed());
     seeds
+}
+
+/// A reply of LSP ping with a way on, and the FEC that it was asked about.
+fn lsp_ping_seed() -> Option<Vec<u8>> {
+    use lsp_ping::{Fec, FecChange, MappedLabel, Mapping, MappingPart, Place, Tlv};
+    let address = [192, 0, 2, 1].into();
+    let labels = vec![MappedLabel { label: 16, tc: 0, bottom: true, protocol: 3 }];
+    let hidden = FecChange { operation: 1, peer: None, fec: Some(Fec::Nil { label: 0 }) };
+    let mapping = Mapping {
+        mtu: 1500,
+        flags: 2,
+        place: Place::Ipv4 { address, interface: address },
+        return_code: 8,
+        return_subcode: 1,
+        parts: vec![MappingPart::Labels { labels }, MappingPart::FecChange(hidden)],
+    };
+    let tlvs = vec![
+        Tlv::TargetFecStack { fecs: vec![Fec::LdpIpv4 { prefix: address, length: 32 }] },
+        Tlv::DownstreamDetailedMapping(mapping),
+    ];
+    let message = lsp_ping::LspPing {
+        version: 1,
+        flags: 1,
+        message_type: 2,
+        reply_mode: 2,
+        return_code: 14,
+        return_subcode: 0,
+        handle: 1,
+        sequence: 1,
+        sent: 1,
+        received: 2,
+        tlvs,
+    };
+    Some([&[10][..], &message.write().ok()?].concat())
 }
 
 /// Messages of BGP, an UPDATE with attributes of each kind among them.

@@ -266,7 +266,11 @@ impl Net {
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
-                Output::Message6(_) | Output::Llc(_) | Output::Session(..) => {
+                Output::Message6(_)
+                | Output::Llc(_)
+                | Output::Lsp(_)
+                | Output::Inquire(_)
+                | Output::Session(..) => {
                     panic!("RSVP-TE speaks over IPv4")
                 }
                 Output::Event(event) => {
