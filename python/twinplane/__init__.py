@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bfd, Bgp, Ldp, Ospf, Tdp
+    from .model.generated import Bfd, Bgp, Ldp, LspPing, Ospf, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -45,6 +45,7 @@ __all__ = [
     "Ldp",
     "Link",
     "Lsp",
+    "LspPing",
     "Network",
     "Ospf",
     "Peer",
@@ -75,6 +76,7 @@ _HOMES = {
     "Ldp": "model.generated",
     "Link": "network.handles",
     "Lsp": "network.handles",
+    "LspPing": "model.generated",
     "Network": "network",
     "Ospf": "model.generated",
     "Peer": "network.nodes",

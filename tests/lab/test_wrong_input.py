@@ -51,6 +51,7 @@ WHOLE: dict[str, Any] = {
             "ldp": {"hello_interval": "2 s"},
             "tdp": {"hello_interval": "2 s"},
             "bfd": {"interval": "50 ms", "authentication": {"kind": "md5", "key": "secret"}},
+            "lspping": {"rate": 100, "sources": ["10.0.0.0/8"]},
             "bgp": {
                 "asn": 65001,
                 "neighbors": {"p": {"asn": 65001}},
@@ -184,6 +185,7 @@ RECORDS: dict[str, Place] = {
     "Bfd": ("nodes", "pe1", "bfd"),
     "BfdAuthentication": ("nodes", "pe1", "bfd", "authentication"),
     "BfdPace": ("nodes", "pe1", "ospf", "bfd"),
+    "LspPing": ("nodes", "pe1", "lspping"),
     "Bgp": ("nodes", "pe1", "bgp"),
     "BgpNeighbor": ("nodes", "pe1", "bgp", "neighbors", "p"),
     "BgpRedistribution": ("nodes", "pe1", "bgp", "redistribute", 0),

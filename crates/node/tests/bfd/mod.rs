@@ -1,4 +1,6 @@
-//! A router with OSPF and BFD beside ospfd and bfdd of FRR, by the clock on the wall.
+//! A router with OSPF and BFD beside ospfd and bfdd of FRR, by the clock on the wall; `bird`: the same beside BIRD.
+
+mod bird;
 
 use crate::frr::Frr;
 use crate::ospf::speaker::{config, full, ospf, router};
