@@ -1,4 +1,4 @@
-"""LSP ping and traceroute (RFC 8029) in words of users: a sound network, tables that lie, and bytes that tshark reads."""
+"""LSP ping and traceroute (RFC 8029) in words of users: sound tables, those that lie, and tshark."""
 
 from __future__ import annotations
 
@@ -111,5 +111,14 @@ def test_nothing_malformed_is_sent(tmp_path: Path) -> None:
 
 
 def _tshark(file: Path, *words: str) -> str:
-    command = ["tshark", "-r", str(file), "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", *words]
+    command = [
+        "tshark",
+        "-r",
+        str(file),
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-o",
+        "udp.check_checksum:TRUE",
+        *words,
+    ]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -80,7 +80,7 @@ impl Network {
             calendar_ns: build.placement.and_then(|p| p.calendar_ns),
             live: build.placement.is_some(),
             wall: None,
-            lsp_tests: 0,
+            lsp_tests: Vec::new(),
             placed,
             description,
         };

@@ -54,7 +54,7 @@ pub use tables::{LogRow, Part, Scope, TableEntry};
 
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;
-use base::{LinkId, Map, NodeId, PortId};
+use base::{LinkId, Map, NodeId, PortId, Time};
 use control::Protocol;
 use control::rsvp::command::TunnelId;
 use core::net::Ipv4Addr;
@@ -158,8 +158,8 @@ pub struct Network {
     incarnation: u64,
     /// Calendar time at time zero, of a network that runs in real time.
     calendar_ns: Option<u64>,
-    /// Tests of LSPs that were begun: the number of the last.
-    lsp_tests: u32,
+    /// Until when each test of an LSP that was begun has ended at the latest.
+    lsp_tests: Vec<Time>,
 }
 
 impl Network {

@@ -87,7 +87,7 @@ impl Network {
             return Err(Diagnostic::new(LspTestProblem::Destination { address }).at("destination"));
         }
         let fec = self.tested(node, &spec).at("to")?;
-        self.lsp_tests = self.lsp_tests.wrapping_add(1);
+        let number = self.lsp_tests.len() as u32 + 1;
         let mode = match spec.trace {
             true => Mode::Trace { hops: spec.hops },
             false => Mode::Ping { count: spec.count, interval: spec.interval },
@@ -104,17 +104,25 @@ impl Network {
             size: spec.size,
             tos: spec.tos,
             destination: spec.destination,
-            ..lsp_ping::Command::new(self.lsp_tests, fec)
+            ..lsp_ping::Command::new(number, fec)
         };
         let command = Command::Protocol(base::ProtocolValue::new(command));
         let sent = self.world.command(self.now(), NodeId(node as u32), command);
         sent.map_err(|error| LspTestProblem::Failed { error: error.to_string() })?;
-        Ok(self.lsp_tests)
+        // A router that is down, or restarts, does not do it.
+        let longest = match mode {
+            Mode::Ping { count, interval } => Span(interval.0 * i64::from(count) + spec.wait.0),
+            Mode::Trace { hops } => Span(spec.wait.0 * 2 * (i64::from(hops) + 1)),
+        };
+        self.lsp_tests.push(self.now() + longest);
+        Ok(number)
     }
 
     /// Has a test at a router ended, or is it none?
     pub fn is_lsp_tested(&self, node: usize, number: u32) -> bool {
-        self.protocol::<LspPing>(node).is_none_or(|ping| ping.is_done(number))
+        let is_late = |place: u32| self.lsp_tests.get(place as usize).is_none_or(|end| *end < self.now());
+        let is_done = |ping: &LspPing| ping.is_done(number);
+        self.protocol::<LspPing>(node).is_none_or(is_done) || number.checked_sub(1).is_none_or(is_late)
     }
 
     /// Has the tables of a router do something else with a label, without telling its control plane: packets leave with

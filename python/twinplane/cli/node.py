@@ -200,7 +200,7 @@ def lsp_traceroute(
     socket: Socket = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask each router on an LSP what it does with its packets (RFC 8029). Exit code 1 if the end is not reached."""
+    """Ask each router on an LSP what it does with packets (RFC 8029). Exit code 1 short of its end."""
     from ..units import span_ps
 
     wait_s = hops * span_ps(wait, "wait") / 1e12

@@ -224,13 +224,15 @@ def print_lsp_test(found: Sequence[Mapping[str, Any]]) -> None:
             row["from"] or "-",
             format_time(None if row["delay_ps"] is None else row["delay_ps"] / 1e12),
             row["meaning"] or row["outcome"],
-            "-" if row["code"] is None else f"{row['code']}" + (f" at {row['depth']}" if row["depth"] else ""),
+            "-"
+            if row["code"] is None
+            else f"{row['code']}" + (f" at {row['depth']}" if row["depth"] else ""),
             way_on(row) or "-",
         )
         for row in found
     ]
     titles = ["Request", "TTL", "Reply of", "Delay", "Meaning", "Code", "Packets go on to"]
-    print_table(titles, cells, left=7, title=found[0]["fec"] if found else None)
+    print_table(titles, cells, left=7, title=found[0]["fec"] if found else "")
 
 
 def _who(found: Mapping[str, Any]) -> str:

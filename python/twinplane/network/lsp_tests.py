@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .. import core
+
 if TYPE_CHECKING:
     from .engine import Engine
     from .handles import Lsp, Node

@@ -138,6 +138,7 @@ pub(super) fn unknown_way() -> Mapping {
 impl LspPing {
     /// Begins to carry a command out. One of a number that is under way takes its place.
     pub(super) fn begin(&mut self, now: Time, command: &Command) {
+        self.begun = self.begun.max(command.number);
         self.probes.insert(command.number, Probe::new(now, command));
         self.probes_due(now);
     }

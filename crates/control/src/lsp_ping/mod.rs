@@ -107,6 +107,8 @@ pub struct LspPing {
     source: Option<u16>,
     /// Commands that are not done, by their number.
     probes: BTreeMap<u32, Probe>,
+    /// The greatest number of a command that was begun.
+    begun: u32,
     records: VecDeque<Record>,
     inquiries: BTreeMap<u64, Asked>,
     inquired: u64,
@@ -137,6 +139,7 @@ impl LspPing {
             config,
             source: None,
             probes: BTreeMap::new(),
+            begun: 0,
             records: VecDeque::new(),
             inquiries: BTreeMap::new(),
             inquired: 0,
@@ -159,9 +162,9 @@ impl LspPing {
         self.records.iter()
     }
 
-    /// Is nothing of the command of this number under way?
+    /// Was the command of this number begun, or a later one, and is nothing of it under way?
     pub fn is_done(&self, number: u32) -> bool {
-        !self.probes.contains_key(&number)
+        self.begun >= number && !self.probes.contains_key(&number)
     }
 
     fn discard(&mut self, why: Discard) {
@@ -259,8 +262,8 @@ impl Protocol for LspPing {
 
     fn handle_change(&mut self, _: Time, _: &mut Context<'_>, change: &Change) {
         if *change == Change::Restart {
-            let outputs = core::mem::take(&mut self.outputs);
-            *self = LspPing { outputs, ..LspPing::new(self.config.clone()) };
+            let (outputs, begun) = (core::mem::take(&mut self.outputs), self.begun);
+            *self = LspPing { outputs, begun, ..LspPing::new(self.config.clone()) };
         }
     }
 
