@@ -792,6 +792,8 @@ class RouterSpec(Written):
     """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes [default: not spoken]."""
     bfd: Bfd | None = None
     """BFD (RFC 5880): true, or how closely it watches the neighbours of protocols with 'bfd' [default: not spoken]."""
+    lspping: LspPing | None = None
+    """LSP ping (RFC 8029), which every router answers: how [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1275,6 +1277,20 @@ class BfdAuthentication(Checked):
     """The secret, as text [default: none]."""
     key_id: int = 1
     """Number of the key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LspPing(Written):
+    """LSP ping (RFC 8029): true, or how requests of others are answered."""
+
+    respond: bool = True
+    """Are requests of others answered?"""
+    validate: bool = False
+    """Check on the way, too, whether a label stands for the FEC of a request. At the end it is checked in any case, and on the way where the request asks for it, as those of 'lsp_traceroute' do."""
+    rate: int = 200
+    """Requests each second that are answered, and at once."""
+    sources: Sequence[str] = field(default_factory=list)
+    """Prefixes whose requests are answered [default: all]."""
 
 
 @dataclass(frozen=True, kw_only=True)
