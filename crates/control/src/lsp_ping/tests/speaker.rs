@@ -484,7 +484,7 @@ fn a_trace_goes_on_by_what_routers_say() {
     let (ttl, flags, _, way) = asked(&fourth);
     assert_eq!((ttl, flags, way), (3, 0, Some(all_routers())));
     // Nobody answers: the next one is asked, without a word on how the request comes.
-    node.now = node.now + Span::from_secs(2);
+    node.now += Span::from_secs(2);
     let outputs = node.call(|ping, now, context| ping.handle_timeout(now, context));
     let fifth = sent(&mut node, outputs).pop().expect("a request");
     assert_eq!(asked(&fifth).0, 4);
