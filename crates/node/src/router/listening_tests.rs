@@ -86,6 +86,7 @@ impl Protocol for Echo {
         }
         let (port, bytes) = (arrival.port(), bytes.to_vec());
         self.outputs.push_back(match arrival {
+            Arrival::Lsp(_) => return,
             Arrival::Ip6(ip) => return self.answer6(context, ip, &bytes),
             Arrival::Llc(llc) => Wanted::Llc(LlcMessage { port, dst: llc.dst, sap: llc.sap, bytes }),
             Arrival::Ip(ip) => {
