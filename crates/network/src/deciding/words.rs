@@ -53,6 +53,7 @@ pub fn end(outcome: &Outcome) -> Option<String> {
         Outcome::Punted(PuntReason::Local { .. }) => Some("deliver".into()),
         Outcome::Punted(PuntReason::NoRoute { .. }) => Some("drop: no-route".into()),
         Outcome::Punted(PuntReason::TtlExpired { .. }) => Some("drop: ttl-expired".into()),
+        Outcome::Punted(PuntReason::UnknownLabel { .. }) => Some("drop: unknown-label".into()),
         Outcome::Punted(PuntReason::TooBig { mtu, .. }) => Some(format!("cut to {mtu} bytes")),
         Outcome::Punted(PuntReason::Replicate { branches }) => Some(format!("{branches} copies")),
         Outcome::Punted(_) => Some("handed to the control processor".into()),
