@@ -212,10 +212,11 @@ impl Serialiser {
         Span(quotient as i64)
     }
 
-    /// Picoseconds per byte, if that is a whole number: then nothing is ever carried.
+    /// Picoseconds per byte, if that is a whole number: then nothing is ever carried. It is zero of a port that sends in
+    /// no time.
     #[inline]
     pub fn per_byte(&self) -> Option<u64> {
-        if self.whole == 0 { None } else { Some(self.whole) }
+        if self.whole == 0 && self.numerator != 0 { None } else { Some(self.whole) }
     }
 
     /// Forgets the remainder: a port that stood idle starts afresh.

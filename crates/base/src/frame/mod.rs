@@ -57,16 +57,19 @@ struct Data {
     /// The PHB, or [`NO_PHB`].
     phb: u8,
     body_len: u32,
-    /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for
-    /// the next frame that has some.
-    extras: Option<Box<Extras>>,
+    /// Where the pattern of the body begins, if that is one: [`flag::PATTERN`].
+    pattern: u32,
     /// Puts byte [`HEADROOM`] of the header at the start of a cache line, too.
     arrived: Time,
     header: [u8; HEADER_CAPACITY],
     /// [`Body::Empty`] if it holds nothing.
     body: Body,
-    offload: Kept,
+    /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for
+    /// the next frame that has some.
+    extras: Option<Box<Extras>>,
 }
+
+const _: () = assert!(size_of::<Data>() == 192 && offset_of!(Data, header) + HEADROOM == 64);
 
 /// What few frames have.
 #[derive(Clone, Default)]
@@ -81,6 +84,8 @@ struct Extras {
     encaps: Option<Encaps>,
     /// How long the frame is on its medium; left over unless [`flag::FRAMED`] is set.
     framing: Framing,
+    /// What is left undone on the frame; left over unless [`flag::UNDONE`] is set.
+    offload: Kept,
 }
 
 /// Each constant is one bit of [`Data::flags`].
@@ -95,6 +100,8 @@ mod flag {
     pub(super) const TRACED: u8 = 8;
     /// It is as its medium carries it, and that is not Ethernet.
     pub(super) const FRAMED: u8 = 16;
+    /// Its body is a pattern, and not an empty one.
+    pub(super) const PATTERN: u8 = 32;
     /// Its length on the wire is not that of one Ethernet frame.
     pub(super) const UNCOMMON: u8 = UNDONE | FRAMED;
 }
@@ -116,6 +123,11 @@ impl Data {
     #[inline(always)]
     fn set_body(&mut self, body: Body) {
         self.body_len = body.len();
+        self.flags &= !flag::PATTERN;
+        if let Body::Pattern { start, len: 1.. } = body {
+            self.pattern = start;
+            self.flags |= flag::PATTERN;
+        }
         self.body = if self.body_len == 0 { Body::Empty } else { body };
     }
 }
@@ -138,7 +150,8 @@ impl Drop for Frame {
     fn drop(&mut self) {
         // SAFETY: the box is taken once, here, and nothing looks at it afterwards.
         let mut data = unsafe { ManuallyDrop::take(&mut self.0) };
-        if data.body_len != 0 {
+        // A pattern is no more than two numbers: it stays until the next body comes.
+        if data.body_len != 0 && data.flags & flag::PATTERN == 0 {
             data.set_body(Body::Empty);
         }
         data.flags = 0;
@@ -170,13 +183,13 @@ fn fresh() -> Box<Data> {
         start: HEADROOM as u8,
         end: HEADROOM as u8,
         body_len: 0,
+        pattern: 0,
         flags: 0,
         phb: NO_PHB,
-        extras: None,
         arrived: NEVER,
         header: [0; HEADER_CAPACITY],
         body: Body::Empty,
-        offload: Kept::default(),
+        extras: None,
     })
 }
 
@@ -262,6 +275,13 @@ impl Frame {
         &self.0.body
     }
 
+    /// How many bytes follow the header bytes, and where the pattern begins if they are one; in the cache line that has
+    /// the lengths.
+    #[inline(always)]
+    pub fn pattern(&self) -> (u32, Option<u32>) {
+        (self.0.body_len, (self.0.flags & flag::PATTERN != 0).then_some(self.0.pattern))
+    }
+
     /// Replaces what follows the header bytes; length fields in the header are the caller's to set.
     pub fn set_body(&mut self, body: Body) {
         self.0.set_body(body);
@@ -335,7 +355,7 @@ impl Frame {
     /// The same of all that a device or a link reads of most frames.
     #[inline]
     pub fn prefetch_all(&self) {
-        prefetch_bytes::<Data>(&self.0, offset_of!(Data, body) + 1);
+        prefetch_bytes::<Data>(&self.0, offset_of!(Data, header) + HEADROOM + 1);
     }
 }
 

@@ -52,7 +52,7 @@ impl Frame {
         if self.0.flags & flag::UNDONE == 0 {
             return None;
         }
-        let (start, kept) = (u16::from(self.0.start), self.0.offload);
+        let (start, kept) = (u16::from(self.0.start), self.0.extras.as_ref()?.offload);
         Some(Offload {
             needs_checksum: self.0.flags & flag::NEEDS_CHECKSUM != 0,
             checksum_start: kept.checksum_start.wrapping_sub(start),
@@ -70,7 +70,7 @@ impl Frame {
             let start = u16::from(self.0.start);
             self.0.flags |=
                 if offload.needs_checksum { flag::UNDONE | flag::NEEDS_CHECKSUM } else { flag::UNDONE };
-            self.0.offload = Kept {
+            self.0.extras.get_or_insert_default().offload = Kept {
                 checksum_start: offload.checksum_start.wrapping_add(start),
                 header_len: offload.header_len.wrapping_add(start),
                 segment_size: offload.segment_size,

@@ -81,10 +81,23 @@ impl Frame {
     /// Forgets PHB, mark and port of arrival: they are a node's own, and go no further than its egress port.
     #[inline]
     pub fn clear_tags(&mut self) {
-        if self.0.phb != NO_PHB || self.0.flags & flag::TAGGED != 0 {
-            self.0.phb = NO_PHB;
-            self.0.flags &= !flag::TAGGED;
+        self.0.phb = NO_PHB;
+        self.0.flags &= !flag::TAGGED;
+    }
+
+    /// Leaves a node by a link: [`Frame::clear_tags`] and [`Frame::note_link`] in one look at most frames.
+    #[inline(always)]
+    pub fn leave_by(&mut self, link: LinkId) {
+        self.0.phb = NO_PHB;
+        if self.0.flags & (flag::TAGGED | flag::TRACED) != 0 {
+            self.leave_tagged_by(link);
         }
+    }
+
+    #[cold]
+    fn leave_tagged_by(&mut self, link: LinkId) {
+        self.clear_tags();
+        self.note_link(link);
     }
 
     /// When the kernel received the frame, if it came from an interface that says so.
