@@ -211,6 +211,14 @@ pub trait Device: Any + Send {
         verdicts.fill(Verdict::Punt);
     }
 
+    /// The same of a batch of one, as events of the virtual clock bring.
+    #[inline]
+    fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        let mut verdict = [Verdict::Punt];
+        self.forward_batch(now, port, core::slice::from_mut(frame), &mut verdict);
+        verdict[0]
+    }
+
     /// Takes a frame that the fast path punted or did not replicate itself; `now` is the arrival of its last bit.
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame);
 
