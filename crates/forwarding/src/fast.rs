@@ -35,8 +35,8 @@ impl Forwarding {
     }
 
     /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead.
-    #[inline]
-    fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+    #[inline(always)]
+    pub fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let mut key = NO_KEY;
         let lengths = frame.lengths();
         if let Some(ingress) = self.ports.record(port) {

@@ -9,14 +9,17 @@ use base::plane::Prefix;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 
-/// What is known of a prefix. The mapping to an LSP hides the route.
+/// What is known of a prefix. The mapping to an LSP hides the route. What a packet on a route needs is one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct Known {
-    pub(crate) ftn: Entry,
     pub(crate) route: Entry,
     /// The list of its LSPs for some PHBs, plus one.
     pub(crate) classed: u32,
     len: u8,
+    /// Is there a mapping to an LSP?
+    is_mapped: bool,
+    pub(crate) ftn: Entry,
 }
 
 impl Known {
@@ -32,14 +35,18 @@ impl Known {
     /// The entry in force.
     #[inline]
     pub(crate) fn active(&self) -> &Entry {
-        if self.ftn.kind != Kind::Empty { &self.ftn } else { &self.route }
+        if self.is_mapped { &self.ftn } else { &self.route }
     }
     #[inline]
     pub(crate) fn active_mut(&mut self) -> &mut Entry {
-        if self.ftn.kind != Kind::Empty { &mut self.ftn } else { &mut self.route }
+        if self.is_mapped { &mut self.ftn } else { &mut self.route }
+    }
+    /// Its entries were changed.
+    pub(crate) fn settle(&mut self) {
+        self.is_mapped = self.ftn.kind != Kind::Empty;
     }
     fn is_empty(&self) -> bool {
-        self.ftn.kind == Kind::Empty && self.route.kind == Kind::Empty && self.classed == 0
+        !self.is_mapped && self.route.kind == Kind::Empty && self.classed == 0
     }
 }
 
@@ -131,6 +138,7 @@ impl Fib {
             None => Known::new(prefix.len()),
         };
         let result = change(&mut known);
+        known.settle();
         match existing {
             Some(place) if known.is_empty() => {
                 self.withdraw(prefix, place);

@@ -121,6 +121,7 @@ impl Fib6 {
             None => Known::new(prefix.len()),
         };
         let result = change(&mut known);
+        known.settle();
         match existing {
             Some(place) if known.active().kind == Kind::Empty => {
                 self.withdraw(prefix, place);

@@ -47,6 +47,7 @@ mod phb;
 mod port;
 pub mod punt;
 pub mod queue;
+mod recent;
 mod replicate;
 mod routed;
 mod routed6;

@@ -7,15 +7,16 @@ use crate::fast::choose;
 use crate::group::Group;
 use crate::hash::{self, Seed};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, lower_ttl};
-use crate::port::mac_key;
 use crate::tables::Forwarding;
 use base::frame::Lengths;
-use base::{Frame, MacAddr, PortId};
+use base::{Frame, PortId};
 use core::net::Ipv4Addr;
 use wire::checksum;
 
 /// The first byte of an IPv4 header without options.
 const PLAIN: u8 = 0x45;
+/// The bit in the first byte of an Ethernet address that says that it is a group's.
+const GROUP: u8 = 1;
 
 impl Forwarding {
     /// Routes a frame for the port with `key` (see [`crate::port::Port::short`]) that is an IPv4 packet without
@@ -31,10 +32,11 @@ impl Forwarding {
         let (header, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
         let ip = ip.first_chunk_mut::<IPV4>()?;
-        let [a, b, c, d, e, f, ..] = *ethernet;
-        let to = MacAddr([a, b, c, d, e, f]);
+        let [a, b, c, d, e, f, g, h, ..] = *ethernet;
+        // The address, as `mac_key` makes it.
+        let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
         let known_type = u16::from_be_bytes([ethernet[12], ethernet[13]]) == ETHERTYPE_IPV4;
-        if mac_key(to) != key || to.is_group() || !known_type || ip[0] != PLAIN {
+        if to != key || a & GROUP != 0 || !known_type || ip[0] != PLAIN {
             return None;
         }
         let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
@@ -48,15 +50,8 @@ impl Forwarding {
         if ip[16] >= 224 || !may_be_forwarded(from, to) || ttl <= 1 {
             return None;
         }
-        // Packets to one destination come in rows.
-        let place = match self.recent {
-            Some((recent, place)) if recent == to => place,
-            _ => {
-                let place = self.fib.find(to)?;
-                self.recent = Some((to, place));
-                place
-            }
-        };
+        // Packets to one destination come in rows, and those to some in turn.
+        let place = self.recent.place(to, || self.fib.find(to))?;
         let known = self.fib.get_mut(place)?;
         let (classed, prefix_len) = (known.classed, known.len());
         let entry = known.active_mut();
@@ -118,7 +113,7 @@ mod tests {
     use super::*;
     use crate::tables::Config;
     use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
-    use base::{Body, DiffServConfig, Label, NodeId, Time};
+    use base::{Body, DiffServConfig, Label, MacAddr, NodeId, Time};
     use proptest::prelude::*;
 
     const IN: PortId = PortId(0);

@@ -12,6 +12,7 @@ use crate::group::Group;
 use crate::hash::Seed;
 use crate::ilm::Ilm;
 use crate::port::Ports;
+use crate::recent::Recent;
 use crate::replicate::Lists;
 use crate::unwritten::{Pending, plain};
 use base::device::DropCounters;
@@ -21,7 +22,6 @@ use base::plane::{
     TableOp, TcSource, TtlModel,
 };
 use base::{DiffServConfig, Label, PhbSet, PortId};
-use core::net::Ipv4Addr;
 
 /// What holds for a whole node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +78,7 @@ impl Default for Config {
 #[repr(C)]
 pub struct Forwarding {
     pub(crate) ports: Ports,
-    /// The destination that was routed last, and where what is known of its longest prefix is, as long as no table
-    /// changes.
-    pub(crate) recent: Option<(Ipv4Addr, u32)>,
+    pub(crate) recent: Recent,
     /// Of a node that has IPv6 routes.
     pub(crate) fib6: Option<Box<Fib6>>,
     pub(crate) fib: Fib,
@@ -115,7 +113,7 @@ impl Forwarding {
 
     /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
     pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
-        self.recent = None;
+        self.recent.forget();
         if let Some(fib) = &mut self.fib6 {
             fib.recent = None;
         }

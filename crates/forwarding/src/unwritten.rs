@@ -72,7 +72,7 @@ impl Forwarding {
             debug_assert!(false, "a route leads to a port that is not there");
             return;
         };
-        self.recent = None;
+        self.recent.forget();
         self.fib.update(prefix, |known| known.route = entry);
     }
 
