@@ -214,8 +214,9 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Does the pipeline take no time at all?
+    #[inline]
     pub fn is_ideal(&self) -> bool {
-        self.fixed == 0 && self.per_byte == 0 && self.interval == Span::ZERO
+        self.fixed | self.per_byte | self.interval.0 as u64 == 0
     }
 
     /// When a frame of `bytes` that arrived at `now` may leave.

@@ -407,6 +407,16 @@ impl Device for Router {
         }
     }
 
+    fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        let verdict = self.plane.forwarding_mut().forward_one(now, port, frame);
+        match verdict {
+            Verdict::Transmit { port, .. } if !self.pipeline.is_ideal() => {
+                Verdict::Transmit { port, ready: self.pipeline.ready(now, frame.wire_len()) }
+            }
+            verdict => verdict,
+        }
+    }
+
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         if let Some(frame) = self.plane.punt(port, frame) {
             self.forward_again(now, port, frame);
