@@ -64,12 +64,12 @@ pub fn content(frame: &Frame, wire_len: u32) -> u64 {
     let header = frame.header();
     let n = header.len();
     let mut sum = u64::from(wire_len).wrapping_add((n as u64) << 32);
-    match frame.body() {
-        Body::Empty => {}
-        Body::Pattern { start, len } => {
-            sum = sum.wrapping_add(mum(u64::from(*start) ^ K[16], u64::from(*len) ^ K[17]));
+    match frame.pattern() {
+        (0, _) => {}
+        (len, Some(start)) => {
+            sum = sum.wrapping_add(mum(u64::from(start) ^ K[16], u64::from(len) ^ K[17]));
         }
-        body => sum = sum.wrapping_add(owned(body)),
+        (_, None) => sum = sum.wrapping_add(owned(frame.body())),
     }
     let Some(last) = header.last_chunk() else {
         return sum.wrapping_add(short(header));

@@ -34,6 +34,7 @@ impl Flight {
 /// `head..tail` are those in the ring.
 #[derive(Debug, Default)]
 pub struct FlightRing {
+    /// None, or a power of two that is no less than the number of frames: only [`FlightRing::grow`] changes how many.
     slots: Vec<Flight>,
     head: u64,
     tail: u64,
@@ -103,13 +104,22 @@ impl FlightRing {
         if self.len() == self.slots.len() {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
-        let slot = &mut self.slots[self.tail as usize & mask];
+        let tail = self.tail;
+        let slot = self.slot_mut(tail);
         (slot.arrival, slot.start, slot.bytes_so_far) = (arrival, start, bytes_so_far);
         // The slot is empty: there is nothing to be dropped.
         core::mem::forget(slot.frame.replace(frame));
         self.tail += 1;
-        prefetch(&self.slots[(self.tail + 1) as usize & mask]);
+        prefetch(self.slot_mut(tail + 2));
+    }
+
+    /// The slot of a number. There are slots: the ring has a frame, or has grown.
+    #[inline(always)]
+    fn slot_mut(&mut self, number: u64) -> &mut Flight {
+        debug_assert!(self.slots.len().is_power_of_two(), "a ring without slots has no frame");
+        let mask = self.slots.len().wrapping_sub(1);
+        // SAFETY: their number is a power of two, and what is left of a number under the mask is less.
+        unsafe { self.slots.get_unchecked_mut(number as usize & mask) }
     }
 
     /// Numbers the frames from here on. The ring is empty and unused.
@@ -154,18 +164,28 @@ impl FlightRing {
         }
     }
 
-    /// Takes the first frame out.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Frame> {
+    /// Takes the first frame out, and tells when the one behind it arrives; the largest time if there is none. In a
+    /// large network (`FAR`) what is needed soon is fetched ahead.
+    #[inline(always)]
+    pub fn pop_next<const FAR: bool>(&mut self) -> Option<(Frame, Time)> {
         if self.is_empty() {
             return None;
         }
-        let mask = self.slots.len() - 1;
-        let frame = self.slots[self.head as usize & mask].frame.take();
+        let head = self.head;
+        let frame = self.slot_mut(head).frame.take()?;
         self.head += 1;
-        self.prefetch(1);
-        prefetch(&self.slots[(self.head + SLOTS_AHEAD) as usize & mask]);
-        frame
+        let next = if self.is_empty() { Time::MAX } else { self.slot_mut(head + 1).arrival };
+        if FAR {
+            self.prefetch(1);
+            prefetch(self.slot_mut(head + 1 + SLOTS_AHEAD));
+        }
+        Some((frame, next))
+    }
+
+    /// Takes the first frame out.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Frame> {
+        self.pop_next::<false>().map(|(frame, _)| frame)
     }
 
     /// Puts a frame back that was taken out by the last [`FlightRing::pop`], with nothing pushed since.

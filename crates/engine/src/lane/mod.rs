@@ -36,6 +36,9 @@ use base::frame::Framing;
 use base::{Frame, LinkId, LossBook, NodeId, PortId, Rate, Serialiser, Span, Time};
 use forwarding::queue::Tree;
 
+/// Bytes take no whole number of picoseconds.
+const UNEVEN: u64 = u64::MAX;
+
 /// One direction of a link.
 ///
 /// What every frame needs lies in front: in the first cache line what both ends read, in the second what the sender
@@ -63,10 +66,11 @@ pub struct Lane {
     pub ends: LaneEnds,
     /// The link can be used, and nothing but the wire is behind the port.
     direct: bool,
-    up: bool,
+    /// Queue disciplines stand in front of the wire.
+    queued: bool,
     free: Time,
     entered: Time,
-    /// Picoseconds per byte and per gap, if they are whole numbers; else zero, and the serialiser knows.
+    /// Picoseconds per byte and per gap, if they are whole numbers; else [`UNEVEN`], and the serialiser knows.
     per_byte: u64,
     per_gap: u64,
     delay: u64,
@@ -80,6 +84,7 @@ pub struct Lane {
     started_bytes: u64,
     buffer_bytes: u64,
     waiting_bytes_max: u64,
+    up: bool,
     shortest: u64,
     serialiser: Serialiser,
     /// Frames taken back when the link or the device went down, and their bytes.
@@ -123,6 +128,17 @@ pub enum Sent {
     Refused(DropReason),
 }
 
+/// The same of a frame for a wire with nothing in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wired {
+    /// [`Sent::First`].
+    First,
+    /// [`Sent::Behind`].
+    Behind,
+    /// The port's buffer is full: [`Sent::Refused`].
+    Full,
+}
+
 impl Lane {
     /// An idle lane that ends at `to_port` of `to_node`.
     pub fn new(link: LinkId, spec: PortSpec, delay: Span, to_node: NodeId, to_port: PortId) -> Lane {
@@ -143,6 +159,7 @@ impl Lane {
             attend_departures: false,
             ends: LaneEnds::Both,
             direct: true,
+            queued: false,
             up: true,
             link,
             waiting: 0,
@@ -185,7 +202,11 @@ impl Lane {
         if !self.direct {
             return self.transmit_queued(now, ready, frame);
         }
-        self.transmit_direct(now, ready, frame)
+        match self.transmit_direct(now, ready, frame) {
+            (Wired::First, arrival) => Sent::First(arrival),
+            (Wired::Behind, _) => Sent::Behind,
+            (Wired::Full, _) => Sent::Refused(DropReason::BufferFull),
+        }
     }
 
     /// Can the link be used, and is nothing but the wire behind the port?
@@ -194,16 +215,17 @@ impl Lane {
         self.direct
     }
 
-    /// As [`Lane::transmit`], if [`Lane::is_direct`].
+    /// As [`Lane::transmit`], if [`Lane::is_direct`]; with the time at which the last bit arrives.
     #[inline(always)]
-    pub fn transmit_direct(&mut self, now: Time, ready: Time, frame: Frame) -> Sent {
+    pub fn transmit_direct(&mut self, now: Time, ready: Time, frame: Frame) -> (Wired, Time) {
         debug_assert!(self.direct, "a frame passes over queues");
         let wire_len = frame.wire_len();
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;
         let start = if self.free > enters {
             if !self.wait(enters, wire_len) {
-                return self.refuse(now, frame, DropReason::BufferFull);
+                self.refuse(now, frame, DropReason::BufferFull);
+                return (Wired::Full, Time::MAX);
             }
             self.free
         } else {
@@ -211,13 +233,13 @@ impl Lane {
         };
         let first = self.ring.is_empty();
         let arrival = self.leave(start, frame, wire_len);
-        if first { Sent::First(arrival) } else { Sent::Behind }
+        (if first { Wired::First } else { Wired::Behind }, arrival)
     }
 
     /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives.
     #[inline(always)]
     fn leave(&mut self, start: Time, mut frame: Frame, wire_len: u32) -> Time {
-        let last = if self.per_byte != 0 {
+        let last = if self.per_byte != UNEVEN {
             let last = start.0.saturating_add(self.per_byte * u64::from(wire_len));
             self.free = Time(last.saturating_add(self.per_gap));
             last
@@ -225,8 +247,7 @@ impl Lane {
             self.serialise(start, wire_len)
         };
         let arrival = Time(last.saturating_add(self.delay));
-        frame.clear_tags();
-        frame.note_link(self.link);
+        frame.leave_by(self.link);
         self.digest.fold(Time(last), digest::content(&frame, wire_len));
         self.taken_bytes += u64::from(wire_len);
         self.ring.push(frame, start, arrival, self.taken_bytes);
@@ -321,6 +342,7 @@ impl Lane {
     pub fn set_queue(&mut self, tree: Tree) {
         debug_assert!(self.egress.is_none(), "queues are put there once");
         self.egress = Some(Box::new(Egress::new(tree, self.free)));
+        self.queued = true;
         self.frame_queue();
         self.direct = false;
     }
@@ -366,7 +388,7 @@ impl Lane {
     /// True if queue disciplines stand in front of the wire.
     #[inline]
     pub fn is_queued(&self) -> bool {
-        self.egress.is_some()
+        self.queued
     }
 
     /// Does at the port what is due up to `to`. Whatever is handed over before or at that time by a fault, and before
@@ -474,9 +496,9 @@ impl Lane {
             _ => own,
         };
         self.serialiser = Serialiser::new(rate, self.spec.clock_offset_ppb);
-        self.per_byte = self.serialiser.per_byte().unwrap_or(0);
         let framing = self.framing();
-        self.per_gap = self.per_byte * u64::from(framing.gap);
+        self.per_byte = self.serialiser.per_byte().unwrap_or(UNEVEN);
+        self.per_gap = self.serialiser.per_byte().unwrap_or(0) * u64::from(framing.gap);
         // A limit only makes frames take longer, but for those that were taken before.
         let own = Serialiser::new(own, self.spec.clock_offset_ppb);
         self.shortest = self.delay + own.span(framing.least).0 as u64;

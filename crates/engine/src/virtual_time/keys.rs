@@ -78,7 +78,7 @@ impl Scale {
     }
 
     #[inline(always)]
-    fn what(&self, key: Key) -> u32 {
+    pub(super) fn what(&self, key: Key) -> u32 {
         (key & self.mask) as u32
     }
 

@@ -21,15 +21,16 @@ const MANY: usize = 64;
 /// The keys of a process that most have no more of.
 const KEYS_BYTES: usize = 128;
 
+/// How many keys there are in a cache line.
+const KEYS_A_LINE: usize = 8;
+
 /// A lane that leads to a process from another one.
 #[derive(Clone, Copy, Debug)]
 struct Entrance {
     /// No frame takes less than this, in picoseconds.
     shortest: u64,
-    /// The least time that a frame takes to the process at its beginning.
-    least: u64,
-    /// The tournament of that process.
-    base: u32,
+    /// Where the turn of the process at its beginning is in the tournament of turns.
+    leaf: u32,
 }
 
 /// What there is to know of a process, in one cache line.
@@ -41,7 +42,9 @@ struct Process {
     latest: Key,
     /// The least time that a frame takes by one of its entrances.
     least: u64,
-    /// Where its tournament begins: its reach, then the root, then what is below that.
+    /// The least time that a frame takes to a neighbour, and from there to the process.
+    reach: u64,
+    /// Where its tournament begins: zero, then the root, then what is below that.
     base: u32,
     /// Its entrances.
     entrances: core::ops::Range<u32>,
@@ -55,10 +58,12 @@ pub(super) struct Processes {
     list: Vec<Process>,
     entrances: Vec<Entrance>,
     scale: Scale,
-    /// All tournaments, and in front of each the reach of the process.
+    /// All tournaments, each in cache lines of its own.
     keys: Vec<Key>,
     /// The tournament of their roots, or of what they did last if that has a higher key: their turns.
     firsts: Vec<Key>,
+    /// Whose it is what keys say is to be done, by the bits that say it.
+    owners: Vec<u32>,
     /// Stands for all processes of other worlds: whatever comes to it is earlier than nothing.
     outside: u32,
 }
@@ -90,14 +95,24 @@ impl Processes {
         }
         let scale = Scale::new(epoch.0, lanes.len(), nodes.len());
         let mut all = Processes { outside, scale, ..Processes::default() };
-        for &leaves in leaves.iter().chain([&1]) {
-            let half = leaves.next_power_of_two();
+        let own = lanes.iter().enumerate().map(|(g, _)| lanes[g ^ 1].place.process);
+        all.owners = own.chain(nodes.iter().map(|node| node.place.process)).collect();
+        let halves = || leaves.iter().chain([&1]).map(|&leaves| half(leaves));
+        let size: usize = halves().map(|half| 2 * half as usize).sum();
+        all.keys = Vec::with_capacity(size + KEYS_A_LINE);
+        // What follows fits, so that the memory stays where it is.
+        let first = all.keys.as_ptr().align_offset(KEYS_A_LINE * size_of::<Key>()).min(KEYS_A_LINE);
+        all.keys.resize(first, NEVER);
+        for half in halves() {
             let base = all.keys.len() as u32;
             all.keys.resize(all.keys.len() + 2 * half as usize, NEVER);
-            all.list.push(Process { latest: 0, least: u64::MAX, base, entrances: 0..0, queued: Vec::new() });
+            // Less than any key: what walks up ends here.
+            all.keys[base as usize] = 0;
+            let (least, reach) = (u64::MAX, u64::MAX);
+            all.list.push(Process { latest: 0, least, reach, base, entrances: 0..0, queued: Vec::new() });
         }
-        if let Some(root) = all.keys.last_mut() {
-            *root = 0;
+        if let Some(outside) = all.list.last() {
+            all.keys[outside.base as usize..].fill(0);
         }
         // Entrances of a process lie together.
         let mut entrances: Vec<(u32, u32)> = Vec::new();
@@ -113,31 +128,32 @@ impl Processes {
             }
         }
         entrances.sort_unstable();
+        let turns = count.next_power_of_two();
         for (process, g) in entrances {
-            let from = &all.list[process_of[lanes[g as usize ^ 1].to_node.index()] as usize];
-            let entrance =
-                Entrance { shortest: lanes[g as usize].shortest(), least: from.least, base: from.base };
+            let from = process_of[lanes[g as usize ^ 1].to_node.index()];
+            let entrance = Entrance { shortest: lanes[g as usize].shortest(), leaf: turns as u32 + from };
+            let least = all.list[from as usize].least;
             let at = all.entrances.len() as u32;
             all.entrances.push(entrance);
-            let Process { base, entrances, .. } = &mut all.list[process as usize];
+            let Process { reach, entrances, .. } = &mut all.list[process as usize];
             if entrances.start == entrances.end {
                 *entrances = at..at;
             }
             entrances.end = at + 1;
-            let reach = &mut all.keys[*base as usize];
-            *reach = (*reach).min(entrance.least.saturating_add(entrance.shortest));
+            *reach = (*reach).min(least.saturating_add(entrance.shortest));
         }
         for place in
             nodes.iter_mut().map(|node| &mut node.place).chain(lanes.iter_mut().map(|l| &mut l.place))
         {
-            let half = leaves.get(place.process as usize).map_or(1, |leaves| leaves.next_power_of_two());
+            let half = half(leaves.get(place.process as usize).map_or(1, |leaves| *leaves));
             place.leaf += all.list[place.process as usize].base + half;
         }
         for (&latest, &process) in latest.iter().zip(&process_of).filter(|(_, process)| **process != u32::MAX)
         {
             all.did(process, scale.key_of(latest));
         }
-        all.firsts = vec![NEVER; 2 * count.next_power_of_two()];
+        all.firsts = vec![NEVER; 2 * turns];
+        all.firsts[0] = 0;
         for (node, number) in nodes.iter().zip(0..) {
             all.set_timeout(node, number);
         }
@@ -224,22 +240,37 @@ impl Processes {
         if at == Time::MAX { NEVER } else { self.timeout_key(at, number) }
     }
 
-    /// Which process has its turn after the first, as far as is known; if there are so many that what it needs has left
-    /// the caches since its last turn.
+    /// Are there so many that what one needs has left the caches since its last turn?
+    #[inline(always)]
+    pub(super) fn are_many(&self) -> bool {
+        self.firsts.len() >= 2 * MANY
+    }
+
+    /// The process of what a key, which is not [`NEVER`], says is to be done.
+    #[inline(always)]
+    pub(super) fn owner(&self, key: Key) -> u32 {
+        self.owners[self.scale.what(key) as usize]
+    }
+
+    /// The process that does something.
+    #[inline(always)]
+    pub(super) fn owner_of(&self, due: Due) -> u32 {
+        self.owners[self.scale.of(due) as usize]
+    }
+
+    /// Which process has its turn after the first, as far as is known.
     #[inline(always)]
     pub(super) fn second(&self, process: u32) -> Option<Key> {
-        if self.firsts.len() < 2 * MANY {
-            return None;
-        }
         let second = tournament::other(&self.firsts, self.leaf(process));
         (second != NEVER).then_some(second)
     }
 
-    /// Hints that the tournament of a process is needed soon.
+    /// Hints that what there is to know of a process is needed soon.
     #[inline(always)]
     pub(super) fn prefetch(&self, process: u32) {
-        let keys = &self.keys[self.base(process) as usize..];
-        prefetch_bytes(keys, KEYS_BYTES);
+        let Process { base, entrances, .. } = &self.list[process as usize];
+        prefetch_bytes(&self.keys[*base as usize..], KEYS_BYTES);
+        prefetch_bytes(&self.entrances[entrances.start as usize..], 1);
     }
 
     /// Where the tournament of a process begins.
@@ -254,12 +285,15 @@ impl Processes {
         self.keys[base as usize + 1]
     }
 
-    /// A time up to which a process can go on at most, if the first of all that is done is done by it at `first`: a
-    /// frame may come to a neighbour then, and what that sends after it to the process. In less than a look at the
-    /// neighbours, this tells whether that is worth while.
+    /// Where the tournament of a process begins; the time up to which it can go on at most, if the first of all that is
+    /// done is done by it at `first`; and whether lanes with queue disciplines lead to it.
+    ///
+    /// At `first` a frame may come to a neighbour, and what that sends after it to the process. In less than a look at
+    /// the neighbours, this tells whether that is worth while.
     #[inline(always)]
-    pub(super) fn reach(&self, base: u32, first: Time) -> Time {
-        Time(first.0.saturating_add(self.keys[base as usize]))
+    pub(super) fn window_of(&self, process: u32, first: Time) -> (u32, Time, bool) {
+        let Process { base, reach, queued, .. } = &self.list[process as usize];
+        (*base, Time(first.0.saturating_add(*reach)), !queued.is_empty())
     }
 
     /// Lanes with queue disciplines that lead to a process.
@@ -268,18 +302,18 @@ impl Processes {
         &self.list[process as usize].queued
     }
 
-    /// A time before which nothing comes to a process that is not known by now, if nothing happens anywhere before
-    /// `first`, and frames that wait in queues with nothing on the wire arrive at `waiting` or later.
+    /// A time before which nothing comes to a process that is not known by now, up to its reach, if frames that wait in
+    /// queues with nothing on the wire arrive at `waiting` or later.
     ///
     /// A neighbour sends when it has something to do. Either that is known, or it comes from yet another process,
-    /// which has nothing to do before `first`.
-    #[inline]
-    pub(super) fn horizon(&self, process: u32, first: Time, waiting: Time) -> Time {
+    /// which has nothing to do before the first of all: what follows from that comes after the reach. The turn of
+    /// another process has the time of what it has to do first, whatever it did last.
+    #[inline(always)]
+    pub(super) fn horizon(&self, process: u32, waiting: Time) -> Time {
         let Process { least, entrances, .. } = &self.list[process as usize];
         let mut horizon = waiting.0.saturating_add(*least);
         for entrance in &self.entrances[entrances.start as usize..entrances.end as usize] {
-            let heard = first.0.saturating_add(entrance.least);
-            let acts = self.time_of(self.root(entrance.base)).0.min(heard);
+            let acts = self.time_of(self.firsts[entrance.leaf as usize]).0;
             horizon = horizon.min(acts.saturating_add(entrance.shortest));
         }
         Time(horizon)
@@ -390,6 +424,11 @@ impl Processes {
             lanes.iter().filter(|lane| own(lane.place)).filter_map(|lane| lane.ring.next_arrival());
         timeouts.chain(arrivals).min().unwrap_or(Time::MAX)
     }
+}
+
+/// How many leaves a tournament has for so many keys, so that it fills whole cache lines.
+fn half(leaves: u32) -> u32 {
+    leaves.next_power_of_two().max(KEYS_A_LINE as u32 / 2)
 }
 
 /// The process of each device, numbered in the order of their first devices: devices joined by lanes on which a frame

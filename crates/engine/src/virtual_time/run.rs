@@ -75,11 +75,9 @@ impl World {
     /// Does what is due up to `until`, but for no more than `left` events. Says whether nothing is left to be done.
     pub(super) fn go_on(&mut self, until: Time, mut left: u64) -> Result<bool, EngineError> {
         loop {
-            let mut turn = self.processes.first();
-            let mut first = self.processes.time_of(turn);
+            let mut first = self.processes.time_of(self.processes.first());
             if first >= self.processes.late() {
                 first = self.look_late(until);
-                turn = self.processes.first();
             }
             let next = first.min(self.next_other());
             if next > until || next == Time::MAX {
@@ -88,15 +86,19 @@ impl World {
             if left == 0 {
                 return Ok(false);
             }
-            let done = if first < self.next_other() {
-                self.work(turn, until, left)?
+            if first < self.next_other() {
+                if self.processes.are_many() {
+                    self.work::<true>(until, &mut left)?;
+                } else {
+                    self.work::<false>(until, &mut left)?;
+                }
             } else {
                 self.now = next;
                 self.ahead = self.ahead.max(next);
-                self.do_other(next)?
-            };
-            left -= done;
-            self.events_done += done;
+                let done = self.do_other(next)?;
+                left -= done;
+                self.events_done += done;
+            }
             if self.tap_over {
                 self.retire_taps()?;
             }
@@ -126,18 +128,9 @@ impl World {
         first.min(self.next_other())
     }
 
-    /// The process that does something.
-    #[inline(always)]
-    pub(super) fn process_of(&self, due: Due) -> u32 {
-        match due {
-            Due::Arrival(g) => self.lanes[g as usize].place.process,
-            Due::Timeout(number) => self.nodes[number as usize].place.process,
-        }
-    }
-
     /// What the process that has its turn by this key does first.
     pub(super) fn due_of_turn(&self, turn: Key) -> Due {
-        let process = self.process_of(self.processes.due_of(turn));
+        let process = self.processes.owner(turn);
         self.processes.due_of(self.processes.root(self.processes.base(process)))
     }
 

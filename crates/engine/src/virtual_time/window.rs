@@ -14,13 +14,13 @@ use super::general::SPIN_LIMIT;
 use super::keys::{Due, Key, NEVER};
 use super::taps::tap_departures;
 use crate::error::EngineError;
-use crate::lane::Sent;
+use crate::lane::{Sent, Wired};
 use base::device::DropReason;
 use base::prefetch::prefetch_bytes;
 use base::{Frame, NodeId, Time, Verdict};
 
 /// What every frame needs of a lane.
-const LANE_BYTES: usize = 192;
+const LANE_BYTES: usize = 128;
 
 /// Where the devices that there are have what every frame needs.
 const DEVICE_BYTES: usize = 832;
@@ -42,67 +42,84 @@ struct Window {
     process: u32,
     /// Where its tournament begins.
     base: u32,
-    /// When the first thing is done of all that is to be done.
-    first: Time,
-    /// The end of the run.
-    until: Time,
     /// How many events there may be.
     budget: u64,
     done: u64,
-    /// Up to when (exclusive) the process can go on by itself; known after the first event.
+    /// Up to when (exclusive) the process can go on by itself. The first event is done in any case.
     limit: Time,
+    /// The clocks of its neighbours are among that.
+    looked: bool,
     /// If what comes next of the lane or device that is being worked on comes before this, it is what the process has
     /// to do next, and the tournament need not be asked. Zero if that is not known.
     alone: Time,
 }
 
 impl World {
-    /// Works on the process that has the first thing to do of all, which is done before anything else happens, until
-    /// `until` and for `budget` events at most. Returns how many there were.
+    /// Works on the processes that have the first things to do of all, one after the other, as long as these come
+    /// before anything else and not after `until`, and for `left` events at most, which are taken off. In a large
+    /// network (`FAR`), what is needed soon is fetched ahead.
+    #[inline(never)]
+    pub(super) fn work<const FAR: bool>(&mut self, until: Time, left: &mut u64) -> Result<(), EngineError> {
+        loop {
+            let turn = self.processes.first();
+            let first = self.processes.time_of(turn);
+            let bound = self.next_task.min(Time(until.0.saturating_add(1))).min(self.processes.late());
+            if first >= bound.min(self.queues.next()) || *left == 0 || self.tap_over {
+                return Ok(());
+            }
+            let process = self.processes.owner(turn);
+            if FAR && let Some(second) = self.processes.second(process) {
+                self.prefetch(second);
+            }
+            let (base, reach, is_queued) = self.processes.window_of(process, first);
+            if is_queued {
+                self.catch_up_to(process, first);
+            }
+            let budget = if self.in_step { 1 } else { *left };
+            let (done, looked, alone) = (0, false, Time::ZERO);
+            let mut window = Window { process, base, budget, done, limit: reach.min(bound), looked, alone };
+            self.work_through::<FAR>(&mut window)?;
+            *left -= window.done;
+            self.events_done += window.done;
+        }
+    }
+
+    /// Works on one process. The first thing that it has to do is done before anything else happens.
     #[inline(always)]
-    pub(super) fn work(&mut self, turn: Key, until: Time, budget: u64) -> Result<u64, EngineError> {
-        let process = self.process_of(self.processes.due_of(turn));
-        let base = self.processes.base(process);
-        let first = self.processes.time_of(turn);
-        if let Some(second) = self.processes.second(process) {
-            self.prefetch(self.processes.due_of(second));
-        }
-        if !self.processes.queued(process).is_empty() {
-            self.catch_up_to(process, first);
-        }
-        let budget = if self.in_step { 1 } else { budget };
-        let (done, limit, alone) = (0, self.processes.late(), Time::ZERO);
-        let mut window = Window { process, base, first, until, budget, done, limit, alone };
-        let mut key = self.processes.root(base);
+    fn work_through<const FAR: bool>(&mut self, window: &mut Window) -> Result<(), EngineError> {
+        let mut key = self.processes.root(window.base);
         debug_assert!(key != NEVER, "a process that has nothing to do has its turn");
         loop {
             let (due, at) = (self.processes.due_of(key), self.processes.time_of(key));
             let next = match due {
-                Due::Arrival(g) => self.take_arrivals(&mut window, g, at),
-                Due::Timeout(number) => self.take_departures(&mut window, number, at),
+                Due::Arrival(g) => self.take_arrivals::<FAR>(window, g, at),
+                Due::Timeout(number) => self.take_departures(window, number, at),
             };
             match next {
                 Next::Has(next) => key = next,
                 Next::Over => {
                     self.ahead = self.ahead.max(self.now);
-                    self.processes.settle_first(process);
-                    return Ok(window.done);
+                    self.processes.settle_first(window.process);
+                    return Ok(());
                 }
                 Next::General => {
                     (self.now, self.ahead) = (at, self.ahead.max(at));
-                    self.do_first(due)?;
-                    return Ok(1);
+                    window.done = 1;
+                    return self.do_first(due);
                 }
-                Next::Done => return Ok(1),
+                Next::Done => {
+                    window.done = 1;
+                    return Ok(());
+                }
             }
         }
     }
 
-    /// Hints that this is to be done soon.
+    /// Hints that what has this key is to be done soon.
     #[inline(never)]
-    fn prefetch(&self, due: Due) {
-        self.processes.prefetch(self.process_of(due));
-        let number = match due {
+    fn prefetch(&self, key: Key) {
+        self.processes.prefetch(self.processes.owner(key));
+        let number = match self.processes.due_of(key) {
             Due::Arrival(g) => {
                 let lane = &self.lanes[g as usize];
                 prefetch_bytes(lane, LANE_BYTES);
@@ -116,10 +133,10 @@ impl World {
 
     /// Forwards the first frame of lane `g`, which arrives at `now`, and those behind it as long as the process has
     /// nothing else to do before.
-    #[inline(never)]
-    fn take_arrivals(&mut self, window: &mut Window, g: u32, mut now: Time) -> Next {
+    #[inline(always)]
+    fn take_arrivals<const FAR: bool>(&mut self, window: &mut Window, g: u32, mut now: Time) -> Next {
         let lane = &self.lanes[g as usize];
-        if lane.attend_arrivals || lane.punted {
+        if lane.attend_arrivals | lane.punted {
             return if window.done == 0 { Next::General } else { Next::Over };
         }
         let (id, in_port, leaf) = (lane.to_node, lane.to_port, lane.place.leaf);
@@ -127,29 +144,25 @@ impl World {
         window.alone = Time::ZERO;
         let next = loop {
             self.now = now;
-            let Some(mut frame) = self.lanes[g as usize].arrive() else {
+            let Some((mut frame, mut next)) = self.lanes[g as usize].ring.pop_next::<FAR>() else {
                 debug_assert!(false, "nothing arrives on lane {g}");
                 return Next::Over;
             };
             let node = &mut self.nodes[id.index()];
-            let mut verdict = [Verdict::Punt];
-            node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
-            if let Verdict::Transmit { port, ready } = verdict[0]
+            let verdict = node.device.forward_one(now, in_port, &mut frame);
+            if let Verdict::Transmit { port, ready } = verdict
                 && let Some(&out) = node.ports.get(port.index())
             {
                 window.done += 1;
                 self.send_on(window, now, out, ready, frame);
-            } else if let Verdict::Punt | Verdict::Replicate = verdict[0] {
+            } else if let Verdict::Punt | Verdict::Replicate = verdict {
                 return self.punt(window, g, frame);
             } else {
                 window.done += 1;
-                self.end(g, frame, verdict[0]);
+                self.end(g, frame, verdict);
             }
-            let lane = &self.lanes[g as usize];
-            let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
-            if next == Time::MAX && lane.is_queued() {
-                self.queues.expect(g, lane);
-                window.stop_at(lane.upcoming());
+            if next == Time::MAX {
+                next = self.next_of_idle(window, g);
             }
             if next >= window.alone || window.done == window.budget {
                 let key = self.processes.arrival_key_or_never(next, g);
@@ -162,6 +175,20 @@ impl World {
         // The last of what was done in a row.
         let last = self.processes.arrival_key(now, g);
         self.processes.did(window.process, last);
+        next
+    }
+
+    /// When something arrives next by lane `g`, which had nothing behind the frame that arrived; the largest time if
+    /// that is not known.
+    #[inline(always)]
+    fn next_of_idle(&mut self, window: &mut Window, g: u32) -> Time {
+        let lane = &self.lanes[g as usize];
+        // It may lead back to the device that has sent the frame on.
+        let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
+        if next == Time::MAX && lane.is_queued() {
+            self.queues.expect(g, lane);
+            window.stop_at(lane.upcoming());
+        }
         next
     }
 
@@ -271,10 +298,9 @@ impl World {
             return self.send_aside(window, now, out, ready, frame);
         }
         match lane.transmit_direct(now, ready, frame) {
-            Sent::Behind => {}
-            Sent::First(arrival) => self.begin(window, out, arrival),
-            Sent::Waits(_) => {}
-            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
+            (Wired::Behind, _) => {}
+            (Wired::First, arrival) => self.begin(window, out, arrival),
+            (Wired::Full, _) => self.ports[out as usize].drops.count(DropReason::BufferFull),
         }
     }
 
@@ -319,16 +345,11 @@ impl World {
     /// may be known up to when it has nothing else to do. Otherwise how the window goes on.
     #[inline(always)]
     fn turn(&mut self, window: &mut Window, leaf: u32, key: Key, at: Time) -> Option<Next> {
-        let mut is_first = window.done == 1;
-        if is_first {
-            window.limit = window.limit.min(self.processes.reach(window.base, window.first));
-        }
         if at < window.limit && window.alone == Time::ZERO && window.done != window.budget {
             let other = self.processes.other(window.base, leaf);
             if key <= other {
-                if is_first {
-                    window.limit = window.limit.min(self.limit(window));
-                    is_first = false;
+                if !window.looked {
+                    self.look(window);
                 }
                 if at < window.limit {
                     window.alone = window.limit.min(self.processes.time_of(other));
@@ -341,8 +362,8 @@ impl World {
         if root_at >= window.limit || window.done == window.budget {
             return Some(Next::Over);
         }
-        if is_first {
-            window.limit = window.limit.min(self.limit(window));
+        if !window.looked {
+            self.look(window);
             if root_at >= window.limit {
                 return Some(Next::Over);
             }
@@ -350,19 +371,25 @@ impl World {
         if root == key { None } else { Some(Next::Has(root)) }
     }
 
-    /// Up to when (exclusive) a process can go on by itself.
+    /// Looks at the clocks of the neighbours, and thus finds out up to when a process can go on by itself.
+    #[inline(always)]
+    fn look(&self, window: &mut Window) {
+        let horizon = self.processes.horizon(window.process, self.queues.next());
+        window.limit = window.limit.min(horizon);
+        window.looked = true;
+        if !self.processes.queued(window.process).is_empty() {
+            self.look_at_queues(window);
+        }
+    }
+
     #[inline(never)]
-    fn limit(&self, window: &Window) -> Time {
-        let Window { process, first, until, .. } = *window;
-        let horizon = self.processes.horizon(process, first, self.queues.next());
-        let mut limit = horizon.min(self.next_task).min(Time(until.0.saturating_add(1)));
-        for &g in self.processes.queued(process) {
+    fn look_at_queues(&self, window: &mut Window) {
+        for &g in self.processes.queued(window.process) {
             let lane = &self.lanes[g as usize];
             if lane.ring.is_empty() {
-                limit = limit.min(lane.upcoming());
+                window.limit = window.limit.min(lane.upcoming());
             }
         }
-        limit
     }
 }
 

@@ -230,7 +230,7 @@ impl World {
 
     /// This is done now, by the general path.
     pub(super) fn begin_turn(&mut self, due: Due) {
-        let process = self.process_of(due);
+        let process = self.processes.owner_of(due);
         let (at, what) = self.processes.turn(process, self.now, due);
         self.doing = Turn { at, of_device: true, what };
     }
