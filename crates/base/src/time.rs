@@ -212,8 +212,8 @@ impl Serialiser {
         Span(quotient as i64)
     }
 
-    /// Picoseconds per byte, if that is a whole number: then nothing is ever carried. It is zero of a port that sends in
-    /// no time.
+    /// Picoseconds per byte, if that is a whole number: then nothing is ever carried. A port that sends in no time has
+    /// zero.
     #[inline]
     pub fn per_byte(&self) -> Option<u64> {
         if self.whole == 0 && self.numerator != 0 { None } else { Some(self.whole) }
