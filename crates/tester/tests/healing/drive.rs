@@ -14,8 +14,8 @@ use twinplane_tester::spec::NetworkFile;
 
 /// Sessions stand, and routes and labels are there.
 const COLD: u64 = 60 * S;
-/// After everything is healed nothing changes any more. The longest wait is that of LDP before it tries a session again,
-/// up to two minutes (RFC 5036, 2.5.3).
+/// After everything is healed nothing changes any more. The longest wait is that of LDP before it tries a session
+/// again, up to two minutes (RFC 5036, 2.5.3).
 const SETTLE: u64 = 180 * S;
 /// An answer comes, address resolution included.
 const ANSWER: u64 = 3 * S;

@@ -1,9 +1,9 @@
 //! OSPF, LDP, RSVP-TE and BGP together on random networks, through loss, reordering, corruption, restarts and
-//! partitions. After everything is healed all routers reach each other, and the end is that of the same network to which
-//! nothing happened: databases, routes, sessions, labels and LSPs.
+//! partitions. After everything is healed all routers reach each other, and the end is that of the same network to
+//! which nothing happened: databases, routes, sessions, labels and LSPs.
 //!
-//! A programme that fails is cut down and printed. `HEALING_PROGRAMME=FILE cargo test -p twinplane-tester healing::repeat`
-//! runs it again. `TWINPLANE_CAMPAIGN` says how many are run, `TWINPLANE_SEED` from which number on.
+//! A programme that fails is cut down and printed. `HEALING_PROGRAMME=FILE cargo test -p twinplane-tester
+//! healing::repeat` runs it again. `TWINPLANE_CAMPAIGN` says how many are run, `TWINPLANE_SEED` from which number on.
 
 mod check;
 mod drive;

@@ -173,9 +173,10 @@ impl Programme {
             json!({"endpoints": [self.name(link.a), self.name(link.b)], "rate": "100 Mbit/s", "metric": link.metric,
                    "delay": format!("{} us", link.delay_us), "detection": format!("{} ms", link.detection_ms)})
         });
-        let outside = self.edges.iter().enumerate().map(
-            |(edge, router)| json!({"endpoints": [self.name(*router), format!("x{edge}")], "rate": "100 Mbit/s", "delay": "20 us"}),
-        );
+        let outside = self.edges.iter().enumerate().map(|(edge, router)| {
+            let endpoints = [self.name(*router), format!("x{edge}")];
+            json!({"endpoints": endpoints, "rate": "100 Mbit/s", "delay": "20 us"})
+        });
         let lsps = self.lsps.iter().enumerate().map(|(index, (from, to))| {
             json!({"name": format!("t{index}"), "from": self.name(*from), "to": self.name(*to), "bandwidth": "1 Mbit/s",
                    "path": {"reoptimise": "10 s"}, "retry_first": "100 ms", "retry_max": "2 s"})
