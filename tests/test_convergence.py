@@ -83,6 +83,14 @@ def test_silent_failures_take_the_dead_interval() -> None:
     assert outcome.metrics["full_max_s"] > 2
 
 
+def test_the_dead_interval_goes_on_beside_slow_bfd() -> None:
+    pace = {"bfd_interval_ms": 1000, "bfd_multiplier": 5}
+    _, outcome = run(detection="hello", timers="tuned", cases=2, bfd=True, **pace)
+    found = rows(outcome, "cases")
+    assert len(found) == 2 and {row["verdict"] for row in found} == {"as predicted"}, found
+    assert all(2 <= row["detected_s"] <= 3 for row in found), found
+
+
 @pytest.mark.parametrize(("interval_ms", "multiplier"), [(50, 3), (20, 5)])
 def test_bfd_finds_silent_failures_in_its_own_time(interval_ms: int, multiplier: int) -> None:
     pace = {"bfd_interval_ms": interval_ms, "bfd_multiplier": multiplier}

@@ -55,6 +55,10 @@ def test_timers_are_added_up() -> None:
     assert interval(CUT, "repair", "outside", advertise_s=40, down_s=51) == (14, 34)
 
 
+def test_packets_that_are_under_way_at_the_end_are_not_lost() -> None:
+    run(detection="interface", delay_ms=20)
+
+
 @pytest.mark.parametrize("detection", ["hello", "interface"])
 def test_a_network_recovers_as_its_timers_say(detection: str) -> None:
     point = run(detection=detection)

@@ -1,9 +1,9 @@
 //! Inquiries to both planes: what do the tables in force do with a label, and what have the protocols of the node bound
 //! to an FEC? Whoever tests LSPs compares the two (RFC 8029, 4.4).
 //!
-//! A protocol asks by [`Output::Inquire`](crate::protocol::Output::Inquire). All of an inquiry is answered at one moment,
-//! by [`Protocol::handle_findings`](crate::protocol::Protocol::handle_findings). The protocol that an FEC belongs to
-//! answers by [`Protocol::mapping`](crate::protocol::Protocol::mapping).
+//! A protocol asks by [`Output::Inquire`](crate::protocol::Output::Inquire). All of an inquiry is answered at one
+//! moment, by [`Protocol::handle_findings`](crate::protocol::Protocol::handle_findings). The protocol that an FEC
+//! belongs to answers by [`Protocol::mapping`](crate::protocol::Protocol::mapping).
 
 use base::plane::{LabelUse, Leg};
 use base::{Label, PortId};

@@ -12,7 +12,9 @@ const S: u64 = 1_000_000_000_000;
 fn network(more: &Value) -> Testbed {
     let mut router = json!({"kind": "router", "ospf": {"area": 0}, "ldp": true});
     router.as_object_mut().expect("a mapping").extend(more.as_object().cloned().unwrap_or_default());
-    let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "1 ms", "reservable": "1 Gbit/s"});
+    let link = |a: &str, b: &str| {
+        json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "1 ms", "reservable": "1 Gbit/s"})
+    };
     let lsp = |name: &str| json!({"name": name, "from": "a", "to": "d", "bandwidth": "1 Mbit/s"});
     let described = json!({
         "name": "row",

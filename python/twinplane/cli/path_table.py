@@ -23,7 +23,11 @@ def packet(
 ) -> dict[str, Any] | None:
     """The packet that is asked for; None for other tables, of which there is no more to say."""
     said = {"src": src, "protocol": protocol, "src_port": src_port, "dst_port": dst_port, "dscp": dscp}
-    given = {key: _number(value) for key, value in said.items() if value is not None}
+    given = {
+        key: _number(value) if key in ("protocol", "dscp") else value
+        for key, value in said.items()
+        if value is not None
+    }
     if table == "path":
         if to is None:
             raise TwinplaneError("path: to where? `twinplane node show path TO [NODE]`")
@@ -39,7 +43,8 @@ def packet(
 
 
 def _number(value: str | int) -> str | int:
-    return int(value) if isinstance(value, str) and value.isdigit() else value
+    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
+    return int(value) if is_number else value
 
 
 def print_path(columns: Columns) -> None:

@@ -1,5 +1,5 @@
-//! What tests LSPs: datagrams to 127/8 that leave one, or whose time to live is over on it, and those that are sent along
-//! one (RFC 8029, 4.3 and 4.4; RFC 5884, 7).
+//! What tests LSPs: datagrams to 127/8 that leave one, or whose time to live is over on it, and those that are sent
+//! along one (RFC 8029, 4.3 and 4.4; RFC 5884, 7).
 
 use super::arrival::Ipv4Arrival;
 use super::signalling::Header;
@@ -50,8 +50,8 @@ impl Router {
         self.control.lsp_listener(datagram.dst_port())
     }
 
-    /// A packet to 127/8 that came with so many labels. What nobody listens to has no business outside a host (RFC 1122,
-    /// 3.2.1.3).
+    /// A packet to 127/8 that came with so many labels. What nobody listens to has no business outside a host (RFC
+    /// 1122, 3.2.1.3).
     pub(super) fn handle_lsp_message(&mut self, now: Time, labels: u8, arrival: Ipv4Arrival) {
         let port = arrival.ip.port;
         let Some(owner) = self.lsp_listener(&arrival) else {

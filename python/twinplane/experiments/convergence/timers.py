@@ -182,12 +182,15 @@ class Timers:
 
     def _silence(self, link: int) -> tuple[int, int]:
         """Between which times after a failure a neighbour beyond a link that loses everything is given up."""
+        low, high = self.dead - self.hello, self.dead
         if self.bfd is None:
-            return self.dead - self.hello, self.dead
+            return low, high
         # RFC 5880, 6.8.4: the detection time begins with the last packet that came; one may have been under
         # way.
         interval, multiplier = self.bfd
-        return (multiplier - 1) * interval, multiplier * interval + self.delays[link]
+        first, last = (multiplier - 1) * interval, multiplier * interval + self.delays[link]
+        # The dead interval goes on beside BFD: whichever is over first counts.
+        return min(low, first), min(high, last)
 
     def _heard(
         self, noticed: Mapping[int, Any], dead: set[int], case: Case, at: Sequence[int], delays: Sequence[int]

@@ -19,13 +19,21 @@ WELL, NEVER, NONE = "as predicted", "not back", "nothing to see"
 
 def end_s(p: TagSwitchingParameters) -> float:
     """A run ends when everything has long been back."""
-    return p.fail_after_s + 2 * p.hello_s + p.down_s + p.spf_s + p.advertise_s + 30
+    back = 2 * p.hello_s + p.spf_s + p.tdp_hello_s + p.advertise_s + 30
+    return p.fail_after_s + p.down_s + back + _under_way_s(p)
+
+
+def _under_way_s(p: TagSwitchingParameters) -> float:
+    """A packet that left so long ago has arrived or is lost: no way has more than eight links."""
+    return 1 + 8 * p.delay_ms / 1e3
 
 
 def summarise(network: Network, p: TagSwitchingParameters, seed: int) -> Outcome:
     """The rows of a run."""
     failed = failure_s(p, seed)
-    moments = {"failure": (failed, failed + p.down_s), "repair": (failed + p.down_s, network.now)}
+    # What left later may still be on its way.
+    settled = network.now - _under_way_s(p)
+    moments = {"failure": (failed, failed + p.down_s), "repair": (failed + p.down_s, settled)}
     flows = {flow.name: flow for flow in network.flows}
     rows: list[dict[str, Any]] = []
     for plane in PLANES:

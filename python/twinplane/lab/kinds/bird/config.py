@@ -85,7 +85,10 @@ def _bfd(around: Around) -> Iterator[str]:
     for peer in around.peers:
         if peer.bfd is not None and not peer.far:
             ours = [side.name for side in around.sides if _is_at(side, peer)]
-            near.update((name, peer.bfd) for name in ours if name not in near)
+            for name in ours:
+                # One session watches the neighbour for all that want it: the closest wish counts.
+                wishes = [peer.bfd, *([near[name]] if name in near else [])]
+                near[name] = min(wishes, key=lambda bfd: bfd.interval_us * bfd.multiplier)
     far = [peer.bfd for peer in around.peers if peer.bfd is not None and peer.far]
     if not near and not far:
         return
@@ -98,6 +101,14 @@ def _bfd(around: Around) -> Iterator[str]:
     yield "}"
 
 
+def _quoted(secret: str) -> str:
+    if any(letter in '"\n\r' for letter in secret):
+        raise ConflictError(
+            "a password of its neighbour has a quotation mark or a line break: BIRD cannot read it"
+        )
+    return f'"{secret}"'
+
+
 def _is_at(side: Side, peer: BgpPeer) -> bool:
     return ipaddress.ip_address(peer.address) in ipaddress.ip_interface(side.address).network
 
@@ -106,7 +117,7 @@ def _pace(bfd: Bfd) -> str:
     said = f"min tx interval {bfd.interval_us} us; min rx interval {bfd.receive_us} us;"
     said += f" multiplier {bfd.multiplier};"
     if bfd.kind != "none":
-        said += f' authentication {WATCHED[bfd.kind]}; password "{bfd.key}" {{ id {bfd.key_id}; }};'
+        said += f" authentication {WATCHED[bfd.kind]}; password {_quoted(bfd.key)} {{ id {bfd.key_id}; }};"
     return said
 
 
@@ -114,10 +125,11 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
     yield f"type {'broadcast' if ospf.broadcast else 'ptp'};"
     yield f"hello {ospf.hello_s}; dead {ospf.dead_s}; cost {ospf.cost};"
     if ospf.kind == "simple":
-        yield f'authentication simple; password "{ospf.key}";'
+        yield f"authentication simple; password {_quoted(ospf.key)};"
     elif ospf.kind != "none":
         how = ALGORITHMS[ospf.kind]
-        yield f'authentication cryptographic; password "{ospf.key}" {{ id {ospf.key_id}; algorithm {how}; }};'
+        secret = _quoted(ospf.key)
+        yield f"authentication cryptographic; password {secret} {{ id {ospf.key_id}; algorithm {how}; }};"
 
 
 def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
@@ -132,9 +144,7 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
         yield "  multihop;"
     yield f"  connect retry time 2; hold time {peer.hold_s};"
     if peer.password is not None:
-        if '"' in peer.password:
-            raise ConflictError("the password of its neighbour has a quotation mark, which ends it for BIRD")
-        yield f'  password "{peer.password}";'
+        yield f"  password {_quoted(peer.password)};"
     if peer.bfd is not None:
         yield "  bfd on;"
     told = "RTS_DEVICE, RTS_STATIC, RTS_BGP"
