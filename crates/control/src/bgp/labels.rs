@@ -9,7 +9,7 @@
 use super::table::{Entry, Path};
 use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE};
 use crate::protocol::Context;
-use crate::services::{Beneath, Binder, Incoming, LabelSpace, Services};
+use crate::services::{Beneath, Binder, Incoming, LabelSpace, Services, Source};
 use base::Label;
 use base::plane::{IpPrefix, LabelStack};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -35,6 +35,19 @@ pub(super) fn as_ipv6(address: Ipv4Addr) -> Ipv6Addr {
     address.to_ipv6_mapped()
 }
 
+/// Have packets to a destination a better route than one of BGP with this preference?
+fn yields(services: &Services, prefix: IpPrefix, preference: u8) -> bool {
+    let own = Source::Protocol(Bgp::ID);
+    match prefix {
+        IpPrefix::V4(prefix) => services.rib.best(prefix).is_some_and(|route| route.source != own),
+        // What goes by LSPs of IPv4 has no route in the table of IPv6, and is compared as if it had.
+        IpPrefix::V6(prefix) => services
+            .rib6
+            .best(prefix)
+            .is_some_and(|route| (route.preference, route.source) < (preference, own)),
+    }
+}
+
 impl Bgp {
     /// How packets get to a destination by a path with a label; nothing if it has none.
     fn beneath(&self, path: &Path) -> Option<Beneath> {
@@ -45,7 +58,8 @@ impl Bgp {
         Some(Beneath { gateway, push })
     }
 
-    /// Has packets to a destination, and those with its label, take the path that was chosen.
+    /// Has packets to a destination, and those with its label, take the path that was chosen; packets without a label
+    /// only as long as no other source has a better route to it.
     pub(super) fn route_labelled(&self, services: &mut Services, prefix: IpPrefix, best: Option<&Path>) {
         let way = best.and_then(|path| self.beneath(path));
         let is_external = best.and_then(Path::place).is_some_and(|place| self.is_external(place));
@@ -53,6 +67,7 @@ impl Bgp {
         let binder = Binder { preference, owner: Bgp::ID, rank: 0 };
         // Without a label an IPv4 packet takes its route, which follows LSPs, too.
         let needed = way.filter(|way| !way.push.as_slice().is_empty() || matches!(prefix, IpPrefix::V6(_)));
+        let needed = needed.filter(|_| !yields(services, prefix, preference));
         services.labelled.set_prefix(&mut services.rib, binder, prefix, needed);
         if let Some(label) = self.labels.get(&prefix) {
             let what = best.map(|_| way.map_or(Incoming::Pop, Incoming::Swap));

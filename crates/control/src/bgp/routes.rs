@@ -332,6 +332,11 @@ impl Bgp {
     /// The route to a prefix has changed: what this router tells of its own, and how far next hops are.
     pub(super) fn route_changed(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
         self.originate(context, prefix);
+        // The route in force may be of another source than before.
+        let best = self.prefixes.get(prefix).and_then(|entry| entry.best().copied());
+        if let Some(best) = best.filter(Path::is_labelled) {
+            self.route_labelled(context.services, prefix, Some(&best));
+        }
         let moved = self.sets.hops.moved(context.services, prefix);
         if moved.is_empty() {
             return;

@@ -1,9 +1,10 @@
 //! Routes with labels (RFC 8277) and over a core of IPv4 (RFC 4798), and several paths (RFC 7911), in bytes.
 
 use super::peers::{Beside, attributes, families, nlri, of, two};
-use crate::services::RouteWrites;
-use base::Label;
+use crate::protocol::{Change, Protocol};
+use crate::services::{Route, RouteWrites, Source};
 use base::plane::{IpPrefix, LabelStack, NextHop as Hop, Nhlfe, Prefix, TableOp};
+use base::{Label, PortId, ProtocolId};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use wire::bgp::{Attributes, Family, NextHop, Nlri, Reach, Unreach, Update};
 
@@ -116,10 +117,30 @@ fn ipv6_goes_by_the_lsp_to_an_ipv4_address() {
 }
 
 #[test]
+fn packets_take_a_better_route_of_another_source() {
+    let mut net = two(&["ipv4-labelled"]);
+    net.open(0, families(&[Family::Ipv4Labelled]));
+    let mut routes = RouteWrites::default();
+    let prefix: Prefix = V4.parse().expect("a prefix");
+    let changed = |net: &mut Beside| {
+        net.with(|bgp, now, context| bgp.handle_change(now, context, &Change::Route(prefix.into())));
+    };
+    net.services.rib.set(prefix, Route::connected(Hop::Local));
+    let told = tells(0, Family::Ipv4Labelled, NextHop::V4(of(0).0), labelled(V4, 100));
+    net.update(0, told);
+    assert_eq!(written(&mut net, &mut routes), [], "the network is connected");
+    net.services.rib.remove(prefix, Source::Connected);
+    changed(&mut net);
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![100]))]);
+    net.services.rib.set(prefix, Route::fixed(Hop::Discard));
+    changed(&mut net);
+    assert_eq!(written(&mut net, &mut routes), [(None, None)]);
+}
+
+#[test]
 fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
-    use crate::services::{Beneath, Binder, Hops, Route, RouteHop, Source};
+    use crate::services::{Beneath, Binder, Hops, RouteHop};
     use base::plane::{TcSource, TtlModel};
-    use base::{PortId, ProtocolId};
     let mut net = two(&["ipv4"]);
     let mut routes = RouteWrites::default();
     let (far, prefix) = (Ipv4Addr::new(10, 250, 0, 9), Prefix::new([203, 0, 113, 0].into(), 24));

@@ -66,7 +66,7 @@ impl Beside {
         Beside { bgp, services, now: Time::ZERO, sessions, told: Vec::new(), closed: Vec::new() }
     }
 
-    fn with(&mut self, what: impl FnOnce(&mut Bgp, Time, &mut Context<'_>)) {
+    pub(super) fn with(&mut self, what: impl FnOnce(&mut Bgp, Time, &mut Context<'_>)) {
         let mut context = Context { services: &mut self.services, owner: Owner(0) };
         what(&mut self.bgp, self.now, &mut context);
         while let Some(output) = self.bgp.poll_output() {
