@@ -1,5 +1,6 @@
 //! What it costs to get to the next hops of routes.
 
+use super::labels::mapped;
 use super::routes::cost_of;
 use crate::services::Services;
 use base::plane::IpPrefix;
@@ -60,9 +61,11 @@ impl NextHops {
 
     /// The route to a prefix has changed: the places of next hops that cost something else now.
     pub fn moved(&mut self, services: &Services, prefix: IpPrefix) -> Vec<u32> {
+        // RFC 4798, 2: an IPv4 address may stand as an IPv6 address, and is reached by routes of IPv4.
+        let is_within = |address: IpAddr| prefix.contains(mapped(address).map_or(address, IpAddr::V4));
         let mut moved = Vec::new();
         for (place, (address, way)) in (0..).zip(&mut self.all) {
-            if *way != Way::Unasked && prefix.contains(*address) {
+            if *way != Way::Unasked && is_within(*address) {
                 let new = Way::Known(cost_of(services, *address));
                 if core::mem::replace(way, new) != new {
                     moved.push(place);

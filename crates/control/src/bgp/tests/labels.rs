@@ -1,5 +1,6 @@
 //! Routes with labels (RFC 8277) and over a core of IPv4 (RFC 4798), and several paths (RFC 7911), in bytes.
 
+use super::super::next_hops::NextHops;
 use super::peers::{Beside, attributes, families, nlri, of, two};
 use crate::protocol::{Change, Protocol};
 use crate::services::{Route, RouteWrites, Source};
@@ -135,6 +136,22 @@ fn packets_take_a_better_route_of_another_source() {
     net.services.rib.set(prefix, Route::fixed(Hop::Discard));
     changed(&mut net);
     assert_eq!(written(&mut net, &mut routes), [(None, None)]);
+}
+
+#[test]
+fn an_ipv6_next_hop_costs_what_its_ipv4_address_does() {
+    let mut net = two(&["ipv4"]);
+    let far = Ipv4Addr::new(10, 250, 0, 9);
+    let via = Hop::Via { port: PortId(0), gateway: of(0).0.into() };
+    let source = Source::Protocol(ProtocolId::new("igp"));
+    let route = |metric| Route { metric, ..Route::direct(source, 110, via) };
+    let mut hops = NextHops::default();
+    let place = hops.place(far.to_ipv6_mapped().into());
+    net.services.rib.set(Prefix::host(far), route(1));
+    assert_eq!(hops.cost(&net.services, place), Some(1));
+    net.services.rib.set(Prefix::host(far), route(2));
+    assert_eq!(hops.moved(&net.services, Prefix::host(far).into()), [place]);
+    assert_eq!(hops.known(place), Some(2));
 }
 
 #[test]
