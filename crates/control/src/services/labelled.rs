@@ -44,7 +44,8 @@ struct Entry {
     /// Whose it is; its preference counts among bindings of a prefix.
     binder: Binder,
     wanted: Option<Incoming>,
-    written: Option<Nhlfe>,
+    /// The entry, and whose it was then.
+    written: Option<(Binder, Nhlfe)>,
 }
 
 /// A far router.
@@ -89,7 +90,7 @@ impl Labelled {
             return;
         }
         let known = self.entries.entry(key).or_insert(Entry { binder, wanted: None, written: None });
-        if known.wanted == wanted {
+        if (known.binder, known.wanted) == (binder, wanted) {
             return;
         }
         let gateway = |wanted: Option<Incoming>| match wanted {
@@ -97,7 +98,7 @@ impl Labelled {
             _ => None,
         };
         let (old, new) = (gateway(known.wanted), gateway(wanted));
-        known.wanted = wanted;
+        (known.binder, known.wanted) = (binder, wanted);
         self.changed.insert(key);
         if let Some(gateway) = new {
             let far = self.far.entry(gateway).or_insert_with(|| {
@@ -199,10 +200,11 @@ impl Labelled {
                 group.map(|(group, _)| entry(way.push, NextHop::Group(*group)))
             }
         };
+        let target = target.map(|nhlfe| (known.binder, nhlfe));
         if target != known.written {
             match key {
                 Key::Label(label) => routes.push(match target {
-                    Some(nhlfe) => TableOp::IlmSet { label, nhlfe },
+                    Some((_, nhlfe)) => TableOp::IlmSet { label, nhlfe },
                     None => TableOp::IlmRemove { label },
                 }),
                 Key::Prefix(prefix) => {
@@ -210,17 +212,18 @@ impl Labelled {
                         IpPrefix::V4(prefix) => Fec::Prefix(prefix),
                         IpPrefix::V6(prefix) => Fec::Prefix6(prefix),
                     };
-                    match target {
-                        Some(nhlfe) => {
-                            if bindings.bind(prefix, known.binder, nhlfe).in_force {
-                                routes.push(TableOp::FtnSet { fec, nhlfe });
-                            }
-                        }
-                        None => match bindings.withdraw(prefix, known.binder) {
-                            After::Next(nhlfe) => routes.push(TableOp::FtnSet { fec, nhlfe }),
-                            After::Nothing => routes.push(TableOp::FtnRemove { fec }),
-                            After::Absent | After::Same => {}
-                        },
+                    if let Some((binder, nhlfe)) = target
+                        && bindings.bind(prefix, binder, nhlfe).in_force
+                    {
+                        routes.push(TableOp::FtnSet { fec, nhlfe });
+                    }
+                    // What it was bound by before goes behind the new, so that there is always one.
+                    let before = known.written.map(|(binder, _)| binder);
+                    let gone = before.filter(|before| target.is_none_or(|(binder, _)| binder != *before));
+                    match gone.map_or(After::Absent, |binder| bindings.withdraw(prefix, binder)) {
+                        After::Next(nhlfe) => routes.push(TableOp::FtnSet { fec, nhlfe }),
+                        After::Nothing => routes.push(TableOp::FtnRemove { fec }),
+                        After::Absent | After::Same => {}
                     }
                 }
             }

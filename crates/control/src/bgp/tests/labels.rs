@@ -179,6 +179,12 @@ fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
     net.services.bindings.bind(Prefix::host(far).into(), binder("ldp"), lsp);
     net.services.labelled.follow_all();
     assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![77]))]);
+    // The same way is as good as one from within the AS from now on: another protocol's LSP goes before it.
+    let later = Binder { preference: 200, ..binder("bgp") };
+    let services = &mut net.services;
+    services.labelled.set_prefix(&mut services.rib, later, prefix.into(), Some(way));
+    written(&mut net, &mut routes);
+    assert_eq!((net.services.bindings.binder(prefix.into()), net.services.bindings.len()), (Some(later), 2));
     net.services.bindings.withdraw(Prefix::host(far).into(), binder("ldp"));
     net.services.labelled.follow_all();
     assert_eq!(written(&mut net, &mut routes), [(None, None)]);
