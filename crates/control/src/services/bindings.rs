@@ -228,6 +228,11 @@ impl Bindings {
         self.note(prefix);
     }
 
+    /// No binding leads to a group any more: those that did have been written before.
+    pub(crate) fn forget_group(&mut self, group: GroupId) {
+        self.groups.remove(&group);
+    }
+
     /// How packets leave by the LSP to a prefix: the labels put on, those of the entry below those of a group's member.
     /// Nothing if it has none, or one that a group of next hops can't lead to.
     pub(crate) fn legs(&self, prefix: IpPrefix) -> Option<Vec<Leg>> {

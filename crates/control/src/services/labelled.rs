@@ -187,7 +187,10 @@ impl Labelled {
             gone.extend(self.far.remove(&gateway).and_then(|far| far.group));
             rib.release_gateway(gateway);
         }
-        gone.into_iter().for_each(|(group, _)| routes.push(TableOp::GroupRemove { group }));
+        for (group, _) in gone {
+            bindings.forget_group(group);
+            routes.push(TableOp::GroupRemove { group });
+        }
     }
 
     fn write_one(&mut self, key: Key, bindings: &mut Bindings, routes: &mut RouteWrites) {

@@ -4,7 +4,7 @@ use super::super::next_hops::NextHops;
 use super::peers::{Beside, attributes, families, nlri, of, two};
 use crate::protocol::{Change, Protocol};
 use crate::services::{Route, RouteWrites, Source};
-use base::plane::{IpPrefix, LabelStack, NextHop as Hop, Nhlfe, Prefix, TableOp};
+use base::plane::{GroupId, IpPrefix, LabelStack, NextHop as Hop, Nhlfe, Prefix, TableOp};
 use base::{Label, PortId, ProtocolId};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use wire::bgp::{Attributes, Family, NextHop, Nlri, Reach, Unreach, Update};
@@ -185,7 +185,12 @@ fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
     services.labelled.set_prefix(&mut services.rib, later, prefix.into(), Some(way));
     written(&mut net, &mut routes);
     assert_eq!((net.services.bindings.binder(prefix.into()), net.services.bindings.len()), (Some(later), 2));
+    let group = Nhlfe { push: LabelStack::EMPTY, next_hop: Hop::Group(GroupId(1 << 31)), ..lsp };
+    let other: IpPrefix = Prefix::new([198, 51, 100, 0].into(), 24).into();
+    net.services.bindings.bind(other, binder("static"), group);
+    assert!(net.services.bindings.legs(other).is_some());
     net.services.bindings.withdraw(Prefix::host(far).into(), binder("ldp"));
     net.services.labelled.follow_all();
     assert_eq!(written(&mut net, &mut routes), [(None, None)]);
+    assert_eq!(net.services.bindings.legs(other), None, "the group is forgotten");
 }
