@@ -37,14 +37,15 @@ impl Bgp {
         };
         self.peers[place].stale_until = now + restart.time;
         for prefix in self.prefixes_of(place) {
+            // RFC 4724, 4.2: what was stale already is not kept once more.
+            self.lose_paths(context, place, prefix, |path| path.is_stale || !is_kept(prefix, path));
             if let Some(entry) = self.prefixes.get_mut(prefix) {
                 let own = entry.paths.as_mut_slice().iter_mut().filter(|path| path.place() == Some(place));
-                for path in own.filter(|path| is_kept(prefix, path)) {
-                    self.peers[place].stale += usize::from(!path.is_stale);
+                for path in own {
+                    self.peers[place].stale += 1;
                     path.is_stale = true;
                 }
             }
-            self.lose_paths(context, place, prefix, |path| !is_kept(prefix, path));
         }
     }
 

@@ -205,6 +205,21 @@ fn routes_of_a_neighbour_that_restarts_are_kept_until_it_has_told_them_again() {
 }
 
 #[test]
+fn routes_of_a_neighbour_that_restarts_twice_are_not_kept_twice() {
+    let mut net = two(&["ipv4"]);
+    net.open(0, restarting(0x80));
+    net.tell(0, &["203.0.113.0/24", "198.51.100.0/24"]);
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    net.wait(Span::from_secs(20));
+    net.open(0, restarting(0x80));
+    net.tell(0, &["203.0.113.0/24"]);
+    assert_eq!(net.routes().len(), 2);
+    // RFC 4724, 4.2: what was marked as stale before is deleted.
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    assert_eq!(net.routes(), ["203.0.113.0/24"]);
+}
+
+#[test]
 fn routes_of_a_neighbour_that_says_why_it_goes_are_not_kept() {
     let mut net = two(&["ipv4"]);
     net.open(0, restarting(0x80));
