@@ -44,7 +44,7 @@ pub struct Peer {
     pub updates_sent: u64,
     /// Attributes that were malformed (RFC 7606).
     pub malformed: u64,
-    /// Routes that were told and that the policy did not let pass.
+    /// Routes that were told and that the policy did not let pass, or that were too many to one prefix.
     pub refused: u64,
     /// How many routes it told before it restarted, and has not told since (RFC 4724).
     pub stale: usize,

@@ -139,16 +139,19 @@ impl Bgp {
                 self.withdraw(place, family, one, changed);
                 continue;
             };
-            self.sets.hold(set);
             let label = if is_labelled(family) {
                 one.label.map_or(0, |label| label.value())
             } else {
                 Path::UNLABELLED
             };
-            let (id, peer) = (one.path_id.unwrap_or(0), place as u16);
-            let path = Path { set, id, label, peer, is_stale: false };
-            let put = self.prefixes.get_or_new(one.prefix).put(path, &mut self.sets);
-            let peer = &mut self.peers[place];
+            let path = Path { set, id: one.path_id.unwrap_or(0), label, peer: place as u16, is_stale: false };
+            let (entry, peer) = (self.prefixes.get_or_new(one.prefix), &mut self.peers[place]);
+            if !entry.has_room(&path) {
+                peer.refused += 1;
+                continue;
+            }
+            self.sets.hold(set);
+            let put = entry.put(path, &mut self.sets);
             peer.received += usize::from(put == Put::New);
             if let Put::Same { was_stale } | Put::Other { was_stale } = put {
                 peer.stale -= usize::from(was_stale);

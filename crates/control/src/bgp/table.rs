@@ -137,6 +137,22 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// So many paths to a prefix a neighbour may tell, with labels and without (RFC 7911).
+    pub const PATHS_OF_ONE: usize = 256;
+    /// So many all neighbours may tell: beside one of this router's own each has a number in `chosen`.
+    const PATHS_OF_ALL: usize = u16::MAX as usize - 1;
+
+    /// May a neighbour's path be put in, since it replaces another or there are not too many?
+    pub fn has_room(&self, path: &Path) -> bool {
+        let all = self.paths.as_slice();
+        if all.len() < Entry::PATHS_OF_ONE || self.paths.search(path.key()).is_ok() {
+            return true;
+        }
+        let before = all.partition_point(|one| one.peer < path.peer);
+        let its = all[before..].partition_point(|one| one.peer == path.peer);
+        its < Entry::PATHS_OF_ONE && all.len() < Entry::PATHS_OF_ALL
+    }
+
     /// Where the path that is taken stands.
     pub fn best_at(&self) -> Option<usize> {
         usize::from(self.chosen).checked_sub(1)

@@ -4,6 +4,8 @@ mod peers;
 
 use super::decision::{Candidate, choose};
 use super::session::SessionState;
+use super::table::{Entry, Path};
+use super::{Set, Sets};
 use crate::machine::State;
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
@@ -100,6 +102,38 @@ fn by_the_rfc(all: &[Candidate]) -> Option<usize> {
     rank(|one| (Reverse(0), one.clusters as u64), &mut left);
     rank(|one| (Reverse(0), u64::from(one.address.to_bits())), &mut left);
     left.first().map(|one| one.at)
+}
+
+#[test]
+fn a_neighbour_has_so_many_paths_to_a_prefix_and_no_more() {
+    let (mut sets, mut entry) = (Sets::default(), Entry::default());
+    let set = sets.intern(&Set::default());
+    let path = |peer, id| Path { set, id, label: Path::UNLABELLED, peer, is_stale: false };
+    for peer in 0..300u16 {
+        for id in 0..300u32 {
+            if entry.has_room(&path(peer, id)) {
+                sets.hold(set);
+                entry.put(path(peer, id), &mut sets);
+            }
+        }
+        let count = entry.paths.as_slice().iter().filter(|one| one.peer == peer).count();
+        assert_eq!(
+            count,
+            if peer < 255 {
+                Entry::PATHS_OF_ONE
+            } else if peer == 255 {
+                254
+            } else {
+                0
+            }
+        );
+    }
+    assert!(entry.has_room(&path(0, 255)) && !entry.has_room(&path(0, 256)), "one may be another");
+    // The last of all, and this router's own behind it, can be taken.
+    sets.hold(set);
+    entry.put(path(Path::OWN, 0), &mut sets);
+    entry.choose(Some(entry.paths.as_slice().len() - 1));
+    assert_eq!(entry.best().map(|best| best.peer), Some(Path::OWN));
 }
 
 proptest! {
