@@ -92,13 +92,12 @@ impl Case<'_> {
         found.switched = self.way.map(|_| place);
         let Some(way) = self.way.filter(|way| !is_all_routers(way) && self.validate) else { return found };
         let at = fec_depth(way.labels().unwrap_or_default(), depth);
-        if usize::from(at) > self.fecs.len() {
-            return found;
-        }
+        // A depth that no FEC has, or that no return subcode can say.
+        let Some(told) = u8::try_from(at).ok().filter(|_| at <= self.fecs.len()) else { return found };
         match self.check(at, self.stack[place]) {
             Check::Label { .. } => {}
             Check::NoLabel { .. } => found.code = code::OTHER_LABEL,
-            Check::Wrong(code) => (found.code, found.depth) = (code, at),
+            Check::Wrong(code) => (found.code, found.depth) = (code, told),
         }
         found
     }
@@ -115,8 +114,8 @@ impl Case<'_> {
         // From the bottom up. An FEC without a label here has taken none off the stack.
         let mut labels = self.stack.iter().rev().copied();
         let mut label = labels.next().unwrap_or(Label::IMPLICIT_NULL);
-        for depth in 1..=self.fecs.len() as u8 {
-            found.depth = depth;
+        for (told, depth) in (1..=u8::MAX).zip(1..=self.fecs.len()) {
+            found.depth = told;
             let ends = match self.check(depth, label) {
                 Check::Wrong(code) => {
                     found.code = code;
@@ -158,13 +157,13 @@ impl Case<'_> {
     }
 
     /// Checks whether a label stands for the FEC at a depth (RFC 8029, 4.4.1).
-    fn check(&self, depth: u8, label: Label) -> Check {
+    fn check(&self, depth: usize, label: Label) -> Check {
         let all = Check::Label { ends: true };
         if matches!(self.fecs.first(), Some(Fec::Nil { .. })) && self.fecs.len() > 1 {
             // The outermost FEC is hidden.
             return all;
         }
-        let place = self.fecs.len() - usize::from(depth);
+        let place = self.fecs.len() - depth;
         if let Fec::Nil { .. } = self.fecs[place] {
             let nulls = [Label::EXPLICIT_NULL, Label::EXPLICIT_NULL_V6, Label::ROUTER_ALERT];
             return if nulls.contains(&label) { all } else { Check::Wrong(code::OTHER_LABEL) };
@@ -199,7 +198,7 @@ fn is_all_routers(way: &Mapping) -> bool {
 
 /// The depth in the stack of FECs that goes with a label, by the labels that the request says to have, the top first: an
 /// implicit null has an FEC and no label (RFC 8029, 4.4, step 4).
-fn fec_depth(said: &[MappedLabel], label_depth: u8) -> u8 {
+fn fec_depth(said: &[MappedLabel], label_depth: u8) -> usize {
     let (mut left, mut depth) = (label_depth, 0);
     let mut from_bottom = said.iter().rev();
     while left > 0 {

@@ -16,6 +16,8 @@ use wire::lsp_ping::{
 
 /// Time to live of replies (RFC 8029, 4.5).
 const TTL: u8 = 255;
+/// FECs that a request may have: a return subcode says the depth of each (RFC 8029, 3.1).
+const FECS_MAX: usize = u8::MAX as usize;
 /// Ways on that a reply tells at most.
 const WAYS_MAX: usize = 16;
 
@@ -55,7 +57,7 @@ fn fault_of(message: &Message) -> Option<(u8, Vec<RawTlv>)> {
     let is_wrong = |tlv: &Tlv| match tlv {
         Tlv::Other { kind, .. } => Tlv::is_known(*kind),
         Tlv::TargetFecStack { fecs } => {
-            fecs.is_empty()
+            !(1..=FECS_MAX).contains(&fecs.len())
                 || fecs.iter().any(|fec| matches!(fec, Fec::Other { kind, .. } if Fec::is_known(*kind)))
         }
         _ => false,

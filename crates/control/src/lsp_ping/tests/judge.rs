@@ -5,6 +5,7 @@ use crate::inquiry::{Fec, FecMapping, GivenBy};
 use base::plane::{LabelStack, LabelUse, Leg};
 use base::{Label, PortId};
 use core::net::Ipv4Addr;
+use proptest::prelude::*;
 use wire::lsp_ping::{ALL_ROUTERS, MappedLabel, Mapping, MappingPart, Place};
 
 const ROUTER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -209,4 +210,51 @@ fn the_end_of_an_lsp() {
     assert_eq!(given.code(), (3, 1));
     let given = Given::new(none(), vec![(ldp(), egress(3))]).with(way(ROUTER, INTERFACE, &[20]));
     assert_eq!((given.code(), given.judge_where(true).tells_received), ((5, 1), true));
+}
+
+/// An implicit null has an FEC and no label: so many of them that their number fits into no byte are beyond the FECs.
+#[test]
+fn nulls_without_end_are_beyond_the_fecs() {
+    for nulls in [254, 255, 256, 1000] {
+        let labels: Vec<u32> = core::iter::once(20).chain(core::iter::repeat_n(3, nulls)).collect();
+        let way = way(ROUTER, INTERFACE, &labels);
+        let given = Given::new(vec![(20, swap())], vec![(ldp(), transit(21))]).with(way);
+        assert_eq!(given.code(), (8, 1), "{nulls}");
+    }
+    let all = Given::new(Vec::new(), vec![(ldp(), egress(20)); 256]);
+    assert_eq!(all.code(), (10, 1), "more FECs than a return subcode can tell");
+}
+
+proptest! {
+    #![proptest_config(testing::cases(512))]
+
+    /// Whatever a request says, the depth is one of the labels or FECs, or none.
+    #[test]
+    fn any_request_is_judged(
+        labels in proptest::collection::vec((0u32..24, 0u8..4), 0..5),
+        fecs in proptest::collection::vec((0u8..4, prop::option::of((0u32..24, any::<bool>()))), 0..300),
+        said in proptest::option::of((proptest::collection::vec(0u32..24, 0..4), 0usize..600, 0u8..4)),
+        validate in any::<bool>(),
+    ) {
+        let uses = labels.iter().map(|&(value, what)| (value, match what {
+            0 => LabelUse::Unknown,
+            1 => LabelUse::Discarded,
+            2 => LabelUse::Below,
+            _ => swap(),
+        }));
+        let of = |&(kind, given): &(u8, Option<(u32, bool)>)| {
+            let mapping = given.and_then(|(given, ends)| if ends { egress(given) } else { transit(given) });
+            (if kind == 0 { nil(0) } else { ldp() }, mapping)
+        };
+        let mut given = Given::new(uses.collect(), fecs.iter().map(of).collect());
+        if let Some((more, nulls, place)) = said {
+            // Most say the labels with which they come, with nulls that stand for no label anywhere below.
+            let own = labels.iter().map(|label| label.0).filter(|_| place > 0);
+            let all: Vec<u32> = own.chain(more.into_iter().filter(|_| place < 2)).collect();
+            let all: Vec<u32> = all.into_iter().chain(core::iter::repeat_n(3, nulls)).collect();
+            given = given.with(way(ROUTER, INTERFACE, &all));
+        }
+        let found = Given { validate, ..given }.judge_where(true);
+        prop_assert!(usize::from(found.depth) <= labels.len().max(fecs.len()).max(1));
+    }
 }

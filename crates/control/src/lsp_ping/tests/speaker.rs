@@ -199,6 +199,7 @@ fn what_is_malformed_or_not_understood_is_answered() {
     let errored =
         |kind, value: Vec<u8>| vec![Tlv::ErroredTlvs { errored: vec![RawTlv { kind, value: Hex(value) }] }];
     let stack = || Tlv::TargetFecStack { fecs: vec![fec()] };
+    let many = || Tlv::TargetFecStack { fecs: vec![fec(); 256] };
     let unknown_fec = vec![0, 6, 0, 13, 0, 0, 0, 0, 0, 0, 0, 1, 10, 0, 0, 0, 8, 0, 0, 0];
     let short_fec = vec![0, 3, 0, 4, 1, 2, 3, 4];
     let cases = [
@@ -215,6 +216,8 @@ fn what_is_malformed_or_not_understood_is_answered() {
             Vec::new(),
         ),
         (Wire { reply_mode: 9, ..whole() }, 1, Vec::new()),
+        // A stack of FECs of which no return subcode tells the first.
+        (request(vec![many()]), 1, vec![Tlv::ErroredTlvs { errored: vec![many().raw().expect("bytes")] }]),
         (request(vec![stack(), raw(5, vec![1])]), 1, errored(5, vec![1])),
         (request(vec![raw(1, short_fec.clone())]), 1, errored(1, short_fec)),
         (request(vec![stack(), raw(2, vec![0; 16])]), 2, errored(2, vec![0; 16])),
