@@ -98,7 +98,8 @@ impl Networks {
             all.get(place).is_some_and(|one| one.0 == number)
         };
         for &(number, cost) in &old {
-            if !is_in(&new, number) {
+            // One that it announces twice is forgotten once.
+            if !is_in(&new, number) && self.sayers(number).any(|known| known == vertex) {
                 self.forget(number, vertex);
             }
             if new.binary_search(&(number, cost)).is_err() {
@@ -193,5 +194,29 @@ impl Networks {
             offer(&mut paths.hops, &mut best, *own);
         }
         core::mem::replace(&mut self.found[number as usize], best) != best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::Ipv4Addr;
+
+    #[test]
+    fn what_a_vertex_announces_twice_is_counted_once() {
+        let prefix = Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8);
+        let mut networks = Networks::default();
+        networks.set(0, [(prefix, 1), (prefix, 2)].into_iter());
+        assert_eq!(networks.announced(), 1);
+        networks.set(0, [(prefix, 2), (prefix, 3)].into_iter());
+        assert_eq!(networks.announced(), 1);
+        networks.set(1, [(prefix, 2)].into_iter());
+        networks.set(0, core::iter::empty());
+        assert_eq!(networks.announced(), 1, "another announces it");
+        networks.set(1, core::iter::empty());
+        assert_eq!(networks.announced(), 0);
+        networks.set(0, [(prefix, 1), (prefix, 2)].into_iter());
+        networks.set(0, core::iter::empty());
+        assert_eq!(networks.announced(), 0);
     }
 }
