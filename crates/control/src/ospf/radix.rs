@@ -19,9 +19,11 @@ impl Default for Radix {
 }
 
 impl Radix {
-    /// Puts a vertex in, by a key that is not less than the last that was taken out.
+    /// Puts a vertex in, by a key that is not less than the last that was taken out. A network behind a link that costs
+    /// nothing stands before the router that the link leads from: it comes next (RFC 2328, 16.1, step 3).
     pub(super) fn push(&mut self, key: u32, vertex: u32) {
-        debug_assert!(key >= self.last, "a search never goes back");
+        debug_assert!(key >> 2 >= self.last >> 2, "a search never goes back");
+        let key = key.max(self.last);
         let place = 32 - (key ^ self.last).leading_zeros();
         self.buckets[place as usize].push((key, vertex));
         self.used |= 1 << place;

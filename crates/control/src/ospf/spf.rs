@@ -10,9 +10,9 @@ use core::net::Ipv4Addr;
 
 /// No distance: there is no path.
 pub(super) const FAR: u32 = u32::MAX;
-/// Distances are less than this, so that they fit into a key beside the kind of vertex. No path of fewer than 32,768
+/// Distances are less than this, so that they fit into a key beside the kind of vertex. No path of fewer than 16,384
 /// links comes there.
-const LIMIT: u32 = 1 << 31;
+const LIMIT: u32 = 1 << 30;
 /// No vertex.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -66,9 +66,16 @@ fn meet(above: &[u32], mut one: u32, other: u32) -> u32 {
 }
 
 /// What a vertex is taken by. RFC 2328, 16.1, step 3: networks come before routers of the same distance, which may be
-/// reached through them.
+/// reached through them. So do routers from which a link leads on that costs nothing.
 pub(super) fn key(graph: &Graph, vertex: u32, distance: u32) -> u32 {
-    distance << 1 | u32::from(matches!(graph.vertex(vertex), Vertex::Router(_)))
+    let class = match graph.vertex(vertex) {
+        Vertex::Network(_) => 0,
+        Vertex::Router(_) if graph.has_free() && graph.edges_of(vertex).iter().any(|edge| edge.cost == 0) => {
+            1
+        }
+        Vertex::Router(_) => 2,
+    };
+    distance << 2 | class
 }
 
 /// The distance behind an edge, if it is one.
