@@ -115,6 +115,11 @@ impl Delay {
         due
     }
 
+    /// Are paths going to be computed?
+    pub(super) fn is_under_way(&self) -> bool {
+        self.compute.is_some()
+    }
+
     pub(super) fn due(&self) -> Option<Time> {
         Time::earliest([self.compute, self.learn, self.hold_down])
     }

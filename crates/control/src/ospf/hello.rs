@@ -25,7 +25,7 @@ impl Ospf {
         let wait = Span::from_secs(interface.config.dead_s.into());
         interface.wait_due = (next == InterfaceState::Waiting).then_some(now + wait);
         interface.hello_due = (!interface.config.passive).then_some(now);
-        self.is_stale = true;
+        (self.is_stale, self.is_reach_other) = (true, true);
         self.say_hello(now, port);
     }
 
@@ -43,6 +43,7 @@ impl Ospf {
         (interface.is_election_due, self.is_stale) = (false, true);
         interface.flooding.clear();
         interface.acks.clear();
+        self.is_reach_other = true;
     }
 
     /// Does what is due for an interface and its neighbours.
@@ -135,6 +136,7 @@ impl Ospf {
         self.is_watch_due |= neighbor.address != src;
         // Packets go to its address: next hops are others.
         self.is_stale |= neighbor.address != src;
+        self.is_reach_other |= neighbor.address != src;
         (neighbor.address, neighbor.router_id) = (src, router_id);
         let before = (neighbor.priority, neighbor.designated == src, neighbor.backup == src);
         (neighbor.priority, neighbor.designated, neighbor.backup) =

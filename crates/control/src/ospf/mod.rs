@@ -177,6 +177,8 @@ pub struct Ospf {
     pending: BTreeMap<Place, Time>,
     /// What it has to say may be something else now.
     is_stale: bool,
+    /// Interfaces or addresses of neighbours are others than paths were computed with.
+    is_reach_other: bool,
     /// What is said of links beyond their costs.
     engineering: te::Engineering,
     delay: Delay,
@@ -240,6 +242,7 @@ impl Ospf {
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
             is_stale: true,
+            is_reach_other: false,
             engineering: te::Engineering::default(),
             answered: Vec::new(),
             translating: BTreeMap::new(),
@@ -366,6 +369,13 @@ impl Ospf {
         self.originate_due(now);
         self.flush_floods(now);
         self.sweep(now);
+        // What comes back before this router was allowed to say that it was gone is told by no advertisement.
+        if self.is_reach_other && self.pending.is_empty() {
+            self.is_reach_other = false;
+            if !self.delay.is_under_way() {
+                self.delay.change(now);
+            }
+        }
     }
 }
 

@@ -173,3 +173,22 @@ fn equal_ways_are_all_taken() {
     net.assert_converged(&[0, 1, 2, 3]);
     let _: &Ospf = net.ospf(0);
 }
+
+/// A network of the router itself goes after it has said something else and comes back before it may say that. Paths are
+/// computed without it in between, and no advertisement has them computed again.
+#[test]
+fn what_comes_back_before_it_was_said_to_be_gone_is_reached() {
+    let alone = || Link { members: vec![(0, InterfaceConfig::default())], mtu: 1500 };
+    let mut net = Net::new(2, vec![Link::between(0, 1, 1), alone(), alone()]);
+    net.run(60);
+    let is_there =
+        |net: &Net| net.ospf(0).table().keys().any(|prefix| prefix.contains(on(1, 0)) && prefix.len() > 0);
+    assert!(is_there(&net));
+    net.set_up(2, false);
+    net.set_up(1, false);
+    net.run(1);
+    assert!(!is_there(&net));
+    net.set_up(1, true);
+    net.run(20);
+    assert!(is_there(&net));
+}
