@@ -166,6 +166,7 @@ impl Ospf {
             self.find_tails(context);
         }
         let changes = core::mem::take(&mut self.changes);
+        self.is_reach_other = false;
         self.computations += 1;
         self.partial += u64::from(!changes.all && changes.trees.is_empty());
         let (inside, outside) = self.concerned(now, changes);
@@ -284,6 +285,11 @@ impl Ospf {
         };
         let all = self.all_outside(now).filter(|(_, external)| is_all || is_by(external.forwarding));
         let mut outside: Vec<Prefix> = changes.outside.into_iter().chain(all.map(|one| one.0)).collect();
+        if changes.all {
+            // Nobody announces any more what an area had said that this router has left.
+            let known = self.table.iter().filter(|(_, path)| path.kind.is_external());
+            outside.extend(known.map(|(prefix, _)| *prefix));
+        }
         if self.outside_scopes().any(|scope| self.databases.of(scope).is_some()) {
             outside.extend(&inside);
         }
