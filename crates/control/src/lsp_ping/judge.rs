@@ -55,12 +55,12 @@ enum Check {
     Wrong(u8),
 }
 
-/// Are packets that leave by this way labelled, and does the far end know labels?
-pub type IsLabelled<'a> = &'a dyn Fn(&Leg) -> bool;
+/// Does the far end of this way know the labels that packets leave with, if they have any?
+pub type KnowsLabels<'a> = &'a dyn Fn(&Leg) -> bool;
 
 impl Case<'_> {
     /// Judges the request. A way with labels has to lead to where labels are known.
-    pub fn judge(&self, knows_labels: IsLabelled<'_>) -> Judgement {
+    pub fn judge(&self, knows_labels: KnowsLabels<'_>) -> Judgement {
         for (place, what) in self.uses.iter().enumerate() {
             let depth = (self.stack.len() - place) as u8;
             let wrong = |code| Judgement { code, depth, tells_received: false, switched: None };
@@ -75,7 +75,7 @@ impl Case<'_> {
     }
 
     /// A label is switched here (step 4).
-    fn transit(&self, place: usize, depth: u8, legs: &[Leg], knows_labels: IsLabelled<'_>) -> Judgement {
+    fn transit(&self, place: usize, depth: u8, legs: &[Leg], knows_labels: KnowsLabels<'_>) -> Judgement {
         let mut found = Judgement { code: code::SWITCHED, depth, tells_received: false, switched: None };
         if let Some(way) = self.way {
             if is_nobody(way) {

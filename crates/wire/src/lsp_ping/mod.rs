@@ -1,6 +1,5 @@
 //! LSP ping: MPLS echo requests and replies in UDP (RFC 8029), as a layer of a tree. Field names are what users see in
 //! Python and JSON.
-
 //!
 //! - `tlv`: what a message says; `fec`: what labels stand for; `mapping`: the way on, and how a request came
 //! - [`code`]: return codes
