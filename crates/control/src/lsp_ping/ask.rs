@@ -231,7 +231,12 @@ impl LspPing {
         let first = probe.is_trace().then(|| mapping(leg, mtu, by));
         let mut message = request(probe, sequence, now, first);
         pad(&mut message, probe.command.size);
-        let Ok(bytes) = message.write() else { return };
+        let Ok(bytes) = message.write() else {
+            // It is longer than a message can be: nothing is sent, and nothing follows.
+            probe.next = None;
+            self.record(record);
+            return self.end(number);
+        };
         let stack = stack(leg, ttl);
         record.labels = stack.iter().map(|word| word >> 12).collect();
         record.outcome = Outcome::Unasked;

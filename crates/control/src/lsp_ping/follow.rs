@@ -9,6 +9,9 @@ use base::Time;
 use core::net::Ipv4Addr;
 use wire::lsp_ping::{FecChange, LspPing as Message, Mapping, REPLY, Tlv, code};
 
+/// FECs that a trace asks for at most, tunnels within tunnels.
+const FECS_MAX: usize = 16;
+
 /// The ways on that a reply tells.
 fn ways(message: &Message) -> impl Iterator<Item = &Mapping> {
     message.tlvs.iter().filter_map(|tlv| match tlv {
@@ -30,7 +33,7 @@ pub(super) fn changed(fecs: &[Fec], mapping: &Mapping) -> Option<Vec<Fec>> {
             _ => return None,
         }
     }
-    (!fecs.is_empty()).then_some(fecs)
+    (1..=FECS_MAX).contains(&fecs.len()).then_some(fecs)
 }
 
 impl LspPing {

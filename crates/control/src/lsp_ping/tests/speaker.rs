@@ -509,6 +509,7 @@ fn changes_of_the_stack_that_make_no_sense_end_a_trace() {
         vec![pop(), pop()],
         vec![FecChange { operation: 3, ..push() }],
         vec![FecChange { fec: None, ..push() }],
+        vec![push(); 16],
     ] {
         let mut node = Node::new(&LspPingSpec::default());
         let first = traced(&mut node);
