@@ -174,8 +174,8 @@ fn equal_ways_are_all_taken() {
     let _: &Ospf = net.ospf(0);
 }
 
-/// A network of the router itself goes after it has said something else and comes back before it may say that. Paths are
-/// computed without it in between, and no advertisement has them computed again.
+/// A network of the router itself goes after it has said something else and comes back before it may say that. Paths
+/// are computed without it in between, and no advertisement has them computed again.
 #[test]
 fn what_comes_back_before_it_was_said_to_be_gone_is_reached() {
     let alone = || Link { members: vec![(0, InterfaceConfig::default())], mtu: 1500 };

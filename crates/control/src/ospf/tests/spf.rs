@@ -254,8 +254,8 @@ fn a_network_is_reached_by_its_routers() {
     assert_eq!(graph.path(&nobody, network), None);
 }
 
-/// A link that costs nothing leads to a network (RFC 2328, 16.1, step 3): a router at the same distance is reached through
-/// that network, too, whichever of the two the search has heard of first.
+/// A link that costs nothing leads to a network (RFC 2328, 16.1, step 3): a router at the same distance is reached
+/// through that network, too, whichever of the two the search has heard of first.
 #[test]
 fn a_network_behind_a_free_link_comes_before_routers_of_its_distance() {
     for (a, c) in [(1, 2), (2, 1)] {
