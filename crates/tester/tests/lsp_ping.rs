@@ -10,16 +10,22 @@ const S: u64 = 1_000_000_000_000;
 
 /// Four routers in a row with OSPF and LDP, and two LSPs of RSVP-TE from the first to the last.
 fn network(more: &Value) -> Testbed {
+    network_of([1500; 3], more)
+}
+
+/// The same, where packets of these lengths fit on the links.
+fn network_of(mtus: [u32; 3], more: &Value) -> Testbed {
     let mut router = json!({"kind": "router", "ospf": {"area": 0}, "ldp": true});
     router.as_object_mut().expect("a mapping").extend(more.as_object().cloned().unwrap_or_default());
-    let link = |a: &str, b: &str| {
-        json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "1 ms", "reservable": "1 Gbit/s"})
+    let link = |a: &str, b: &str, place: usize| {
+        let (rate, delay, mtu) = ("1 Gbit/s", "1 ms", mtus[place]);
+        json!({"endpoints": [a, b], "rate": rate, "delay": delay, "mtu": mtu, "reservable": rate})
     };
     let lsp = |name: &str| json!({"name": name, "from": "a", "to": "d", "bandwidth": "1 Mbit/s"});
     let described = json!({
         "name": "row",
         "nodes": {"a": router, "b": router, "c": router, "d": router},
-        "links": [link("a", "b"), link("b", "c"), link("c", "d")],
+        "links": [link("a", "b", 0), link("b", "c", 1), link("c", "d", 2)],
         "lsps": [lsp("gold"), lsp("other")],
     });
     let file = NetworkFile::read_part(&serde_json::from_value(described).expect("a value"));
@@ -143,10 +149,6 @@ fn replies_as_they_are_asked_for() {
         let rows = test(&mut network, json!({"to": "gold", "reply": reply, "wait": "100 ms"}));
         assert_eq!(rows[0]["outcome"], outcome, "{reply}");
     }
-    for (size, outcome) in [(1400, "answered"), (1496, "answered"), (1600, "silent")] {
-        let rows = test(&mut network, json!({"to": "gold", "size": size, "wait": "100 ms"}));
-        assert_eq!(rows[0]["outcome"], outcome, "{size} bytes and a label");
-    }
     let rows = test(&mut network, json!({"to": "192.0.2.77", "wait": "100 ms"}));
     assert_eq!(rows[0]["outcome"], "no-way");
     let refused = |asked: Value| {
@@ -159,6 +161,22 @@ fn replies_as_they_are_asked_for() {
         "to: 'silver' is no address and no prefix, and neither a node nor an LSP has that name"
     );
     assert!(refused(json!({"to": "gold", "destination": "10.0.0.1"})).contains("127.0.0.0/8"));
+}
+
+/// RFC 8029, 3.5: a pad makes requests as long as what is tested. They are never cut, here or on the way.
+#[test]
+fn what_is_too_long_for_a_link_is_not_answered() {
+    for mtus in [[1500; 3], [9216, 1500, 9216]] {
+        let mut network = network_of(mtus, &json!({}));
+        for (size, outcome) in [(1400, "answered"), (1496, "answered"), (1500, "silent"), (1600, "silent")] {
+            let rows = test(&mut network, json!({"to": "gold", "size": size, "wait": "100 ms"}));
+            assert_eq!(rows[0]["outcome"], outcome, "{size} bytes and a label, {mtus:?}");
+        }
+    }
+    // Links of which nothing is said take as much.
+    let mut network = network_of([9216; 3], &json!({}));
+    let rows = test(&mut network, json!({"to": "gold", "size": 9212, "wait": "100 ms"}));
+    assert_eq!(rows[0]["outcome"], "answered");
 }
 
 #[test]

@@ -77,7 +77,8 @@ impl LspPing {
 fn follow(now: Time, probe: &mut Probe, awaited: Awaited, message: &Message, code: u8) -> bool {
     if code == code::EGRESS {
         if awaited.fecs > 1 {
-            // RFC 8029, 4.6: a tunnel on the way has ended there; what is below is asked for with the same time to live.
+            // RFC 8029, 4.6: a tunnel on the way has ended there; what is below is asked for with the same time to
+            // live.
             probe.fecs.remove(0);
             probe.ttl = awaited.ttl;
             probe.next = Some(now).filter(|_| probe.is_trace());

@@ -196,8 +196,8 @@ fn is_all_routers(way: &Mapping) -> bool {
     }
 }
 
-/// The depth in the stack of FECs that goes with a label, by the labels that the request says to have, the top first: an
-/// implicit null has an FEC and no label (RFC 8029, 4.4, step 4).
+/// The depth in the stack of FECs that goes with a label, by the labels that the request says to have, the top first:
+/// an implicit null has an FEC and no label (RFC 8029, 4.4, step 4).
 fn fec_depth(said: &[MappedLabel], label_depth: u8) -> usize {
     let (mut left, mut depth) = (label_depth, 0);
     let mut from_bottom = said.iter().rev();

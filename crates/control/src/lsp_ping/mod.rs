@@ -1,5 +1,5 @@
-//! LSP ping and traceroute (RFC 8029): does what is put on an LSP come to where the control plane says that it does, and
-//! by the labels that it says?
+//! LSP ping and traceroute (RFC 8029): does what is put on an LSP come to where the control plane says that it does,
+//! and by the labels that it says?
 //!
 //! - [`command`]: what a user asks for; [`record`]: what is kept of each request
 //! - `ask`: requests that are sent; `follow`: what their replies mean, and the next hop of a trace
@@ -186,8 +186,8 @@ impl LspPing {
     }
 }
 
-/// The time as messages have it: 64 bits, seconds since 1900 in units of 2^-32 (RFC 5905, 6). A router's clock stands at
-/// the beginning of 1970 at time zero.
+/// The time as messages have it: 64 bits, seconds since 1900 in units of 2^-32 (RFC 5905, 6). A router's clock stands
+/// at the beginning of 1970 at time zero.
 fn ntp(now: Time) -> u64 {
     const SECOND: u64 = Span::from_secs(1).0 as u64;
     /// Seconds from 1900 to 1970.

@@ -14,8 +14,8 @@ base::record! {
     pub struct LspPingSpec called "LspPing" {
         /// Are requests of others answered?
         pub respond: bool = true;
-        /// Check on the way, too, whether a label stands for the FEC of a request. At the end it is checked in any case,
-        /// and on the way where the request asks for it, as those of 'lsp_traceroute' do.
+        /// Check on the way, too, whether a label stands for the FEC of a request. At the end it is checked in any
+        /// case, and on the way where the request asks for it, as those of 'lsp_traceroute' do.
         pub validate: bool = false;
         /// Requests each second that are answered, and at once.
         pub rate: u32 = 200, in 1..=1_000_000;

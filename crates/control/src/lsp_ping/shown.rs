@@ -28,8 +28,8 @@ base::table! {
         sent_s: Time = "s",
         /// The labels that it was sent with, the top first; none if the next router is the last.
         labels: Vec<u32>,
-        /// `answered`, `waits`, `silent` (no reply in time), `unasked` (it wants no reply), or `no-way`: not sent, since
-        /// the router itself does not know where packets of the FEC go, or has no label for them.
+        /// `answered`, `waits`, `silent` (no reply in time), `unasked` (it wants no reply), or `no-way`: not sent,
+        /// since the router itself does not know where packets of the FEC go, or has no label for them.
         outcome: &'static str,
         /// Who replied; absent without a reply.
         from: Option<Ipv4Addr>,
