@@ -46,8 +46,8 @@ pub enum Command {
         /// Destinations that take the route.
         prefix: Prefix6,
     },
-    /// Writes another label into the entry of an incoming label, or takes the entry out, and tells no protocol: a fault of
-    /// the forwarding plane that the control plane does not see.
+    /// Writes another label into the entry of an incoming label, or takes the entry out, and tells no protocol: a fault
+    /// of the forwarding plane that the control plane does not see.
     LabelFault {
         /// The label with which packets come.
         label: Label,

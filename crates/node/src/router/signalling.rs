@@ -129,8 +129,8 @@ impl Router {
         self.send(now, frame, None);
     }
 
-    /// An IP packet of this router behind these entries of a label stack, the top first, with room for Ethernet in front.
-    /// If there are labels, the EtherType is there.
+    /// An IP packet of this router behind these entries of a label stack, the top first, with room for Ethernet in
+    /// front. If there are labels, the EtherType is there.
     pub(super) fn packet(&mut self, header: Header, over: Over, bytes: &[u8], stack: &[u32]) -> Frame {
         self.ident = self.ident.wrapping_add(1);
         let Header { src, dst, ttl, dscp, dont_fragment, options } = header;
