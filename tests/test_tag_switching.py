@@ -89,3 +89,7 @@ def test_wrong_input_is_one_sentence() -> None:
     assert "have seen the failure" in refused("run", "tag-switching", "--set", "down_s=40")
     assert "outlast the failure" in refused("run", "tag-switching", "--set", "down_s=150")
     assert "hello_s=10" in refused("run", "tag-switching", "--set", "dead_s=10")
+
+
+def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    assert "part=tcp: one of recovery" in refused("run", "tag-switching", "--set", "part=tcp")

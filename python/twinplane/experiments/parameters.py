@@ -158,6 +158,8 @@ def limits(model: type[Parameters], key: str) -> str:
     for part in _alternatives(model, key):
         if "enum" in part:
             return ", ".join(str(item) for item in part["enum"])
+        if "const" in part:
+            return str(part["const"])
         low = part.get("minimum", part.get("exclusiveMinimum"))
         high = part.get("maximum", part.get("exclusiveMaximum"))
         above = "above " if "exclusiveMinimum" in part else ""
