@@ -2,6 +2,7 @@
 
 mod bfd;
 mod bgp;
+mod bird;
 mod frr;
 mod lan;
 mod ldp;

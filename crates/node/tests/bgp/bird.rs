@@ -1,52 +1,20 @@
 //! A router beside BIRD 2: routes both ways, several paths to one prefix (RFC 7911), and again after BIRD was killed.
 
 use super::{BEHIND, Beside, OWN, THEIRS, TOLD, bgp};
+use crate::bird::Bird;
 use base::plane::{IpPrefix, Prefix};
 use serde_json::json;
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use testing::Pair;
 
-/// BIRD in a namespace; it ends with it.
-struct Bird {
-    folder: PathBuf,
-    daemon: Child,
-}
-
-impl Drop for Bird {
-    fn drop(&mut self) {
-        let _ = (self.daemon.kill(), self.daemon.wait());
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl Bird {
-    fn start(pair: &Pair, life: u32) -> Bird {
-        let folder = std::env::temp_dir().join(format!("node-bird-{}-{life}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let source = |n: u32| format!("protocol static s{n} {{ ipv4; route {BEHIND}/24 blackhole; }}\n");
-        let said = format!(
-            "router id 192.0.2.201;\nprotocol device {{ }}\n{}{}protocol bgp r {{\n local {THEIRS} as 65002;\n \
-             neighbor {OWN} as 65001;\n connect retry time 2;\n \
-             ipv4 {{ import all; export all; add paths on; }};\n}}\n",
-            source(1),
-            source(2),
-        );
-        let file = folder.join("bird.conf");
-        fs::write(&file, said).expect("a file");
-        let (file, socket) = (file.to_string_lossy().into_owned(), folder.join("ctl"));
-        let socket = socket.to_string_lossy();
-        let mut command = pair.exec(1, &["bird", "-f", "-c", &file, "-s", &socket]);
-        let daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bird");
-        Bird { folder, daemon }
-    }
-
-    fn ask(&self, question: &str) -> String {
-        let mut birdc = Command::new("birdc");
-        let output = birdc.arg("-s").arg(self.folder.join("ctl")).args(question.split(' ')).output();
-        String::from_utf8_lossy(&output.expect("birdc").stdout).into_owned()
-    }
+fn configuration() -> String {
+    let source = |n: u32| format!("protocol static s{n} {{ ipv4; route {BEHIND}/24 blackhole; }}\n");
+    format!(
+        "router id 192.0.2.201;\nprotocol device {{ }}\n{}{}protocol bgp r {{\n local {THEIRS} as 65002;\n \
+         neighbor {OWN} as 65001;\n connect retry time 2;\n \
+         ipv4 {{ import all; export all; add paths on; }};\n}}\n",
+        source(1),
+        source(2),
+    )
 }
 
 #[test]
@@ -60,7 +28,7 @@ fn bird_exchanges_routes_and_several_paths() {
     let mut beside = Beside::new(&pair, 65002, &json!({"receive_paths": true, "send_paths": 2}));
     let prefix = IpPrefix::V4(Prefix::new(BEHIND, 24));
     for life in 1..=2 {
-        let bird = Bird::start(&pair, life);
+        let bird = Bird::start(&pair, &format!("bgp{life}"), &configuration());
         beside.wait("established", |world| bgp(world).peers()[0].is_established());
         beside.wait("told two paths", |world| bgp(world).labels_from(0, prefix) == [None, None]);
         beside.wait("told", |_| {

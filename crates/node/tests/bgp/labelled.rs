@@ -1,6 +1,6 @@
 //! Routes with labels, of IPv4 and of IPv6 over IPv4 (RFC 8277, RFC 4798), and numbered paths (RFC 7911), with FRR.
 
-use super::{BEHIND, Beside, Frr, OWN, THEIRS, TOLD, TOLD6, bgp};
+use super::{BEHIND, Beside, OWN, THEIRS, TOLD, TOLD6, bgp};
 use base::Label;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use serde_json::json;
@@ -29,7 +29,7 @@ fn frr_exchanges_labels_of_both_families() {
          exit-address-family\n address-family ipv6 labeled-unicast\n  neighbor {OWN} activate\n \
          exit-address-family\n address-family ipv6 unicast\n  network {BEHIND6}\n exit-address-family\n"
     );
-    let frr = Frr::start(&pair, "labelled", 65001, &lines);
+    let frr = super::frr(&pair, "labelled", 65001, &lines);
     let v4 = IpPrefix::V4(Prefix::new(BEHIND, 24));
     let v6 = IpPrefix::V6(BEHIND6.parse::<Prefix6>().expect("a prefix"));
     for prefix in [v4, v6] {
@@ -58,7 +58,7 @@ fn frr_exchanges_numbered_paths() {
         " no bgp network import-check\n address-family ipv4 unicast\n  neighbor {OWN} addpath-tx-all-paths\n \
          exit-address-family\n"
     );
-    let frr = Frr::start(&pair, "paths", 65002, &lines);
+    let frr = super::frr(&pair, "paths", 65002, &lines);
     let prefix = IpPrefix::V4(Prefix::new(BEHIND, 24));
     beside.wait("told a path", |world| bgp(world).labels_from(0, prefix).len() == 1);
     beside.wait("told", |_| {

@@ -5,6 +5,7 @@ mod bird;
 mod exabgp;
 mod labelled;
 
+use crate::frr::Frr;
 use base::describe::{Describe, Value};
 use base::plane::{NextHop, Prefix};
 use base::{MacAddr, NodeId, PortId, Rate, Span, Time};
@@ -16,16 +17,12 @@ use engine::external::{Clock, ExternalSpec, open};
 use engine::real_time::{Control, Runner};
 use engine::{LinkSpec, World};
 use serde_json::json;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Pair;
 use twinplane_node::router::{PortSetup, RouterConfig};
 use twinplane_node::{Peer, Router};
 
-const DAEMONS: &str = "/usr/lib/frr";
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
 const ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -34,64 +31,14 @@ const TOLD: &str = "203.0.113.0/24";
 const TOLD6: &str = "2001:db8:a::/48";
 const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
 
-/// FRR's zebra and bgpd in a namespace; they end with it.
-struct Frr {
-    folder: PathBuf,
-    daemons: Vec<Child>,
-}
-
-impl Drop for Frr {
-    fn drop(&mut self) {
-        for daemon in &mut self.daemons {
-            let _ = (daemon.kill(), daemon.wait());
-        }
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl Frr {
-    fn start(pair: &Pair, name: &str, asn: u32, lines: &str) -> Frr {
-        let folder = std::env::temp_dir().join(format!("node-bgp-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let bgpd = format!(
-            "router bgp {asn}\n bgp router-id 192.0.2.200\n no bgp ebgp-requires-policy\n neighbor {OWN} remote-as 65001\n \
-             neighbor {OWN} timers connect 2\n{lines} address-family ipv4 unicast\n  network {BEHIND}/24\n \
-             exit-address-family\n"
-        );
-        fs::write(folder.join("zebra.conf"), "hostname frr\n").expect("a file");
-        fs::write(folder.join("bgpd.conf"), bgpd).expect("a file");
-        // The daemons give up the rights of root.
-        let owned = Command::new("chown").args(["-R", "frr:frr"]).arg(&folder).status().expect("chown");
-        assert!(owned.success());
-        let mut frr = Frr { folder, daemons: Vec::new() };
-        frr.run(pair, "zebra");
-        frr.run(pair, "bgpd");
-        frr
-    }
-
-    /// Starts a daemon, and waits until it answers.
-    fn run(&mut self, pair: &Pair, daemon: &str) {
-        let at = |file: &str| self.folder.join(file).to_string_lossy().into_owned();
-        let (program, file) = (Path::new(DAEMONS).join(daemon), at(&format!("{daemon}.conf")));
-        let (program, pid, zapi) = (program.to_string_lossy(), at(&format!("{daemon}.pid")), at("zserv.api"));
-        let folder = self.folder.to_string_lossy();
-        let socket = ["--vty_socket", &folder, "-P", "0", "-A", "127.0.0.1"];
-        let arguments = [&[&*program, "-f", &file, "-i", &pid, "-z", &zapi][..], &socket[..]].concat();
-        let mut command = pair.exec(1, &arguments);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a daemon of FRR");
-        self.daemons.push(child);
-        let limit = Instant::now() + Duration::from_secs(60);
-        while !self.folder.join(format!("{daemon}.vty")).exists() {
-            assert!(Instant::now() < limit, "{daemon} does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn ask(&self, question: &str) -> String {
-        let mut vtysh = Command::new("vtysh");
-        let output = vtysh.arg("--vty_socket").arg(&self.folder).args(["-c", question]).output();
-        String::from_utf8_lossy(&output.expect("vtysh").stdout).into_owned()
-    }
+/// FRR's zebra and bgpd of an AS, with these lines more.
+fn frr(pair: &Pair, name: &str, asn: u32, lines: &str) -> Frr {
+    let bgpd = format!(
+        "router bgp {asn}\n bgp router-id 192.0.2.200\n no bgp ebgp-requires-policy\n neighbor {OWN} remote-as 65001\n \
+         neighbor {OWN} timers connect 2\n{lines} address-family ipv4 unicast\n  network {BEHIND}/24\n \
+         exit-address-family\n"
+    );
+    Frr::start(pair, &format!("bgp-{name}"), &[("zebra", "hostname frr\n"), ("bgpd", &bgpd)])
 }
 
 /// A router whose only port is beside FRR, by the clock.
@@ -176,7 +123,7 @@ fn meet(name: &str, asn: u32, lines: &str, path: &str) {
     let routed =
         |world: &World| router(world).control().services().rib.next_hops(Prefix::new(BEHIND, 24)) == via;
     for life in 1..=2 {
-        let frr = Frr::start(&pair, &format!("{name}{life}"), asn, lines);
+        let frr = frr(&pair, &format!("{name}{life}"), asn, lines);
         beside.wait("established", |world| bgp(world).peers()[0].is_established());
         beside.wait("routed", routed);
         beside.wait("told", |_| {

@@ -10,18 +10,15 @@ mod drive;
 mod programme;
 mod shrink;
 
+use crate::common::faults::guarded;
 use drive::Summary;
 use programme::Programme;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Programmes of each test; there are four of them.
 const COUNT: u64 = 300;
 
 fn run(programme: &Programme) -> Result<Summary, String> {
-    catch_unwind(AssertUnwindSafe(|| drive::run(programme))).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("?")))
-    })
+    guarded(|| drive::run(programme))
 }
 
 fn programmes(part: u64) {

@@ -3,6 +3,7 @@
 use base::{LinkId, Span};
 use engine::{Direction, FaultKind};
 use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A generator of random numbers that needs no crate and never changes (SplitMix64).
 #[derive(Clone, Debug)]
@@ -57,4 +58,12 @@ impl Impairment {
             }
         }
     }
+}
+
+/// Carries out a programme; a panic is a failure like others, so that the programme can be cut down and printed.
+pub fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("?")))
+    })
 }

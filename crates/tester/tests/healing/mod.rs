@@ -9,18 +9,15 @@ mod check;
 mod drive;
 mod programme;
 
+use crate::common::faults::guarded;
 use drive::Summary;
 use programme::Programme;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Programmes of each test; there are four of them. Twenty times as many are 2,000.
 const COUNT: u64 = 25;
 
 fn carry_out(programme: &Programme) -> Result<Summary, String> {
-    catch_unwind(AssertUnwindSafe(|| drive::carry_out(programme))).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("?")))
-    })
+    guarded(|| drive::carry_out(programme))
 }
 
 fn programmes(part: u64) {
