@@ -196,12 +196,8 @@ impl Ospf {
             NeighborState::Exchange => self.summarise(now, at),
             _ => {}
         }
-        if before != NeighborState::Full && next == NeighborState::Full {
-            // Paths may have been computed while it was no next hop. If it comes back before this router was allowed to
-            // say that it was gone, no advertisement changes that would have them computed again.
-            self.changes.all = true;
-            self.delay.change(now);
-        }
+        // A neighbour that was none when paths were computed is a next hop now.
+        self.is_reach_other |= before != NeighborState::Full && next == NeighborState::Full;
         if (before == NeighborState::Full) != (next == NeighborState::Full) {
             self.is_stale = true;
             self.event(if next == NeighborState::Full {

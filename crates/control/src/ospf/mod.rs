@@ -177,7 +177,7 @@ pub struct Ospf {
     pending: BTreeMap<Place, Time>,
     /// What it has to say may be something else now.
     is_stale: bool,
-    /// Interfaces or addresses of neighbours are others than paths were computed with.
+    /// Interfaces, adjacent neighbours or their addresses are others than paths were computed with.
     is_reach_other: bool,
     /// What is said of links beyond their costs.
     engineering: te::Engineering,
