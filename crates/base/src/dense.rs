@@ -267,6 +267,11 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
         all
     }
 
+    /// Each value, to be changed, in no order: what is done to one must not depend on another.
+    pub fn each(&mut self, what: impl FnMut(&mut V)) {
+        self.pairs.0.iter_mut().flatten().map(|(_, value)| value).for_each(what);
+    }
+
     /// All keys with their values, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.ordered().into_iter().map(|place| (self.key_at(place), self.at(place)))

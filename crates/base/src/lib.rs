@@ -63,7 +63,7 @@ pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
 pub use limiter::Limiter;
 pub use losses::LossBook;
-pub use map::Map;
+pub use map::{FixedHasher, Map};
 pub use phb::{Phb, PhbSet, SchedulingClass};
 pub use protocol::ProtocolId;
 pub use protocol_value::{ProtocolType, ProtocolValue};

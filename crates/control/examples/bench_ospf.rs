@@ -186,7 +186,7 @@ impl Speaker {
         let (checksum, correct_checksum, body) = (None, None, LsaBody::Router(router.clone()));
         let lsa = Lsa { age: 1, options: options::E, key, sequence, checksum, correct_checksum, body };
         let bytes = lsa.write().expect("bytes");
-        self.hear(0, Body::update(id(1), AREA, [&bytes[..]].into_iter()));
+        self.hear(0, Body::update(id(1), AREA, [(&bytes[..], 1)].into_iter()));
     }
 
     /// Lets time pass until paths are computed, and says how long that takes, in microseconds.

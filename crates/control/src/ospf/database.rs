@@ -1,12 +1,13 @@
-//! Link-state databases, one for each area and one for what all areas share: instances of advertisements as the bytes
-//! that came, and how they age.
+//! Link-state databases, one for each area and one for what all areas share: which instances of
+//! advertisements there are, and how they age.
 
 use super::LS_REFRESH_TIME;
-use base::{Span, Time};
+use super::content::Content;
+use base::{Dense, Span, Time};
 use core::net::Ipv4Addr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use wire::ospf::{LSA_HEADER_LEN, LsaBody, LsaHeader, LsaKey, LsaKind, MAX_AGE, set_age};
+use wire::ospf::{LsaBody, LsaHeader, LsaKey, LsaKind, MAX_AGE};
 
 /// How far an advertisement is flooded (RFC 2328, 13.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,112 +42,210 @@ pub(super) type Place = (Scope, LsaKey);
 /// An instance of an advertisement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// Its header as it came; the age is that of then.
-    pub header: LsaHeader,
-    /// All of its bytes.
-    pub bytes: Box<[u8]>,
-    /// The same read, so that no computation of routes reads bytes.
-    pub body: LsaBody,
+    /// What it says, which all have in common who have heard it.
+    content: Arc<Content>,
     /// When it came, or was made.
     pub installed: Time,
+    /// Its age then, in seconds.
+    age: u16,
     /// Did a neighbour flood it?
     pub is_flooded: bool,
+    /// The neighbours that were sent it and have not acknowledged it, by their numbers ([`Unacknowledged`]).
+    ///
+    /// [`Unacknowledged`]: super::unacknowledged::Unacknowledged
+    pub(super) waiting: u32,
 }
 
 impl Instance {
     /// The instance of these bytes; nothing if they are not as their type says.
     pub(super) fn read(bytes: &[u8], now: Time, is_flooded: bool) -> Option<Instance> {
-        let header = LsaHeader::parse(bytes).ok()?;
-        let body = LsaBody::parse(header.key.kind, bytes.get(LSA_HEADER_LEN..)?).ok()?;
-        Some(Instance { header, bytes: bytes.into(), body, installed: now, is_flooded })
+        let age = LsaHeader::parse(bytes).ok()?.age;
+        Some(Instance::new(Content::read(bytes)?, age, now, is_flooded))
+    }
+
+    /// An instance that came, or was made, at this age.
+    pub(super) fn new(content: Arc<Content>, age: u16, now: Time, is_flooded: bool) -> Instance {
+        Instance { content, installed: now, age, is_flooded, waiting: 0 }
+    }
+
+    /// What it says.
+    pub fn content(&self) -> &Arc<Content> {
+        &self.content
+    }
+
+    /// Which advertisement it is of.
+    pub fn key(&self) -> LsaKey {
+        self.content.key()
+    }
+
+    /// Its header as it came; the age is that of then.
+    pub fn header(&self) -> LsaHeader {
+        LsaHeader { age: self.age, ..*self.content.header() }
+    }
+
+    /// Its body as a value, so that no computation of routes reads bytes.
+    pub fn body(&self) -> &LsaBody {
+        self.content.body()
+    }
+
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.content.bytes().len()
+    }
+
+    /// Did it count no more when it came?
+    pub fn is_old(&self) -> bool {
+        self.age >= MAX_AGE
     }
 
     /// Its age in seconds at a time: at most [`MAX_AGE`].
     pub fn age(&self, now: Time) -> u16 {
         let seconds = (now.0.saturating_sub(self.installed.0)) / base::time::PS_PER_S;
-        u64::from(self.header.age).saturating_add(seconds).min(MAX_AGE.into()) as u16
+        u64::from(self.age).saturating_add(seconds).min(MAX_AGE.into()) as u16
     }
 
     /// Its header with the age of a time.
     pub fn header_at(&self, now: Time) -> LsaHeader {
-        LsaHeader { age: self.age(now), ..self.header }
+        LsaHeader { age: self.age(now), ..*self.content.header() }
     }
 
-    /// Its bytes with the age of a time, and so many seconds more.
-    pub fn bytes_at(&self, now: Time, more: u16) -> Vec<u8> {
-        let mut bytes = self.bytes.to_vec();
-        set_age(&mut bytes, self.age(now).saturating_add(more).min(MAX_AGE));
-        bytes
+    /// Its age at a time and so many seconds later, as it is sent.
+    pub fn age_sent(&self, now: Time, more: u16) -> u16 {
+        self.age(now).saturating_add(more).min(MAX_AGE)
     }
 
     /// The moment at which it is as old as that, in seconds.
     fn when(&self, age: u16) -> Time {
-        self.installed + Span::from_secs(age.saturating_sub(self.header.age.min(MAX_AGE)).into())
+        self.installed + Span::from_secs(age.saturating_sub(self.age.min(MAX_AGE)).into())
     }
 }
 
 /// The advertisements of an area, or those that all areas share.
-#[derive(Clone, Debug, Default)]
+///
+/// Nearly all are those of routers, of which there may be ten thousand at each of ten thousand routers: they are found
+/// by hash, and take no memory beside their instances. The others are ordered, since prefixes are looked for in them.
+#[derive(Clone, Debug)]
 pub struct Database {
-    all: BTreeMap<LsaKey, Arc<Instance>>,
-    /// When each is too old.
-    ages: BTreeSet<(Time, LsaKey)>,
+    /// Those of routers, by router id.
+    routers: Dense<Ipv4Addr, Instance>,
+    others: BTreeMap<LsaKey, Instance>,
+    /// No instance is too old before this moment.
+    old_from: Time,
+    /// Those that have become too old by the last look at all of them, and are still to be told of.
+    ageing: VecDeque<LsaKey>,
     /// When each that was made here is to be made again.
     refreshes: BTreeSet<(Time, LsaKey)>,
     /// Those that are too old, and stay until everybody knows.
     old: BTreeSet<LsaKey>,
 }
 
+impl Default for Database {
+    fn default() -> Database {
+        Database {
+            routers: Dense::default(),
+            others: BTreeMap::new(),
+            old_from: Time::MAX,
+            ageing: VecDeque::new(),
+            refreshes: BTreeSet::new(),
+            old: BTreeSet::new(),
+        }
+    }
+}
+
+/// Is it the advertisement of a router, named as it should be?
+fn is_of_router(key: &LsaKey) -> bool {
+    key.kind == LsaKind::ROUTER && key.id == key.router
+}
+
 impl Database {
     /// The instance that is kept, also one that is too old but not yet acknowledged by all.
-    pub fn get(&self, key: &LsaKey) -> Option<&Arc<Instance>> {
-        self.all.get(key)
+    pub fn get(&self, key: &LsaKey) -> Option<&Instance> {
+        if is_of_router(key) { self.routers.get(&key.router) } else { self.others.get(key) }
+    }
+
+    pub(super) fn get_mut(&mut self, key: &LsaKey) -> Option<&mut Instance> {
+        if is_of_router(key) { self.routers.get_mut(&key.router) } else { self.others.get_mut(key) }
     }
 
     /// All instances, by type, link state id and router.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.all.values()
+    pub fn iter(&self) -> impl Iterator<Item = &Instance> {
+        let first =
+            LsaKey { kind: LsaKind::NETWORK, id: Ipv4Addr::UNSPECIFIED, router: Ipv4Addr::UNSPECIFIED };
+        // Of advertisements of routers some are named as they should not be.
+        let mut strange = self.others.range(..first).peekable();
+        let behind = self.others.range(first..).map(|(_, instance)| instance);
+        let mut routers = self.routers.iter().map(|(_, instance)| instance).peekable();
+        let merged = core::iter::from_fn(move || match (routers.peek(), strange.peek()) {
+            (Some(one), Some((key, _))) if one.key() > **key => strange.next().map(|(_, instance)| instance),
+            (None, _) => strange.next().map(|(_, instance)| instance),
+            _ => routers.next(),
+        });
+        merged.chain(behind)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.routers.len() + self.others.len()
     }
 
     /// Has the router neither made nor heard an advertisement?
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.len() == 0
     }
 
     /// Puts an instance in place of the one that was there.
-    pub(super) fn install(&mut self, instance: Instance) -> Arc<Instance> {
-        let key = instance.header.key;
-        self.remove(&key);
-        if instance.header.age >= MAX_AGE {
+    pub(super) fn install(&mut self, instance: Instance) {
+        let key = instance.key();
+        if let Some(before) = self.get(&key) {
+            let refresh = before.when(LS_REFRESH_TIME);
+            self.forget(&key, refresh);
+        }
+        if instance.is_old() {
             self.old.insert(key);
         } else {
-            self.ages.insert((instance.when(MAX_AGE), key));
+            self.old_from = self.old_from.min(instance.when(MAX_AGE));
             if !instance.is_flooded {
                 self.refreshes.insert((instance.when(LS_REFRESH_TIME), key));
             }
         }
-        let instance = Arc::new(instance);
-        self.all.insert(key, instance.clone());
-        instance
+        if is_of_router(&key) {
+            let mut new = Some(instance);
+            let place = self.routers.place(&key.router);
+            let place = place.or_else(|| {
+                let instance = new.take()?;
+                self.routers.place_or_insert_with(key.router, || instance);
+                None
+            });
+            if let (Some(place), Some(instance)) = (place, new) {
+                *self.routers.at_mut(place) = instance;
+            }
+        } else {
+            self.others.insert(key, instance);
+        }
     }
 
-    pub(super) fn remove(&mut self, key: &LsaKey) -> Option<Arc<Instance>> {
-        let instance = self.all.remove(key)?;
-        self.ages.remove(&(instance.when(MAX_AGE), *key));
-        self.refreshes.remove(&(instance.when(LS_REFRESH_TIME), *key));
-        self.old.remove(key);
+    /// Forgets what is kept of an instance beside itself.
+    fn forget(&mut self, key: &LsaKey, refresh: Time) {
+        if !self.refreshes.is_empty() {
+            self.refreshes.remove(&(refresh, *key));
+        }
+        if !self.old.is_empty() {
+            self.old.remove(key);
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &LsaKey) -> Option<Instance> {
+        let instance =
+            if is_of_router(key) { self.routers.remove(&key.router) } else { self.others.remove(key) }?;
+        self.forget(key, instance.when(LS_REFRESH_TIME));
         Some(instance)
     }
 
-    /// When the next instance is too old, or to be made again.
+    /// When the next instance may be too old, or is to be made again.
     pub(super) fn due(&self) -> Option<Time> {
-        let first = |all: &BTreeSet<(Time, LsaKey)>| all.first().map(|(at, _)| *at);
-        Time::earliest([first(&self.ages), first(&self.refreshes)])
+        let old = Some(self.old_from).filter(|at| *at != Time::MAX);
+        let ageing = (!self.ageing.is_empty()).then_some(Time::ZERO);
+        Time::earliest([old, ageing, self.refreshes.first().map(|(at, _)| *at)])
     }
 
     /// An own instance that has become so old that it is to be made again.
@@ -157,18 +256,42 @@ impl Database {
     }
 
     /// An instance that has just become too old: it is aged, and to be flooded.
-    pub(super) fn expire(&mut self, now: Time) -> Option<Arc<Instance>> {
-        let &(_, key) = self.ages.first().filter(|(at, _)| *at <= now)?;
-        self.aged(&key, now)
+    pub(super) fn expire(&mut self, now: Time) -> Option<Instance> {
+        if self.old_from <= now {
+            self.find_ageing(now);
+        }
+        while let Some(key) = self.ageing.pop_front() {
+            // Another instance may have come in between.
+            if self.get(&key).is_some_and(|known| !known.is_old() && known.age(now) >= MAX_AGE) {
+                return self.aged(&key, now);
+            }
+        }
+        None
+    }
+
+    /// Looks through all instances for those that are too old, the first to become so first. Instances are replaced long
+    /// before they are: no order of their ages is kept.
+    fn find_ageing(&mut self, now: Time) {
+        let mut all: Vec<(Time, LsaKey)> = Vec::new();
+        let mut next = Time::MAX;
+        for instance in self.iter().filter(|one| !one.is_old()) {
+            let at = instance.when(MAX_AGE);
+            if at <= now {
+                all.push((at, instance.key()));
+            } else {
+                next = next.min(at);
+            }
+        }
+        all.sort_unstable();
+        self.old_from = next;
+        self.ageing = all.into_iter().map(|(_, key)| key).collect();
     }
 
     /// Makes an instance too old before its time (RFC 2328, 14.1).
-    pub(super) fn aged(&mut self, key: &LsaKey, now: Time) -> Option<Arc<Instance>> {
-        let instance = self.all.get(key)?;
-        let mut old = Instance { installed: now, ..(**instance).clone() };
-        old.header.age = MAX_AGE;
-        set_age(&mut old.bytes, MAX_AGE);
-        Some(self.install(old))
+    pub(super) fn aged(&mut self, key: &LsaKey, now: Time) -> Option<Instance> {
+        let old = Instance { installed: now, age: MAX_AGE, ..self.get(key)?.clone() };
+        self.install(old.clone());
+        Some(old)
     }
 
     /// Those that are too old.
@@ -183,15 +306,27 @@ impl Database {
         kind: LsaKind,
         (first, last): (Ipv4Addr, Ipv4Addr),
     ) -> impl Iterator<Item = (LsaKey, &LsaBody)> {
+        debug_assert_ne!(kind, LsaKind::ROUTER, "those of routers are asked for one by one");
         let end = |id, router| LsaKey { kind, id, router };
-        let all = self.all.range(end(first, Ipv4Addr::UNSPECIFIED)..=end(last, Ipv4Addr::BROADCAST));
+        let all = self.others.range(end(first, Ipv4Addr::UNSPECIFIED)..=end(last, Ipv4Addr::BROADCAST));
         let fresh = all.filter(move |(_, instance)| instance.age(now) < MAX_AGE);
-        fresh.map(|(key, instance)| (*key, &instance.body))
+        fresh.map(|(key, instance)| (*key, instance.body()))
+    }
+
+    /// What counts of the advertisement of a router.
+    pub(super) fn router(&self, now: Time, id: Ipv4Addr) -> Option<&LsaBody> {
+        self.routers.get(&id).filter(|instance| instance.age(now) < MAX_AGE).map(Instance::body)
+    }
+
+    /// Each instance, to be changed, in no order.
+    pub(super) fn each(&mut self, mut what: impl FnMut(&mut Instance)) {
+        self.routers.each(&mut what);
+        self.others.values_mut().for_each(what);
     }
 
     /// The sum of the checksums, as RFC 4750 and other routers show it: equal databases have equal sums.
     pub fn checksum(&self) -> u64 {
-        self.all.values().map(|instance| u64::from(instance.header.checksum)).sum()
+        self.iter().map(|instance| u64::from(instance.content.header().checksum)).sum()
     }
 }
 
@@ -208,12 +343,17 @@ impl Databases {
     }
 
     /// An instance by how far it is flooded and which one it is there.
-    pub fn get(&self, scope: Scope, key: &LsaKey) -> Option<&Arc<Instance>> {
+    pub fn get(&self, scope: Scope, key: &LsaKey) -> Option<&Instance> {
         self.of(scope)?.get(key)
     }
 
+    /// The same, to be changed; nothing if the router has never been there.
+    pub(super) fn known_mut(&mut self, scope: Scope, key: &LsaKey) -> Option<&mut Instance> {
+        self.all.get_mut(&scope)?.get_mut(key)
+    }
+
     /// All instances: area by area, and those of all areas last.
-    pub fn iter(&self) -> impl Iterator<Item = (Scope, &Arc<Instance>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Scope, &Instance)> {
         self.all.iter().flat_map(|(scope, database)| database.iter().map(|instance| (*scope, instance)))
     }
 
@@ -225,6 +365,16 @@ impl Databases {
     /// Is there none?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Is there an instance that is too old, in any of them?
+    pub(super) fn has_old(&self) -> bool {
+        self.all.values().any(|database| !database.old.is_empty())
+    }
+
+    /// Each instance of all of them, to be changed, in no order.
+    pub(super) fn each(&mut self, mut what: impl FnMut(&mut Instance)) {
+        self.all.values_mut().for_each(|database| database.each(&mut what));
     }
 
     /// Those that there are.

@@ -8,7 +8,6 @@ use super::interface::{Interface, NetworkType};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
 use base::Time;
 use core::net::Ipv4Addr;
-use std::sync::Arc;
 use wire::ospf::{
     ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, LsaKind, MAX_AGE, Newer, newer, options,
 };
@@ -49,15 +48,23 @@ impl Ospf {
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         let scopes = self.config.scopes_of(&interface.config);
         let databases = scopes.into_iter().filter_map(|scope| self.databases.of(scope));
+        let mut old = Vec::new();
         for instance in databases.flat_map(super::database::Database::iter) {
-            if !neighbor.takes(instance.header.key.kind) {
+            let key = instance.key();
+            if !neighbor.takes(key.kind) {
                 continue;
             }
             if instance.age(now) >= MAX_AGE {
-                neighbor.retransmit.insert(instance.header.key, instance.clone());
+                old.push((Scope::of(key.kind, self.config.area_by(&interface.config)), key));
                 neighbor.retransmit_due.get_or_insert(now + interface.config.retransmit);
             } else {
                 neighbor.summary.push_back(instance.header_at(now));
+            }
+        }
+        for (scope, key) in old {
+            match (neighbor.number, self.databases.of_mut(scope).get_mut(&key)) {
+                (Some(number), Some(instance)) => self.unacknowledged.add(instance, 1 << number),
+                _ => drop(neighbor.unacknowledged.insert(key)),
             }
         }
     }
@@ -261,7 +268,7 @@ impl Ospf {
         }
         let area = self.area_at(at.0);
         let known = |key: &LsaKey| self.databases.get(Scope::of(key.kind, area), key).cloned();
-        let found: Option<Vec<Arc<Instance>>> = wanted.iter().map(known).collect();
+        let found: Option<Vec<Instance>> = wanted.iter().map(known).collect();
         match found {
             Some(instances) => self.send_instances(now, at.0, Some(at.1), &instances),
             // RFC 2328, 10.7: BadLSReq.

@@ -1,9 +1,11 @@
 //! New instances are spread, acknowledged, and sent again until they are (RFC 2328, 13).
 
+use super::content::Content;
 use super::database::{Instance, Scope};
 use super::hello::At;
 use super::interface::{InterfaceState, NetworkType};
 use super::neighbor::NeighborEvent;
+use super::unacknowledged::Unacknowledged;
 use super::{ACK_DELAY, MIN_LS_ARRIVAL, Ospf};
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
@@ -19,10 +21,10 @@ pub(super) const IP_AND_HEADER: usize = 20 + HEADER_LEN;
 const UPDATE_LEN: usize = 4;
 
 /// How many of these instances one packet takes. One that is too long by itself goes alone: IP cuts it.
-fn fitting<'a>(instances: impl Iterator<Item = &'a Arc<Instance>>, room: usize) -> usize {
+fn fitting<'a>(instances: impl Iterator<Item = &'a Instance>, room: usize) -> usize {
     let mut len = 0;
-    let fits = |instance: &&Arc<Instance>| {
-        len += instance.bytes.len();
+    let fits = |instance: &&Instance| {
+        len += instance.len();
         len <= room
     };
     instances.take_while(fits).count().max(1)
@@ -55,7 +57,12 @@ impl Ospf {
     ) -> Result<(), NeighborEvent> {
         let Ok(header) = LsaHeader::parse(bytes) else { return Ok(()) };
         let area = self.area_at(at.0);
-        if !Lsa::is_intact(bytes) {
+        let scope = Scope::of(header.key.kind, area);
+        let known = self.databases.get(scope, &header.key).cloned();
+        // What somebody has read before needs no look at its checksum.
+        let own = known.as_ref().map(Instance::content).filter(|content| content.is_of(bytes)).cloned();
+        let read = own.or_else(|| Content::known(bytes));
+        if read.is_none() && !Lsa::is_intact(bytes) {
             return Ok(());
         }
         if !self.config.takes(area, header.key.kind) {
@@ -65,21 +72,22 @@ impl Ospf {
             }
             return Ok(());
         }
-        let scope = Scope::of(header.key.kind, area);
-        let known = self.databases.get(scope, &header.key).cloned();
-        let is_exchanging = self.neighbors(scope).any(|neighbor| neighbor.state.is_exchanging());
-        if header.age >= MAX_AGE && known.is_none() && !is_exchanging {
+        if header.age >= MAX_AGE
+            && known.is_none()
+            && !self.neighbors(scope).any(|neighbor| neighbor.state.is_exchanging())
+        {
             acks.push(header);
             return Ok(());
         }
         let order = known.as_ref().map_or(Newer::First, |known| newer(&header, &known.header_at(now)));
         if order == Newer::First {
-            let is_soon = |known: &Arc<Instance>| known.is_flooded && now < known.installed + MIN_LS_ARRIVAL;
+            let is_soon = |known: &Instance| known.is_flooded && now < known.installed + MIN_LS_ARRIVAL;
             if known.as_ref().is_some_and(is_soon) {
                 return Ok(());
             }
             // What is not as its type says can't be used, and would be flooded for ever.
-            let Some(instance) = Instance::read(bytes, now, true) else { return Ok(()) };
+            let Some(content) = read.or_else(|| Content::read(bytes)) else { return Ok(()) };
+            let instance = Instance::new(content, header.age, now, true);
             let is_back = self.install(now, scope, instance, Some(at));
             self.acknowledge_later(now, at, header, is_back);
             self.hear_of_oneself(now, scope, &header);
@@ -90,9 +98,14 @@ impl Ospf {
             return Err(NeighborEvent::Mismatch);
         }
         if order == Newer::Neither {
-            let implied = neighbor.retransmit.get(&header.key);
-            if implied.is_some_and(|sent| newer(&sent.header_at(now), &header) == Newer::Neither) {
-                neighbor.retransmit.remove(&header.key);
+            let own = self.databases.of_mut(scope).get_mut(&header.key);
+            let Some(neighbor) = self.interfaces.get_mut(&at.0).and_then(|one| one.neighbors.get_mut(&at.1))
+            else {
+                return Err(NeighborEvent::Gone);
+            };
+            // What it was sent comes back: that acknowledges it.
+            if let Some(instance) = own.filter(|instance| Unacknowledged::is_waiting(neighbor, instance)) {
+                self.unacknowledged.done(neighbor, instance);
                 let Some(interface) = self.interfaces.get(&at.0) else { return Ok(()) };
                 let is_from_designated = interface.neighbors.get(&at.1).map(|neighbor| neighbor.address)
                     == Some(interface.designated);
@@ -106,7 +119,7 @@ impl Ospf {
         }
         // The neighbour has an older one.
         if let Some(known) = known {
-            let is_wrapping = known.age(now) >= MAX_AGE && known.header.sequence == MAX_SEQUENCE;
+            let is_wrapping = known.age(now) >= MAX_AGE && known.header().sequence == MAX_SEQUENCE;
             if !is_wrapping && now >= known.installed + MIN_LS_ARRIVAL {
                 self.send_instances(now, at.0, Some(at.1), &[known]);
             }
@@ -123,39 +136,42 @@ impl Ospf {
 
     /// Puts an instance into the database and floods it. Is it flooded back by the interface that it came from?
     pub(super) fn install(&mut self, now: Time, scope: Scope, instance: Instance, from: Option<At>) -> bool {
-        let key = instance.header.key;
-        let config = &self.config;
-        for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(&one.config, scope)) {
-            interface.neighbors.values_mut().for_each(|neighbor| {
-                neighbor.retransmit.remove(&key);
-            });
-        }
+        let key = instance.key();
+        let known = self.databases.get(scope, &key);
+        known.iter().for_each(|known| self.unacknowledged.forget(known));
         // RFC 2328, 13.2: a new instance that says the same has no new paths computed.
-        let known = self.databases.get(scope, &key).cloned();
+        let known = known.cloned();
+        if self.unacknowledged.is_crowded() {
+            let config = &self.config;
+            for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(&one.config, scope))
+            {
+                interface.neighbors.values_mut().for_each(|neighbor| {
+                    neighbor.unacknowledged.remove(&key);
+                });
+            }
+        }
         let is_news = known.as_ref().is_none_or(|known| {
             let is_old = |instance: &Instance| instance.age(now) >= MAX_AGE;
-            known.body != instance.body
-                || known.header.options != instance.header.options
-                || is_old(known) != is_old(&instance)
+            let is_other = || {
+                known.body() != instance.body()
+                    || known.content().header().options != instance.content().header().options
+            };
+            is_old(known) != is_old(&instance)
+                || (!Arc::ptr_eq(known.content(), instance.content()) && is_other())
         });
+        self.databases.of_mut(scope).install(instance.clone());
         if is_news {
-            known.iter().for_each(|known| self.note(now, scope, key, &known.body));
-            self.note(now, scope, key, &instance.body);
+            known.iter().for_each(|known| self.note(now, scope, key, known.body()));
+            self.note(now, scope, key, instance.body());
         }
-        let instance = self.databases.of_mut(scope).install(instance);
         self.flood(now, scope, &instance, from)
     }
 
     /// Floods an instance (RFC 2328, 13.3).
-    pub(super) fn flood(
-        &mut self,
-        now: Time,
-        scope: Scope,
-        instance: &Arc<Instance>,
-        from: Option<At>,
-    ) -> bool {
-        let header = instance.header;
+    pub(super) fn flood(&mut self, now: Time, scope: Scope, instance: &Instance, from: Option<At>) -> bool {
+        let header = instance.header();
         let mut is_back = false;
+        let mut waiting = 0;
         for (port, interface) in &mut self.interfaces {
             if !self.config.is_eligible(&interface.config, scope) {
                 continue;
@@ -184,7 +200,10 @@ impl Ospf {
                 if from == Some((*port, *name)) {
                     continue;
                 }
-                neighbor.retransmit.insert(header.key, instance.clone());
+                match neighbor.number {
+                    Some(number) => waiting |= 1 << number,
+                    None => drop(neighbor.unacknowledged.insert(header.key)),
+                }
                 neighbor.retransmit_due.get_or_insert(now + retransmit);
                 is_added = true;
             }
@@ -202,6 +221,9 @@ impl Ospf {
             }
             interface.flooding.push(instance.clone());
         }
+        if let Some(instance) = self.databases.of_mut(scope).get_mut(&header.key) {
+            self.unacknowledged.add(instance, waiting);
+        }
         is_back
     }
 
@@ -212,10 +234,12 @@ impl Ospf {
             let Some(interface) = self.interfaces.get_mut(&port) else { continue };
             let mut instances = core::mem::take(&mut interface.flooding);
             // Of several instances of one advertisement the last counts.
-            let mut seen = std::collections::BTreeSet::new();
-            instances.reverse();
-            instances.retain(|instance| seen.insert(instance.header.key));
-            instances.reverse();
+            if instances.len() > 1 {
+                let mut seen = std::collections::BTreeSet::new();
+                instances.reverse();
+                instances.retain(|instance| seen.insert(instance.key()));
+                instances.reverse();
+            }
             self.send_instances(now, port, None, &instances);
         }
     }
@@ -236,7 +260,7 @@ impl Ospf {
         now: Time,
         port: PortId,
         to: Option<Ipv4Addr>,
-        instances: &[Arc<Instance>],
+        instances: &[Instance],
     ) {
         let Some(interface) = self.interfaces.get(&port) else { return };
         let room = interface.room() - UPDATE_LEN;
@@ -246,8 +270,8 @@ impl Ospf {
         let mut rest = instances;
         while !rest.is_empty() {
             let (now_sent, later) = rest.split_at(fitting(rest.iter(), room));
-            let bytes: Vec<Vec<u8>> = now_sent.iter().map(|one| one.bytes_at(now, delay)).collect();
-            let packet = Body::update(self.router_id, self.area_at(port), bytes.iter().map(Vec::as_slice));
+            let lsas = now_sent.iter().map(|one| (one.content().bytes(), one.age_sent(now, delay)));
+            let packet = Body::update(self.router_id, self.area_at(port), lsas);
             self.send(now, port, dst, packet);
             rest = later;
         }
@@ -255,12 +279,15 @@ impl Ospf {
 
     /// Sends again what a neighbour has not acknowledged: one packet (RFC 2328, 13.6).
     pub(super) fn retransmit(&mut self, now: Time, at: At) {
-        let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
+        let Some(interface) = self.interfaces.get(&at.0) else { return };
         let (room, due) = (interface.room() - UPDATE_LEN, now + interface.config.retransmit);
-        let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
-        neighbor.retransmit_due = (!neighbor.retransmit.is_empty()).then_some(due);
-        let count = fitting(neighbor.retransmit.values(), room);
-        let again: Vec<_> = neighbor.retransmit.values().take(count).cloned().collect();
+        let Some(neighbor) = interface.neighbors.get(&at.1) else { return };
+        let all = self.to_send_again(interface, neighbor);
+        let count = fitting(all.iter().copied(), room).min(all.len());
+        let again: Vec<Instance> = all[..count].iter().copied().cloned().collect();
+        if let Some(neighbor) = self.neighbor(at) {
+            neighbor.retransmit_due = (!again.is_empty()).then_some(due);
+        }
         self.send_instances(now, at.0, Some(at.1), &again);
     }
 
@@ -303,24 +330,33 @@ impl Ospf {
 
     /// Takes acknowledgements (RFC 2328, 13.7).
     pub(super) fn on_ack(&mut self, at: At, headers: &[LsaHeader]) {
-        let Some(neighbor) = self.neighbor(at).filter(|neighbor| neighbor.state.is_flooded()) else { return };
+        let area = self.area_at(at.0);
+        let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
+        let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
+        if !neighbor.state.is_flooded() {
+            return;
+        }
         for header in headers {
+            let scope = Scope::of(header.key.kind, area);
+            let Some(sent) = self.databases.known_mut(scope, &header.key) else { continue };
+            let known = sent.content().header();
             // The same instance: ages play no part, for that which was sent has aged.
-            let is_same = |sent: &Arc<Instance>| {
-                (sent.header.sequence, sent.header.checksum) == (header.sequence, header.checksum)
-                    && (sent.header.age >= MAX_AGE) == (header.age >= MAX_AGE)
-            };
-            if neighbor.retransmit.get(&header.key).is_some_and(is_same) {
-                neighbor.retransmit.remove(&header.key);
+            if (known.sequence, known.checksum) == (header.sequence, header.checksum)
+                && sent.is_old() == (header.age >= MAX_AGE)
+            {
+                self.unacknowledged.done(neighbor, sent);
             }
         }
-        if neighbor.retransmit.is_empty() {
+        if self.unacknowledged.count(neighbor) == 0 {
             neighbor.retransmit_due = None;
         }
     }
 
     /// Takes out instances that are too old when everybody knows (RFC 2328, 14).
     pub(super) fn sweep(&mut self, now: Time) {
+        if !self.databases.has_old() {
+            return;
+        }
         let mut is_any = false;
         for scope in self.databases.scopes() {
             let Some(database) = self.databases.of(scope).filter(|one| one.old().next().is_some()) else {
@@ -330,8 +366,10 @@ impl Ospf {
                 continue;
             }
             is_any = true;
-            let is_known =
-                |key: &&LsaKey| !self.neighbors(scope).any(|one| one.retransmit.contains_key(*key));
+            let is_waiting = |instance: &Instance| {
+                self.neighbors(scope).any(|neighbor| Unacknowledged::is_waiting(neighbor, instance))
+            };
+            let is_known = |key: &&LsaKey| !database.get(key).is_some_and(is_waiting);
             for key in database.old().filter(is_known).copied().collect::<Vec<_>>() {
                 self.databases.of_mut(scope).remove(&key);
                 // What this router has to say begins again with the first sequence number (RFC 2328, 12.1.6).

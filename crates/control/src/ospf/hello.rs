@@ -180,14 +180,19 @@ impl Ospf {
         let Some(next) = before.next(event).filter(|next| *next != before) else { return };
         (neighbor.state, neighbor.since) = (next, now);
         let router_id = neighbor.router_id;
-        if !next.is_flooded() {
-            neighbor.clear();
+        let number = if next.is_flooded() { None } else { neighbor.clear() };
+        if next.is_flooded() && neighbor.number.is_none() && !before.is_flooded() {
+            neighbor.number = self.unacknowledged.take_number();
         }
         self.is_watch_due |= before.is_two_way() != next.is_two_way();
         if before.is_two_way() != next.is_two_way() && interface.state != InterfaceState::Waiting {
             // RFC 2328, 9.2: NeighborChange.
             interface.is_election_due |= interface.config.network == NetworkType::Broadcast;
         }
+        if let Some(number) = number {
+            self.release_number(number);
+        }
+        let Some(interface) = self.interfaces.get_mut(&port) else { return };
         match next {
             NeighborState::Down => {
                 interface.neighbors.remove(&name);

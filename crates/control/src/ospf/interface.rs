@@ -7,7 +7,6 @@ use crate::services::Pace;
 use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use wire::ospf::{Auth, LsaHeader};
 
 use super::database::Instance;
@@ -166,7 +165,7 @@ pub struct Interface {
     /// An election is due.
     pub(super) is_election_due: bool,
     /// What is to be flooded by it when the call that made it returns.
-    pub(super) flooding: Vec<Arc<Instance>>,
+    pub(super) flooding: Vec<Instance>,
     pub(super) acks: Vec<LsaHeader>,
     pub(super) ack_due: Option<Time>,
 }

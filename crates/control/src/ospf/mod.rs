@@ -5,7 +5,8 @@
 //! - `receive`: which packets are taken (8.2, D.5); `hello`: neighbours are found and lost (9.5, 10.5)
 //! - `exchange`: databases are described, and what is missing is asked for (10.6 to 10.9)
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
-//! - [`areas`]: which areas the router is in, and what is flooded there (3); [`database`]: instances and their ages
+//! - [`areas`]: which areas the router is in, and what is flooded there (3); [`content`]: what advertisements say;
+//!   [`database`]: instances and their ages; `unacknowledged`: who has not acknowledged them
 //! - `liveness`: neighbours are watched (RFC 5882)
 //! - `originate`: this router's own instances (12.4), refreshed and flushed (14); `summaries`: those of a border
 //!   router; [`outside`]: those of a boundary router;
@@ -21,6 +22,7 @@
 //! links. Opaque advertisements are asked for where there is traffic engineering (RFC 5250).
 
 pub mod areas;
+pub mod content;
 pub mod database;
 pub mod delay;
 mod exchange;
@@ -47,6 +49,7 @@ pub mod te;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unacknowledged;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{
@@ -67,6 +70,7 @@ use routes::{Boundary, Changes, Path};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tree::Tree;
+use unacknowledged::Unacknowledged;
 use wire::ospf::{ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, Kind, LsaBody};
 
 /// The machines of OSPF, for the documentation.
@@ -169,6 +173,7 @@ pub struct Ospf {
     config: Config,
     interfaces: BTreeMap<PortId, Interface>,
     databases: Databases,
+    unacknowledged: Unacknowledged,
     /// What this router has to say.
     own: BTreeMap<Place, LsaBody>,
     /// When it has said it last.
@@ -238,6 +243,7 @@ impl Ospf {
             config,
             interfaces: BTreeMap::new(),
             databases: Databases::default(),
+            unacknowledged: Unacknowledged::default(),
             own: BTreeMap::new(),
             made: BTreeMap::new(),
             pending: BTreeMap::new(),

@@ -1,11 +1,9 @@
 //! What is known of a neighbour, and its state machine (RFC 2328, 10).
 
-use super::database::Instance;
 use crate::machine;
 use base::Time;
 use core::net::Ipv4Addr;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::ospf::{LsaHeader, LsaKey, LsaKind};
 
 machine! {
@@ -133,8 +131,10 @@ pub struct Neighbor {
     pub requests: BTreeMap<LsaKey, LsaHeader>,
     /// What it was asked for and has not sent.
     pub asked: Vec<LsaKey>,
-    /// What it was sent and has not acknowledged.
-    pub retransmit: BTreeMap<LsaKey, Arc<Instance>>,
+    /// By which the databases say what it was sent and has not acknowledged, as long as something is flooded to it.
+    pub(super) number: Option<u8>,
+    /// The same as a list, if there was no number left.
+    pub(super) unacknowledged: BTreeSet<LsaKey>,
     /// When the last description is sent again.
     pub dd_due: Option<Time>,
     /// When the last request is sent again.
@@ -165,7 +165,8 @@ impl Neighbor {
             summary: VecDeque::new(),
             requests: BTreeMap::new(),
             asked: Vec::new(),
-            retransmit: BTreeMap::new(),
+            number: None,
+            unacknowledged: BTreeSet::new(),
             dd_due: None,
             request_due: None,
             retransmit_due: None,
@@ -173,14 +174,15 @@ impl Neighbor {
         }
     }
 
-    /// Forgets the lists of an exchange.
-    pub(super) fn clear(&mut self) {
+    /// Forgets the lists of an exchange, and the number.
+    pub(super) fn clear(&mut self) -> Option<u8> {
         self.summary.clear();
         self.requests.clear();
         self.asked.clear();
-        self.retransmit.clear();
+        self.unacknowledged.clear();
         (self.dd_received, self.dd_sent) = (None, None);
         (self.dd_due, self.request_due, self.retransmit_due) = (None, None, None);
+        self.number.take()
     }
 
     /// Are advertisements of this type in its database, as far as it knows of the type?

@@ -48,7 +48,7 @@ impl Ospf {
         let is_passed_on = self
             .databases
             .get(Scope::Area(area), key)
-            .is_some_and(|known| known.header.options & options::NP != 0);
+            .is_some_and(|known| known.header().options & options::NP != 0);
         is_default && self.is_border() && (!is_passed_on || !self.config.area(area).summaries)
     }
 
@@ -90,7 +90,7 @@ impl Ospf {
         let is_before = |router: &Ipv4Addr| {
             let key = LsaKey { kind: LsaKind::ROUTER, id: *router, router: *router };
             let known = database.get(&key).filter(|known| known.age(now) < MAX_AGE);
-            let is_always = known.is_some_and(|known| match &known.body {
+            let is_always = known.is_some_and(|known| match known.body() {
                 LsaBody::Router(router) => router.flags & router_flags::NT != 0,
                 _ => false,
             });
@@ -206,11 +206,11 @@ impl Ospf {
         let mut found: BTreeMap<Prefix, Passed> = BTreeMap::new();
         let scope = Scope::Area(area);
         let Some(database) = self.databases.of(scope) else { return found };
-        for instance in database.iter().filter(|one| one.header.key.kind == LsaKind::NSSA) {
-            let (key, LsaBody::External(external)) = (instance.header.key, &instance.body) else { continue };
+        for instance in database.iter().filter(|one| one.key().kind == LsaKind::NSSA) {
+            let (key, LsaBody::External(external)) = (instance.key(), instance.body()) else { continue };
             // RFC 3101, 3.2, step 1.
             let is_meant =
-                instance.header.options & options::NP != 0 && !external.forwarding.is_unspecified();
+                instance.header().options & options::NP != 0 && !external.forwarding.is_unspecified();
             if !is_meant || instance.age(now) >= MAX_AGE {
                 continue;
             }

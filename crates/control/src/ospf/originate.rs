@@ -142,7 +142,7 @@ impl Ospf {
             return;
         }
         if let Some(old) = self.databases.of_mut(scope).aged(&key, now) {
-            self.note(now, scope, key, &old.body);
+            self.note(now, scope, key, old.body());
             self.flood(now, scope, &old, None);
         }
     }
@@ -159,7 +159,7 @@ impl Ospf {
     /// Makes a new instance of an own advertisement.
     fn originate(&mut self, now: Time, (scope, key): Place) {
         let Some(body) = self.own.get(&(scope, key)).cloned() else { return };
-        let last = self.databases.get(scope, &key).map(|known| (known.header.sequence, known.age(now)));
+        let last = self.databases.get(scope, &key).map(|known| (known.header().sequence, known.age(now)));
         let sequence = match last {
             // RFC 2328, 12.1.6: the last one is flushed first. When it is gone, it begins again.
             Some((MAX_SEQUENCE, age)) => {
@@ -210,7 +210,7 @@ impl Ospf {
                 }
             }
             while let Some(old) = self.databases.of_mut(scope).expire(now) {
-                self.note(now, scope, old.header.key, &old.body);
+                self.note(now, scope, old.key(), old.body());
                 self.flood(now, scope, &old, None);
             }
         }

@@ -105,7 +105,7 @@ base::table! {
 base::table! {
     /// Neighbours that routers hear by OSPF.
     pub struct OspfNeighborRow<'a> in "ospf_neighbors" key ["node", "port", "address"]
-    of (node: &'a str, at: &'a Interface) from one: &'a Neighbor {
+    of (node: &'a str, at: &'a Interface, unacknowledged: usize) from one: &'a Neighbor {
         /// The router that hears it.
         node: &'a str => node,
         /// The port by which it is heard.
@@ -126,7 +126,7 @@ base::table! {
         /// How much it wants to be the designated router.
         priority: u8,
         /// Advertisements that it has not acknowledged.
-        unacknowledged: usize = "advertisements" => one.retransmit.len(),
+        unacknowledged: usize = "advertisements" => unacknowledged,
         /// Advertisements that it was asked for and has not sent.
         requested: usize = "advertisements" => one.requests.len(),
     }
@@ -141,21 +141,21 @@ base::table! {
         /// The area in which it is flooded; absent if in all.
         area: Option<Ipv4Addr> => area,
         /// `router`, `network`, `summary`, `external` and so on: what it is about.
-        r#type: &'static str => one.header.key.kind.name(),
+        r#type: &'static str => one.header().key.kind.name(),
         /// Link state id: which one of its router's and its type.
-        id: Ipv4Addr => one.header.key.id,
+        id: Ipv4Addr => one.header().key.id,
         /// The router that made it.
-        router: Ipv4Addr => one.header.key.router,
+        router: Ipv4Addr => one.header().key.router,
         /// Which instance it is: the first is 80000001, and numbers go up.
-        sequence: String => format!("{:08x}", one.header.sequence),
+        sequence: String => format!("{:08x}", one.header().sequence),
         /// Fletcher's checksum of all but the age.
-        checksum: String => format!("{:04x}", one.header.checksum),
+        checksum: String => format!("{:04x}", one.header().checksum),
         /// Seconds since it was made, as it came here; 3600 means that it counts no more.
-        age_s: u16 = "s" => one.header.age,
+        age_s: u16 = "s" => one.header().age,
         /// When it came here, or was made.
         since_s: Time = "s" => one.installed,
         /// Bytes of it.
-        length: u16 = "bytes" => one.header.length,
+        length: u16 = "bytes" => one.header().length,
     }
 }
 
@@ -219,8 +219,8 @@ base::table! {
 
 impl RowsOf<Ospf> for OspfTeLinkRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        let said = |one: &Instance| match &one.body {
-            LsaBody::Other { bytes } if Te::is_meant(&one.header.key) && one.header.age < MAX_AGE => {
+        let said = |one: &Instance| match one.body() {
+            LsaBody::Other { bytes } if Te::is_meant(&one.key()) && one.header().age < MAX_AGE => {
                 Te::parse(&bytes.0).unwrap_or_default()
             }
             _ => Vec::new(),
@@ -228,7 +228,7 @@ impl RowsOf<Ospf> for OspfTeLinkRow<'static> {
         let mut all = Vec::new();
         for (scope, one) in ospf.databases().iter() {
             let Some(area) = scope.area() else { continue };
-            all.extend(said(one).into_iter().map(|te| (area, one.header.key, te)));
+            all.extend(said(one).into_iter().map(|te| (area, one.header().key, te)));
         }
         let address = |area, router| {
             all.iter().find_map(|(own, key, te)| match te {
@@ -306,7 +306,8 @@ impl RowsOf<Ospf> for OspfInterfaceRow<'static> {
 impl RowsOf<Ospf> for OspfNeighborRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
         for at in ospf.interfaces() {
-            at.neighbors.values().for_each(|one| to.push(OspfNeighborRow::of(node, at, one)));
+            let row = |one| OspfNeighborRow::of(node, at, ospf.unacknowledged(one), one);
+            at.neighbors.values().for_each(|one| to.push(row(one)));
         }
     }
 }

@@ -210,7 +210,7 @@ impl Ospf {
             let Some(area) = scope.area() else { continue };
             let valid = |key| self.databases.get(scope, key).filter(|one| one.age(now) < MAX_AGE);
             let own = LsaKey { kind: LsaKind::ROUTER, id: key.router, router: key.router };
-            let router = valid(&own).and_then(|one| match &one.body {
+            let router = valid(&own).and_then(|one| match one.body() {
                 LsaBody::Router(router) => Some(router),
                 _ => None,
             });
@@ -225,7 +225,7 @@ impl Ospf {
                 changed.collect::<Vec<_>>().into_iter().for_each(|(key, link)| to.set_link(key, link));
                 continue;
             }
-            let said = valid(&key).map_or(Vec::new(), |one| match &one.body {
+            let said = valid(&key).map_or(Vec::new(), |one| match one.body() {
                 LsaBody::Other { bytes } => Te::parse(&bytes.0).unwrap_or_default(),
                 _ => Vec::new(),
             });

@@ -184,14 +184,16 @@ impl Tree {
         edges: &mut Vec<(u32, u32)>,
         numbers: &mut Vec<u32>,
     ) {
-        let (kind, id) = match vertex {
-            Vertex::Router(id) => (LsaKind::ROUTER, id),
-            Vertex::Network(id) => (LsaKind::NETWORK, id),
-        };
-        // Of two networks by one address only one is there: the other is of a router that was designated before.
-        let said = database.and_then(|database| database.among(now, kind, (id, id)).last());
+        let (Vertex::Router(id) | Vertex::Network(id)) = vertex;
+        let said = database.and_then(|database| match vertex {
+            Vertex::Router(id) => database.router(now, id),
+            // Of two networks by one address only one is there: the other is of a router that was designated before.
+            Vertex::Network(id) => {
+                database.among(now, LsaKind::NETWORK, (id, id)).last().map(|(_, body)| body)
+            }
+        });
         let mut flags = 0;
-        let number = match said.map(|(_, body)| body) {
+        let number = match said {
             Some(LsaBody::Router(router)) => {
                 flags = router.flags & (router_flags::B | router_flags::E);
                 let number = self.graph.set(vertex, links_of(router), edges);
@@ -319,9 +321,7 @@ impl Ospf {
         let is_new = tree.is_new();
         let database = self.databases.of(Scope::Area(area));
         let mut keys: Box<dyn Iterator<Item = LsaKey> + '_> = match is_new {
-            true => {
-                Box::new(database.into_iter().flat_map(Database::iter).map(|instance| instance.header.key))
-            }
+            true => Box::new(database.into_iter().flat_map(Database::iter).map(|instance| instance.key())),
             false => Box::new(keys.iter().copied()),
         };
         let part = (!is_new && !is_whole).then(|| tree.follow(now, database, &mut keys, None)).flatten();

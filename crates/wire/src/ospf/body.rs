@@ -1,7 +1,7 @@
 //! What follows the header, for each type of packet (RFC 2328, A.3.2 to A.3.6).
 
 use super::header::{HEADER_LEN, Header, Kind};
-use super::lsa::{LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, LsaKind, Lsas};
+use super::lsa::{LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, LsaKind, Lsas, set_age};
 use super::{LAYER, address, short, word};
 use crate::error::{Error, Reason, need};
 use core::net::Ipv4Addr;
@@ -201,25 +201,36 @@ impl Body {
         packet(self.kind(), router_id, area, &body)
     }
 
-    /// A packet that floods advertisements as they are, without checksum and authentication.
+    /// A packet that floods advertisements, each as its bytes and its age now, without checksum and authentication.
     pub fn update<'a>(
         router_id: Ipv4Addr,
         area: Ipv4Addr,
-        lsas: impl ExactSizeIterator<Item = &'a [u8]>,
+        lsas: impl ExactSizeIterator<Item = (&'a [u8], u16)> + Clone,
     ) -> Result<Vec<u8>, Error> {
-        let mut body = (lsas.len() as u32).to_be_bytes().to_vec();
-        lsas.for_each(|lsa| body.extend_from_slice(lsa));
-        packet(Kind::Update, router_id, area, &body)
+        let len = 4 + lsas.clone().map(|(bytes, _)| bytes.len()).sum::<usize>();
+        let mut packet = Vec::with_capacity(HEADER_LEN + len);
+        packet.extend(header(Kind::Update, router_id, area, len)?.emit());
+        packet.extend((lsas.len() as u32).to_be_bytes());
+        for (bytes, age) in lsas {
+            let at = packet.len();
+            packet.extend_from_slice(bytes);
+            set_age(&mut packet[at..], age);
+        }
+        Ok(packet)
     }
+}
+
+/// The header of a packet with a body of so many bytes, without checksum and authentication.
+fn header(kind: Kind, router_id: Ipv4Addr, area: Ipv4Addr, body: usize) -> Result<Header, Error> {
+    let length = u16::try_from(HEADER_LEN + body).map_err(|_| {
+        let max = (usize::from(u16::MAX) - HEADER_LEN) as u64;
+        Error::new(LAYER, 2, Reason::OutOfRange { field: "body", found: body as u64, min: 0, max })
+    })?;
+    let (checksum, au_type, authentication) = (0, 0, [0; 8]);
+    Ok(Header { kind, length, router_id, area, checksum, au_type, authentication })
 }
 
 /// A packet of a body, without checksum and authentication.
 pub(super) fn packet(kind: Kind, router_id: Ipv4Addr, area: Ipv4Addr, body: &[u8]) -> Result<Vec<u8>, Error> {
-    let length = u16::try_from(HEADER_LEN + body.len()).map_err(|_| {
-        let max = (usize::from(u16::MAX) - HEADER_LEN) as u64;
-        Error::new(LAYER, 2, Reason::OutOfRange { field: "body", found: body.len() as u64, min: 0, max })
-    })?;
-    let (checksum, au_type, authentication) = (0, 0, [0; 8]);
-    let header = Header { kind, length, router_id, area, checksum, au_type, authentication };
-    Ok([&header.emit()[..], body].concat())
+    Ok([&header(kind, router_id, area, body.len())?.emit()[..], body].concat())
 }

@@ -258,7 +258,8 @@ proptest! {
         prop_assert!(Lsa::is_intact(&bytes));
         let read = Lsa::read(&bytes).expect("an LSA");
         prop_assert_eq!((&read.body, read.correct_checksum), (&lsa.body, None));
-        let of_update = Body::update(R1, R2, [&bytes[..], &bytes].into_iter()).expect("bytes");
+        let age = lsa.age;
+        let of_update = Body::update(R1, R2, [(&bytes[..], age), (&bytes, age)].into_iter()).expect("bytes");
         let all: Vec<&[u8]> = Lsas::parse(&of_update[HEADER_LEN..]).expect("LSAs").collect();
         prop_assert_eq!(all, [&bytes[..], &bytes]);
         let bit = 16 + (bit - 16) % (bytes.len() * 8 - 16);

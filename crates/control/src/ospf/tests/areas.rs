@@ -218,7 +218,7 @@ fn row(treated: AreaConfig) -> Net {
 /// The types of advertisements that a router has of an area.
 fn kinds(net: &Net, node: usize, area: Ipv4Addr) -> Vec<u8> {
     let known = net.ospf(node).databases().of(Scope::Area(area)).expect("a database");
-    let mut kinds: Vec<u8> = known.iter().map(|one| one.header.key.kind.0).collect();
+    let mut kinds: Vec<u8> = known.iter().map(|one| one.key().kind.0).collect();
     kinds.dedup();
     kinds
 }
@@ -252,10 +252,8 @@ fn a_border_router_says_so_and_summaries_go_when_it_is_none_any_more() {
     let mut net = row(AreaConfig::default());
     let flags = |net: &Net| {
         let database = net.ospf(2).databases().of(Scope::Area(area(1))).expect("a database");
-        let own = database
-            .iter()
-            .find(|one| one.header.key.router == id(1) && one.header.key.kind == LsaKind::ROUTER);
-        match &own.expect("an instance").body {
+        let own = database.iter().find(|one| one.key().router == id(1) && one.key().kind == LsaKind::ROUTER);
+        match own.expect("an instance").body() {
             LsaBody::Router(router) => router.flags & router_flags::B,
             other => panic!("{other:?}"),
         }
@@ -286,7 +284,7 @@ fn a_stub_area_has_a_default_route_and_one_that_disagrees_is_named() {
     assert!(hears.route(3, Prefix::host(id(0))).is_some() && hears.route(3, out).is_some());
     let options: BTreeSet<u8> = {
         let database = hears.ospf(3).databases().of(Scope::Area(area(1))).expect("a database");
-        database.iter().map(|one| one.header.options).collect()
+        database.iter().map(|one| one.header().options).collect()
     };
     assert_eq!(options, BTreeSet::from([0]), "RFC 2328, 12.1.2: the E-bit is clear in a stub area");
     // One router says that the area is a stub, and the other does not.

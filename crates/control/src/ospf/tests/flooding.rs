@@ -51,8 +51,8 @@ fn instances_are_refreshed_and_those_of_who_has_gone_grow_old() {
     net.run(60);
     let newest = |net: &Net, router: usize| {
         let mut database = net.ospf(0).databases().iter().map(|(_, known)| known);
-        let own = database.find(|known| known.header.key.router == id(router)).cloned();
-        own.map(|known| (known.header.sequence, known.age(net.now)))
+        let own = database.find(|known| known.key().router == id(router)).cloned();
+        own.map(|known| (known.header().sequence, known.age(net.now)))
     };
     let before = newest(&net, 1).expect("an instance").0;
     net.run(1900);
@@ -96,11 +96,11 @@ fn a_newer_instance_of_oneself_is_outdone() {
     let mut net = Net::new(2, vec![Link::between(0, 1, 10)]);
     net.run(60);
     let key = LsaKey { kind: LsaKind::ROUTER, id: id(0), router: id(0) };
-    let mut lsa = Lsa::read(&net.known(0, &key).expect("one").bytes).expect("an LSA");
+    let mut lsa = Lsa::read(net.known(0, &key).expect("one").content().bytes()).expect("an LSA");
     (lsa.sequence, lsa.checksum) = (77, None);
     net.inject(0, on(0, 1), GROUP, &update(&lsa));
     net.run(20);
-    assert_eq!(net.known(1, &key).map(|known| known.header.sequence), Some(78));
+    assert_eq!(net.known(1, &key).map(|known| known.header().sequence), Some(78));
     net.assert_converged(&[0, 1]);
 }
 
@@ -109,13 +109,13 @@ fn the_last_sequence_number_is_flushed_before_the_first() {
     let mut net = Net::new(3, vec![Link::between(0, 1, 10), Link::between(1, 2, 10)]);
     net.run(60);
     let key = LsaKey { kind: LsaKind::ROUTER, id: id(0), router: id(0) };
-    let mut lsa = Lsa::read(&net.known(0, &key).expect("one").bytes).expect("an LSA");
+    let mut lsa = Lsa::read(net.known(0, &key).expect("one").content().bytes()).expect("an LSA");
     (lsa.sequence, lsa.checksum) = (MAX_SEQUENCE, None);
     net.inject(0, on(0, 1), GROUP, &update(&lsa));
     net.run(30);
     for node in 0..3 {
         let known = net.known(node, &key).expect("an instance");
-        assert_eq!(known.header.sequence, INITIAL_SEQUENCE, "RFC 2328, 12.1.6");
+        assert_eq!(known.header().sequence, INITIAL_SEQUENCE, "RFC 2328, 12.1.6");
     }
     net.assert_converged(&[0, 1, 2]);
 }
@@ -167,7 +167,7 @@ fn new_instances_are_taken_once_a_second() {
     for sequence in 5..8 {
         net.inject(0, on(0, 1), GROUP, &update(&external(id(1), sequence, 1)));
     }
-    let known = |net: &Net| net.known(0, &key).map(|known| known.header.sequence);
+    let known = |net: &Net| net.known(0, &key).map(|known| known.header().sequence);
     assert_eq!(known(&net), Some(5), "MinLSArrival is 1 s");
 }
 
@@ -210,8 +210,9 @@ proptest! {
         let everybody: Vec<usize> = (0..nodes).collect();
         net.assert_converged(&everybody);
         for node in 0..nodes {
-            prop_assert!(net.ospf(node).interfaces().flat_map(|one| one.neighbors.values())
-                .all(|neighbor| neighbor.retransmit.is_empty() && neighbor.requests.is_empty()));
+            let ospf = net.ospf(node);
+            prop_assert!(ospf.interfaces().flat_map(|one| one.neighbors.values())
+                .all(|neighbor| ospf.unacknowledged(neighbor) == 0 && neighbor.requests.is_empty()));
         }
     }
 

@@ -15,7 +15,6 @@ use base::plane::{IpPrefix, NextHop, Prefix};
 use base::{Label, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use wire::ospf::{Lsa, LsaKey};
 
 /// A router id: 10.0.0.N.
@@ -208,7 +207,7 @@ impl Net {
     }
 
     /// What a router has in the backbone, or of what is outside.
-    pub(super) fn known(&self, node: usize, key: &LsaKey) -> Option<&Arc<Instance>> {
+    pub(super) fn known(&self, node: usize, key: &LsaKey) -> Option<&Instance> {
         self.ospf(node).databases().get(Scope::of(key.kind, BACKBONE), key)
     }
 
@@ -310,7 +309,12 @@ impl Net {
 
     /// The database of a router without ages.
     pub(super) fn contents(&self, node: usize) -> Vec<Vec<u8>> {
-        self.nodes[node].ospf.databases().iter().map(|(_, instance)| instance.bytes[2..].to_vec()).collect()
+        self.nodes[node]
+            .ospf
+            .databases()
+            .iter()
+            .map(|(_, instance)| instance.content().bytes()[2..].to_vec())
+            .collect()
     }
 
     /// Metric and next hops of a router's route by OSPF.

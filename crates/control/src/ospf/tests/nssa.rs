@@ -43,12 +43,11 @@ fn square(area: AreaConfig, networks: u8) -> Net {
 /// Who says what of networks outside to all, as a router knows it.
 fn said(net: &Net, node: usize, kind: LsaKind) -> Vec<(Ipv4Addr, Ipv4Addr, External, bool)> {
     let scope = Scope::of(kind, AREA);
-    let all =
-        net.ospf(node).databases().iter().filter(|(at, one)| *at == scope && one.header.key.kind == kind);
-    let row = all.filter_map(|(_, one)| match &one.body {
+    let all = net.ospf(node).databases().iter().filter(|(at, one)| *at == scope && one.key().kind == kind);
+    let row = all.filter_map(|(_, one)| match one.body() {
         LsaBody::External(said) => {
-            let is_passed_on = one.header.options & options::NP != 0;
-            Some((one.header.key.id, one.header.key.router, said.clone(), is_passed_on))
+            let is_passed_on = one.header().options & options::NP != 0;
+            Some((one.key().id, one.key().router, said.clone(), is_passed_on))
         }
         _ => None,
     });
@@ -57,7 +56,7 @@ fn said(net: &Net, node: usize, kind: LsaKind) -> Vec<(Ipv4Addr, Ipv4Addr, Exter
 
 fn flags(net: &Net, node: usize, area: Ipv4Addr) -> u8 {
     let key = LsaKey { kind: LsaKind::ROUTER, id: id(node), router: id(node) };
-    match net.ospf(node).databases().get(Scope::Area(area), &key).map(|one| &one.body) {
+    match net.ospf(node).databases().get(Scope::Area(area), &key).map(|one| one.body()) {
         Some(LsaBody::Router(Router { flags, .. })) => *flags,
         other => panic!("{other:?}"),
     }

@@ -35,7 +35,7 @@ fn net() -> Net {
     for node in [1, 2] {
         let key = LsaKey { kind: LsaKind::ROUTER, id: id(node), router: id(node) };
         let known = net.known(0, &key).expect("an instance").clone();
-        let LsaBody::Router(mut router) = known.body.clone() else { panic!("{known:?}") };
+        let LsaBody::Router(mut router) = known.body().clone() else { panic!("{known:?}") };
         router.flags = router_flags::B | router_flags::E;
         net.know(0, &lsa(LsaKind::ROUTER, id(node), id(node), LsaBody::Router(router)));
     }

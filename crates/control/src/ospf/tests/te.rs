@@ -13,8 +13,8 @@ use wire::ospf::{Body, Header, Kind, LsaBody, LsaKey, LsaKind, options};
 fn heard(net: &Net, node: usize) -> Vec<(Ipv4Addr, Ipv4Addr, Te)> {
     let known = net.ospf(node).databases().of(Scope::Area(BACKBONE)).expect("a database");
     let read = |bytes: &[u8]| Te::parse(bytes).expect("what is said").remove(0);
-    let all = known.iter().filter_map(|one| match &one.body {
-        LsaBody::Other { bytes } => Some((one.header.key.router, one.header.key.id, read(&bytes.0))),
+    let all = known.iter().filter_map(|one| match one.body() {
+        LsaBody::Other { bytes } => Some((one.key().router, one.key().id, read(&bytes.0))),
         _ => None,
     });
     all.collect()
@@ -77,7 +77,8 @@ fn who_knows_nothing_of_opaque_ones_is_sent_none() {
     assert!(heard(&net, 1).is_empty());
     // Nothing lies behind it.
     assert!(heard(&net, 0).iter().all(|(router, ..)| *router == id(0)));
-    assert!(net.ospf(0).interfaces().all(|one| one.neighbors.values().all(|one| one.retransmit.is_empty())));
+    let ospf = net.ospf(0);
+    assert!(ospf.interfaces().all(|one| one.neighbors.values().all(|one| ospf.unacknowledged(one) == 0)));
     assert_eq!(net.full(), 4);
 }
 
@@ -128,7 +129,7 @@ fn what_is_left_is_said_again_by_threshold_by_refusal_and_by_time() {
     assert_eq!(left(&net), 775.0, "three minutes later");
     // Two changes at once are two instances, with MinLSInterval between them.
     let key = LsaKey { kind: LsaKind::OPAQUE_AREA, id: Ipv4Addr::new(1, 0, 0, 2), router: id(1) };
-    let sequence = |net: &Net| net.known(1, &key).expect("an instance").header.sequence;
+    let sequence = |net: &Net| net.known(1, &key).expect("an instance").header().sequence;
     let before = sequence(&net);
     for used in [4000, 6000, 7000, 8000] {
         net.reserve(1, PortId(1), [Rate(8000 - used); 8], false);
