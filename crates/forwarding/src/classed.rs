@@ -158,7 +158,7 @@ impl Forwarding {
     pub(crate) fn choose(&self, place: u32, to: Ipv4Addr, phb: Phb) -> Option<(By, &Entry)> {
         let known = self.fib.get(place)?;
         if known.classed == 0 {
-            return Some((By::Prefix(place), known.active()));
+            return Some((By::Prefix(place, to), known.active()));
         }
         self.choose_classed(place, to, phb)
     }
@@ -170,7 +170,7 @@ impl Forwarding {
                 return Some((By::Class(place, at), entry));
             }
             if known.active().kind != Kind::Empty {
-                return Some((By::Prefix(place), known.active()));
+                return Some((By::Prefix(place, to), known.active()));
             }
             place = self.fib.cover(to, known.len())?;
         }

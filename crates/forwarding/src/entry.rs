@@ -76,6 +76,11 @@ impl Entry {
         Entry { keep, kind, depth, tc, ttl, next_hop: u32::MAX, ..Entry::default() }
     }
 
+    /// The TC to set and the model of the time to live, as numbers that only mean something here.
+    pub(crate) const fn rest(&self) -> (u8, u8) {
+        (self.tc, self.ttl)
+    }
+
     /// The model of the time to live.
     #[inline]
     pub(crate) fn ttl(&self) -> TtlModel {

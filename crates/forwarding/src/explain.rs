@@ -230,7 +230,7 @@ impl Forwarding {
                     all.push((Some(By::Class(place, at)), Taken { rule, nhlfe: self.nhlfe(&one.entry) }));
                 }
             }
-            self.push_plain(&mut all, prefix, By::Prefix(place), [&known.ftn, &known.route]);
+            self.push_plain(&mut all, prefix, By::Prefix(place, to), [&known.ftn, &known.route]);
         }
         all
     }

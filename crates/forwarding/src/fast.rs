@@ -284,7 +284,10 @@ impl Forwarding {
         let bytes = frame.wire_len();
         let entry: Option<&mut Entry> = match plan.by {
             By::Label => None,
-            By::Prefix(place) => self.fib.get_mut(place).map(|known| known.active_mut()),
+            By::Prefix(place, to) => {
+                let place = self.fib.own(place, to);
+                self.fib.get_mut(place).map(|known| known.active_mut())
+            }
             By::Prefix6(place) => {
                 self.fib6.as_mut().and_then(|fib| fib.get_mut(place)).map(|known| known.active_mut())
             }

@@ -2,9 +2,14 @@
 //!
 //! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
 //! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth.
+//!
+//! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has a cache
+//! line of its own once a packet has taken it; until then all prefixes of one length and with the same route share what
+//! is known of them.
 
 use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};
+use base::Map;
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
@@ -48,7 +53,20 @@ impl Known {
     fn is_empty(&self) -> bool {
         !self.is_mapped && self.route.kind == Kind::Empty && self.classed == 0
     }
+
+    /// What all prefixes have in common that can share it: a route alone, by which no packet has gone.
+    fn alike(&self) -> Option<Alike> {
+        let Entry { packets, word, keep, next_hop, kind, depth, .. } = self.route;
+        let is_alone = !self.is_mapped && self.classed == 0 && packets == 0 && self.ftn.packets == 0;
+        is_alone.then(|| (word, keep, next_hop, kind as u8, depth, self.route.rest(), self.len))
+    }
 }
+
+/// All of a route, and the length of its prefix.
+type Alike = (u32, u32, u32, u8, u8, (u8, u8), u8);
+
+/// Of a place: it is among those that prefixes share.
+const SHARED: u32 = 1 << 30;
 
 /// Nothing, a node (its index with the highest bit set), or a leaf (the place of what is known, plus one).
 type Slot = u32;
@@ -71,6 +89,10 @@ pub(crate) struct Fib {
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
     free_known: Vec<u32>,
+    /// What prefixes share of which no packet has taken the route, and how many do.
+    shared: Vec<(Known, u32)>,
+    free_shared: Vec<u32>,
+    alike: Map<Alike, u32>,
     prefixes: BTreeMap<Prefix, u32>,
     pub(crate) lists: Vec<ClassList>,
     /// Free ones, plus one.
@@ -85,6 +107,9 @@ impl Default for Fib {
             free_nodes: Vec::new(),
             known: Vec::new(),
             free_known: Vec::new(),
+            shared: Vec::new(),
+            free_shared: Vec::new(),
+            alike: Map::new(),
             prefixes: BTreeMap::new(),
             lists: Vec::new(),
             free_lists: Vec::new(),
@@ -113,11 +138,86 @@ impl Fib {
 
     #[inline]
     pub(crate) fn get(&self, place: u32) -> Option<&Known> {
-        self.known.get(place as usize)
+        match place & SHARED {
+            0 => self.known.get(place as usize),
+            _ => self.shared.get((place & !SHARED) as usize).map(|(known, _)| known),
+        }
     }
+
+    /// What is known of one prefix alone, to be changed: of a place that [`Fib::own`] has given.
     #[inline]
     pub(crate) fn get_mut(&mut self, place: u32) -> Option<&mut Known> {
         self.known.get_mut(place as usize)
+    }
+
+    /// The place of a prefix of `to` from now on, where its packets are counted.
+    #[inline]
+    pub(crate) fn own(&mut self, place: u32, to: Ipv4Addr) -> u32 {
+        if place & SHARED == 0 { place } else { self.part(place, to) }
+    }
+
+    /// Gives a prefix a cache line of its own.
+    #[cold]
+    fn part(&mut self, place: u32, to: Ipv4Addr) -> u32 {
+        let Some(known) = self.get(place).copied() else { return place };
+        let prefix = Prefix::new(to, known.len);
+        debug_assert_eq!(self.place(prefix), Some(place));
+        let own = self.keep(known);
+        self.prefixes.insert(prefix, own);
+        self.exchange(prefix, place + 1, own + 1);
+        self.release(place);
+        own
+    }
+
+    /// A place for what is known of one prefix alone.
+    fn keep(&mut self, known: Known) -> u32 {
+        match self.free_known.pop() {
+            Some(place) => {
+                self.known[place as usize] = known;
+                place
+            }
+            None => {
+                self.known.push(known);
+                (self.known.len() - 1) as u32
+            }
+        }
+    }
+
+    /// A place for what is known of a prefix, which others may have, too.
+    fn place_for(&mut self, known: Known) -> u32 {
+        let Some(alike) = known.alike() else { return self.keep(known) };
+        if let Some(&place) = self.alike.get(&alike) {
+            self.shared[place as usize].1 += 1;
+            return SHARED | place;
+        }
+        let place = match self.free_shared.pop() {
+            Some(place) => {
+                self.shared[place as usize] = (known, 1);
+                place
+            }
+            None => {
+                self.shared.push((known, 1));
+                (self.shared.len() - 1) as u32
+            }
+        };
+        self.alike.insert(alike, place);
+        SHARED | place
+    }
+
+    /// A prefix is at a place no more.
+    fn release(&mut self, place: u32) {
+        if place & SHARED == 0 {
+            self.known[place as usize] = Known::default();
+            return self.free_known.push(place);
+        }
+        let (known, users) = &mut self.shared[(place & !SHARED) as usize];
+        *users -= 1;
+        if *users == 0 {
+            if let Some(alike) = known.alike() {
+                self.alike.remove(&alike);
+            }
+            self.free_shared.push(place & !SHARED);
+        }
     }
 
     /// Where what is known of exactly `prefix` is.
@@ -132,33 +232,29 @@ impl Fib {
 
     /// Changes what is known of exactly `prefix`; forgets the prefix if nothing is left.
     pub(crate) fn update<T>(&mut self, prefix: Prefix, change: impl FnOnce(&mut Known) -> T) -> T {
-        let existing = self.prefixes.get(&prefix).copied();
-        let mut known = match existing {
-            Some(place) => self.known[place as usize],
-            None => Known::new(prefix.len()),
-        };
+        let existing = self.place(prefix);
+        let before = existing.and_then(|place| self.get(place));
+        let mut known = before.copied().unwrap_or_else(|| Known::new(prefix.len()));
         let result = change(&mut known);
         known.settle();
         match existing {
             Some(place) if known.is_empty() => {
                 self.withdraw(prefix, place);
                 self.prefixes.remove(&prefix);
-                self.known[place as usize] = known;
-                self.free_known.push(place);
+                self.release(place);
             }
-            Some(place) => self.known[place as usize] = known,
+            Some(place) if place & SHARED == 0 => self.known[place as usize] = known,
+            Some(place) => {
+                let new = self.place_for(known);
+                if new != place {
+                    self.prefixes.insert(prefix, new);
+                    self.exchange(prefix, place + 1, new + 1);
+                }
+                self.release(place);
+            }
             None if known.is_empty() => {}
             None => {
-                let place = match self.free_known.pop() {
-                    Some(place) => {
-                        self.known[place as usize] = known;
-                        place
-                    }
-                    None => {
-                        self.known.push(known);
-                        (self.known.len() - 1) as u32
-                    }
-                };
+                let place = self.place_for(known);
                 self.prefixes.insert(prefix, place);
                 self.announce(prefix, place);
             }
@@ -168,7 +264,7 @@ impl Fib {
 
     /// All prefixes, sorted by address, then by length.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix, &Known)> {
-        self.prefixes.iter().map(|(prefix, place)| (*prefix, &self.known[*place as usize]))
+        self.prefixes.iter().filter_map(|(prefix, place)| Some((*prefix, self.get(*place)?)))
     }
 
     fn slots(&mut self, node: Option<u32>) -> &mut [Slot] {
@@ -229,8 +325,30 @@ impl Fib {
             }
             return slot;
         }
-        let longer = slot != NOTHING && self.known[slot as usize - 1].len > len;
-        if longer { slot } else { leaf }
+        if self.len_of(slot) > Some(len) { slot } else { leaf }
+    }
+
+    /// The length of the prefix of a leaf.
+    fn len_of(&self, slot: Slot) -> Option<u8> {
+        self.get(slot.checked_sub(1)?).map(Known::len)
+    }
+
+    /// Has the slots of a prefix lead to another leaf. What others share with it has its length, so that none of it is
+    /// within the prefix.
+    fn exchange(&mut self, prefix: Prefix, old: Slot, new: Slot) {
+        let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
+        while prefix.len() > depth + stride {
+            let slot = self.slots(node)[Fib::covered(prefix, depth, stride).start];
+            debug_assert!(slot & NODE != 0, "a prefix that is announced");
+            if slot & NODE == 0 {
+                return;
+            }
+            (node, depth, stride) = (Some(slot & !NODE), depth + stride, NODE_BITS);
+        }
+        for at in Fib::covered(prefix, depth, stride) {
+            let slot = self.slots(node)[at];
+            self.slots(node)[at] = self.replaced(slot, old, new);
+        }
     }
 
     /// Replaces `leaf` by `cover` in and below `slot`.
@@ -257,7 +375,7 @@ impl Fib {
             if slot & NODE == 0 {
                 return; // not announced
             }
-            path.push((node, at, slot & !NODE));
+            path.push((node, at, slot & !NODE, depth + stride));
             (node, depth, stride) = (Some(slot & !NODE), depth + stride, NODE_BITS);
         }
         for at in Fib::covered(prefix, depth, stride) {
@@ -266,9 +384,10 @@ impl Fib {
         }
         // A node whose slots are all the same leaf says no more than its parent could. A node that holds a prefix
         // of its own is never like that, so only the path just walked needs to be looked at.
-        while let Some((parent, at, child)) = path.pop() {
+        while let Some((parent, at, child, depth)) = path.pop() {
             let Node(slots) = self.nodes[child as usize];
-            if slots[0] & NODE != 0 || slots.iter().any(|s| *s != slots[0]) {
+            let is_own = |slot| slot & NODE != 0 || self.len_of(slot) > Some(depth);
+            if is_own(slots[0]) || slots.iter().any(|s| *s != slots[0]) {
                 break;
             }
             self.slots(parent)[at] = slots[0];
@@ -292,6 +411,28 @@ mod tests {
         known.route.kind = kind;
     }
 
+    #[test]
+    fn prefixes_share_what_is_known_until_a_packet_takes_one() {
+        let (mut fib, at) = (Fib::default(), |n: u32| Ipv4Addr::from_bits(0x0a00_0000 + n));
+        for n in 0..64 {
+            fib.update(Prefix::host(at(n)), |known| mark(known, Kind::Discard));
+        }
+        assert_eq!((fib.known.len(), fib.shared.len()), (0, 1));
+        let place = fib.find(at(20)).expect("a route");
+        let own = fib.own(place, at(20));
+        fib.get_mut(own).expect("its own").route.count(64);
+        let packets =
+            |fib: &Fib, n| fib.find(at(n)).and_then(|place| fib.get(place)).map(|k| k.route.packets);
+        assert_eq!((fib.find(at(20)), fib.own(own, at(20))), (Some(own), own));
+        assert_eq!((packets(&fib, 20), packets(&fib, 19), packets(&fib, 21)), (Some(1), Some(0), Some(0)));
+        // Another route: what has been counted stays; the others share again.
+        (0..64).for_each(|n| fib.update(Prefix::host(at(n)), |known| mark(known, Kind::Local)));
+        assert_eq!((fib.known.len(), fib.shared.len() - fib.free_shared.len()), (1, 1));
+        assert_eq!((packets(&fib, 20), packets(&fib, 63)), (Some(1), Some(0)));
+        (0..64).for_each(|n| fib.update(Prefix::host(at(n)), |known| mark(known, Kind::Empty)));
+        assert_eq!((fib.len(), fib.nodes(), fib.free_shared.len()), (0, 0, fib.shared.len()));
+    }
+
     fn prefix() -> impl Strategy<Value = Prefix> {
         // Few distinct bits, so that prefixes nest and collide.
         let address = prop_oneof![any::<u32>(), (0u32..8, 0u32..8).prop_map(|(a, b)| a << 29 | b << 12 | a)];
@@ -308,6 +449,12 @@ mod tests {
             let mut fib = Fib::default();
             let mut list: Vec<Prefix> = Vec::new();
             for (prefix, add) in &steps {
+                // A packet takes a route now and then.
+                if prefix.len() % 3 == 0 && let Some(place) = fib.find(prefix.address()) {
+                    let own = fib.own(place, prefix.address());
+                    prop_assert_eq!(fib.find(prefix.address()), Some(own));
+                    prop_assert!(fib.get_mut(own).is_some());
+                }
                 if *add {
                     fib.update(*prefix, |k| mark(k, Kind::Local));
                     if !list.contains(prefix) { list.push(*prefix); }

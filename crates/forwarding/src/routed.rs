@@ -51,7 +51,7 @@ impl Forwarding {
             return None;
         }
         // Packets to one destination come in rows, and those to some in turn.
-        let place = self.recent.place(to, || self.fib.find(to))?;
+        let place = self.recent.place(to, || self.fib.find(to).map(|place| self.fib.own(place, to)))?;
         let known = self.fib.get_mut(place)?;
         let (classed, prefix_len) = (known.classed, known.len());
         let entry = known.active_mut();

@@ -2,6 +2,7 @@
 
 use base::plane::LabelStack;
 use base::{Dscp, Phb, TrafficClass};
+use core::net::Ipv4Addr;
 
 /// How to rewrite a frame that is transmitted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,8 +47,8 @@ pub(crate) enum By {
     /// A label, or the sender itself.
     #[default]
     Label,
-    /// A route, or an FTN entry for all packets to a prefix: its place in the FIB.
-    Prefix(u32),
+    /// A route, or an FTN entry for all packets to a prefix: its place in the FIB, and an address of the prefix.
+    Prefix(u32, Ipv4Addr),
     /// A route, or an FTN entry, of IPv6: its place in the FIB.
     Prefix6(u32),
     /// A prefix, and a place among its LSPs for some PHBs.
