@@ -60,6 +60,16 @@ class Probe:
     long: bool = False
     example: str = ""  # the example of ours that is run, and its options
     options: tuple[str, ...] = ()
+    anchor: str = ""  # the anchor's script, where another one runs it
+
+    @property
+    def install(self) -> tuple[str, ...]:
+        """What installs the Debian packages of its anchor; nothing for a program of ours."""
+        script = ANCHORS / self.anchor if self.anchor else Path(*self.command[1:2])
+        if script.parent != ANCHORS:
+            return ()
+        options = () if self.anchor else self.command[2:]
+        return (sys.executable, str(script), *options, "--install", "--check")
 
 
 @dataclass(frozen=True)
@@ -110,9 +120,9 @@ def _networks(case: str) -> list[Probe]:
     script = (sys.executable, str(Path(__file__).resolve().parent / "networks.py"), case, "--by")
     build = _build(TESTER, "bench_networks")
     return [
-        Probe(f"{case}_htsim", "networks", (*script, "htsim"), limit_s=900.0),
+        Probe(f"{case}_htsim", "networks", (*script, "htsim"), limit_s=900.0, anchor="htsim_networks.py"),
         Probe(f"{case}_twinplane", "networks", (*script, "twinplane"), limit_s=300.0, build=build),
-        Probe(f"{case}_ns-3", "networks", (*script, "ns-3"), limit_s=300.0),
+        Probe(f"{case}_ns-3", "networks", (*script, "ns-3"), limit_s=300.0, anchor="ns3_networks.py"),
     ]
 
 

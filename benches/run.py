@@ -192,9 +192,8 @@ def main() -> int:
     code = 0
     try:
         if options.install:
-            for probe in probes:
-                if probe.command[0] == sys.executable:
-                    subprocess.run([*probe.command, "--install", "--check"], stdout=sys.stderr, check=False)
+            for command in dict.fromkeys(probe.install for probe in probes if probe.install):
+                subprocess.run(command, stdout=sys.stderr, check=False)
         schedule(probes, 1 if options.quick else options.rounds, samples)
     except KeyboardInterrupt:
         note("Stopped; what follows was measured before.")

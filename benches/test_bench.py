@@ -51,6 +51,18 @@ def test_failure_gives_its_first_error_line() -> None:
     assert reason(probes.measure(program(text))) == "error: no example target"
 
 
+def test_packages_of_every_anchor_are_installed() -> None:
+    """By its own script, which has the options, also where another one runs it; once for all its rows."""
+    commands = {probe.install for probe in probes.PROBES if probe.install}
+    scripts = [Path(command[1]) for command in commands]
+    assert all(script.is_file() and script.parent == probes.ANCHORS for script in scripts)
+    names = {script.name for script in scripts}
+    assert {"ns3.py", "ns3_networks.py", "htsim_networks.py", "live_tcp.py"} <= names
+    assert all(command[-2:] == ("--install", "--check") for command in commands)
+    networks_alone = [probe.install for probe in probes.PROBES if probe.group == "networks"]
+    assert len(set(networks_alone)) == 3, "htsim, ns-3, and nothing for our own programs"
+
+
 def test_absent_program() -> None:
     outcome = probes.measure(probes.Probe("p", "g", ("/nonexistent/program",), 1.0))
     assert isinstance(outcome, probes.Unavailable)
