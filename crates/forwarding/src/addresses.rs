@@ -38,9 +38,9 @@ pub(crate) fn is_broadcast_in(len: u8, to: Ipv4Addr) -> bool {
 
 /// Not on network 0 or 127, not a group, not reserved (RFC 1812, 5.3.7; RFC 6890, 2.2.2).
 #[inline]
-fn is_unicast(address: Ipv4Addr) -> bool {
+pub(crate) fn is_unicast(address: Ipv4Addr) -> bool {
     let first = address.octets()[0];
-    first != 0 && first != 127 && first < 224
+    first.wrapping_sub(1) < 223 && first != 127
 }
 
 /// May a packet with these addresses leave its link? The destination is no group address.

@@ -34,7 +34,8 @@ impl Forwarding {
         }
     }
 
-    /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead.
+    /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead. What is rare is asked
+    /// for with the same arguments, so that nothing else has to be kept for it.
     #[inline(always)]
     pub fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let mut key = NO_KEY;
@@ -44,14 +45,17 @@ impl Forwarding {
             ingress.counters.rx_packets += 1;
             ingress.counters.rx_bytes += u64::from(lengths.wire);
         }
-        let mut out = self.swap(key, lengths, frame);
-        // Filters look at more of a packet than plain routes do.
-        if out.is_none() && self.filters.len() == 0 {
-            out = self.route(key, lengths, frame);
-        }
+        let out = if ethertype(frame.header()) == Some(ETHERTYPE_MPLS) {
+            self.swap(key, lengths, frame)
+        } else if self.filters.len() == 0 {
+            self.route(key, lengths, frame)
+        } else {
+            // Filters look at more of a packet than plain routes do.
+            None
+        };
         match out {
             Some(port) => Verdict::Transmit { port, ready: now },
-            None => self.forward_other(now, port, key, lengths, frame),
+            None => self.forward_other(now, port, frame),
         }
     }
 
@@ -177,21 +181,15 @@ impl Forwarding {
         {
             return Verdict::Transmit { port, ready: now };
         }
-        self.forward_other(now, port, key, lengths, frame)
+        self.forward_other(now, port, frame)
     }
 
     /// Frames that take neither the common swap nor the plain route of IPv4.
     #[inline(never)]
-    fn forward_other(
-        &mut self,
-        now: Time,
-        port: PortId,
-        key: u64,
-        lengths: Lengths,
-        frame: &mut Frame,
-    ) -> Verdict {
+    fn forward_other(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         if self.filters.len() == 0 && self.fib6.is_some() {
-            return self.forward6(now, port, key, lengths, frame);
+            let key = self.ports.get(port).map_or(NO_KEY, |ingress| ingress.short);
+            return self.forward6(now, port, key, frame.lengths(), frame);
         }
         self.forward_any(now, port, frame)
     }

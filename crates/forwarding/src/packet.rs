@@ -42,13 +42,23 @@ pub(crate) fn set_ipv4_ttl(ip: &mut [u8], ttl: u8) {
 }
 
 /// Takes one off the time to live of an IPv4 header, which is not zero. The complement of the old word and the new one
-/// are 0xfeff together, whatever they are.
+/// are 0xfeff together, whatever they are. Their sum with the checksum is the same in any order of bytes (RFC 1071,
+/// 2.B).
 #[inline(always)]
 pub(crate) fn lower_ttl(ip: &mut [u8; IPV4]) {
-    let sum = u32::from(!u16::from_be_bytes([ip[10], ip[11]])) + 0xfeff;
+    const BOTH: u32 = u16::from_ne_bytes([0xfe, 0xff]) as u32;
+    let sum = u32::from(!u16::from_ne_bytes([ip[10], ip[11]])) + BOTH;
     let check = !((sum >> 16) + sum) as u16;
     ip[8] = ip[8].wrapping_sub(1);
-    ip[10..12].copy_from_slice(&check.to_be_bytes());
+    ip[10..12].copy_from_slice(&check.to_ne_bytes());
+}
+
+/// Is the checksum of an IPv4 header without options right? The ones' complement sum of its words is 0xffff then, which
+/// is to say that their sum is a multiple of that; it is not zero, since the version is not.
+#[inline(always)]
+pub(crate) fn is_intact(ip: &[u8; IPV4]) -> bool {
+    let (words, _) = ip.as_chunks::<4>();
+    words.iter().map(|word| u64::from(u32::from_ne_bytes(*word))).sum::<u64>() % 0xffff == 0
 }
 
 /// Writes `dscp` into an IPv4 header, leaves its ECN bits, and updates its checksum by the difference (RFC 1624,

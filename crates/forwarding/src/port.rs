@@ -35,6 +35,9 @@ pub(crate) struct Port {
 
 const _: () = assert!(size_of::<Port>() == 64);
 
+/// The bit in the first byte of an Ethernet address that says that it is a group's.
+const GROUP: u8 = 1;
+
 /// No address's key, whose lowest 16 bits are zero.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
@@ -47,9 +50,10 @@ impl Port {
         config: PortConfig { mac: MacAddr([0; 6]), mtu: 0, up: false },
     };
 
-    /// Says whether frames may take the short way if the port is up.
+    /// Says whether frames may take the short way if the port is up. Those for the address of a group never do.
     pub(crate) fn set_short(&mut self, short: bool) {
-        self.short = if short && self.config.up { self.key } else { NO_KEY };
+        let is_group = self.config.mac.0[0] & GROUP != 0;
+        self.short = if short && self.config.up && !is_group { self.key } else { NO_KEY };
     }
 
     /// Counts a frame of `bytes` that is handed to the egress.

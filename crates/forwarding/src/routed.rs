@@ -1,22 +1,19 @@
 //! The common case of IPv4, in one go: a packet that came without labels and leaves without labels.
 
-use crate::addresses::{is_broadcast_in, may_be_forwarded};
+use crate::addresses::{is_broadcast_in, is_unicast};
 use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::entry::Kind;
 use crate::fast::choose;
 use crate::group::Group;
 use crate::hash::{self, Seed};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, lower_ttl};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, is_intact, lower_ttl};
 use crate::tables::Forwarding;
 use base::frame::Lengths;
 use base::{Frame, PortId};
 use core::net::Ipv4Addr;
-use wire::checksum;
 
 /// The first byte of an IPv4 header without options.
 const PLAIN: u8 = 0x45;
-/// The bit in the first byte of an Ethernet address that says that it is a group's.
-const GROUP: u8 = 1;
 
 impl Forwarding {
     /// Routes a frame for the port with `key` (see [`crate::port::Port::short`]) that is an IPv4 packet without
@@ -24,11 +21,10 @@ impl Forwarding {
     /// nothing, in all other cases, among them all in which the packet is not transmitted. What is asked of the
     /// packet is what [`Forwarding::decide`] asks, in the same order.
     ///
-    /// Not inlined: where what happens otherwise shares the registers, half of what this knows is on the stack.
-    #[inline(never)]
+    /// Inlined only where what happens otherwise needs nothing of what this knows: else half of that is on the stack.
+    #[inline(always)]
     pub(crate) fn route(&mut self, key: u64, lengths: Lengths, frame: &mut Frame) -> Option<PortId> {
         let len = frame.len();
-        let conditioned = frame.phb();
         let (header, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
         let ip = ip.first_chunk_mut::<IPV4>()?;
@@ -36,22 +32,25 @@ impl Forwarding {
         // The address, as `mac_key` makes it.
         let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
         let known_type = u16::from_be_bytes([ethernet[12], ethernet[13]]) == ETHERTYPE_IPV4;
-        if to != key || a & GROUP != 0 || !known_type || ip[0] != PLAIN {
+        if to != key || !known_type || ip[0] != PLAIN {
             return None;
         }
         let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
-        if total != len - ETHERNET as u32 || checksum::sum_header(ip) != 0xffff {
+        if total != len - ETHERNET as u32 || !is_intact(ip) {
             return None;
         }
         let (tos, ttl) = (ip[1], ip[8]);
         let from = Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]);
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
-        // Group addresses, and those of all on a link, are above the last host's.
-        if ip[16] >= 224 || !may_be_forwarded(from, to) || ttl <= 1 {
+        if !is_unicast(from) || ttl <= 1 {
             return None;
         }
-        // Packets to one destination come in rows, and those to some in turn.
-        let place = self.recent.place(to, || self.fib.find(to).map(|place| self.fib.own(place, to)))?;
+        // Packets to one destination come in rows, and those to some in turn. Group addresses, and those of all on a
+        // link, are above the last host's.
+        let place = self.recent.place(to, || {
+            let place = is_unicast(to).then(|| self.fib.find(to))??;
+            Some(self.fib.own(place, to))
+        })?;
         let known = self.fib.get_mut(place)?;
         let (classed, prefix_len) = (known.classed, known.len());
         let entry = known.active_mut();
@@ -76,7 +75,7 @@ impl Forwarding {
         entry.count(lengths.wire);
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         lower_ttl(ip);
-        if conditioned.is_none() && self.config.diffserv.is_some() {
+        if self.config.diffserv.is_some() && frame.phb().is_none() {
             frame.set_phb(self.phb_of_tos(tos));
         }
         Some(port)
@@ -84,7 +83,9 @@ impl Forwarding {
 }
 
 /// The neighbour on a connected network that has an address, if it is known and the address is not that of all on the
-/// network. The network has a prefix of `len` bits.
+/// network. The network has a prefix of `len` bits. Cold, as is what follows: what the plain way keeps in registers is put
+/// aside for it alone.
+#[cold]
 #[inline(never)]
 fn connected(adjacencies: &Adjacencies, network: u32, len: u8, to: Ipv4Addr) -> Option<u32> {
     if is_broadcast_in(len, to) {
@@ -95,6 +96,7 @@ fn connected(adjacencies: &Adjacencies, network: u32, len: u8, to: Ipv4Addr) -> 
 
 /// The neighbour that the flow of a packet goes to by a group which the fast path can choose in, if it is one. Not
 /// inlined, as that of labelled frames is not.
+#[cold]
 #[inline(never)]
 fn balanced<'a>(
     adjacencies: &'a Adjacencies,
@@ -115,6 +117,7 @@ mod tests {
     use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
     use base::{Body, DiffServConfig, Label, MacAddr, NodeId, Time};
     use proptest::prelude::*;
+    use wire::checksum;
 
     const IN: PortId = PortId(0);
     const OUT: PortId = PortId(1);
