@@ -194,18 +194,18 @@ impl ForwardingProfile {
     /// The profile in the units of the engine.
     pub fn pipeline(&self) -> Pipeline {
         let interval = self.packets_per_s_max.filter(|rate| *rate > 0.0).map(|rate| 1e12 / rate);
-        Pipeline {
-            fixed: (self.latency_ns.max(0.0) * 1e3) as u64,
-            per_byte: (self.latency_ns_per_byte.max(0.0) * 1e3) as u64,
-            interval: Span::from_ps(interval.map_or(0, |ps| libm::round(ps) as i64)),
-            free: Time::ZERO,
-        }
+        let fixed = (self.latency_ns.max(0.0) * 1e3) as u64;
+        let per_byte = (self.latency_ns_per_byte.max(0.0) * 1e3) as u64;
+        let interval = Span::from_ps(interval.map_or(0, |ps| libm::round(ps) as i64));
+        let takes_time = fixed | per_byte | interval.0 as u64 != 0;
+        Pipeline { takes_time, fixed, per_byte, interval, free: Time::ZERO }
     }
 }
 
 /// The forwarding plane as a pipeline: one packet enters at a time, and each leaves after its latency.
 #[derive(Clone, Debug, Default)]
 pub struct Pipeline {
+    takes_time: bool,
     fixed: u64,
     per_byte: u64,
     interval: Span,
@@ -216,7 +216,7 @@ impl Pipeline {
     /// Does the pipeline take no time at all?
     #[inline]
     pub fn is_ideal(&self) -> bool {
-        self.fixed | self.per_byte | self.interval.0 as u64 == 0
+        !self.takes_time
     }
 
     /// When a frame of `bytes` that arrived at `now` may leave.

@@ -384,6 +384,17 @@ impl Router {
         }
     }
 
+    /// As [`Device::forward_one`], by a pipeline that takes its time.
+    #[inline(never)]
+    fn forward_in_time(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        match self.plane.forwarding_mut().forward_one(now, port, frame) {
+            Verdict::Transmit { port, .. } => {
+                Verdict::Transmit { port, ready: self.pipeline.ready(now, frame.wire_len()) }
+            }
+            verdict => verdict,
+        }
+    }
+
     fn write_now(&mut self, now: Time, batch: Batch) {
         self.plane.submit(now, batch);
     }
@@ -408,13 +419,10 @@ impl Device for Router {
     }
 
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
-        let verdict = self.plane.forwarding_mut().forward_one(now, port, frame);
-        match verdict {
-            Verdict::Transmit { port, .. } if !self.pipeline.is_ideal() => {
-                Verdict::Transmit { port, ready: self.pipeline.ready(now, frame.wire_len()) }
-            }
-            verdict => verdict,
+        if self.pipeline.is_ideal() {
+            return self.plane.forwarding_mut().forward_one(now, port, frame);
         }
+        self.forward_in_time(now, port, frame)
     }
 
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
