@@ -33,15 +33,16 @@ pub mod tournament {
     pub fn replace_first(tree: &mut [u64], leaf: usize, key: u64) -> u64 {
         check(tree, leaf);
         let (mut at, mut least) = (leaf, key);
+        // SAFETY: `at` is between the leaf that was checked and the root.
+        unsafe { *tree.get_unchecked_mut(at) = least };
         while at > 1 {
-            // SAFETY: `at` is between the leaf that was checked and the root.
+            // SAFETY: as above.
             unsafe {
-                *tree.get_unchecked_mut(at) = least;
                 least = least.min(*tree.get_unchecked(at ^ 1));
+                at >>= 1;
+                *tree.get_unchecked_mut(at) = least;
             }
-            at >>= 1;
         }
-        tree[at] = least;
         least
     }
 

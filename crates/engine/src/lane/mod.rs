@@ -202,7 +202,7 @@ impl Lane {
         if !self.direct {
             return self.transmit_queued(now, ready, frame);
         }
-        match self.transmit_direct(now, ready, frame) {
+        match self.transmit_direct::<true>(now, ready, frame) {
             (Wired::First, arrival) => Sent::First(arrival),
             (Wired::Behind, _) => Sent::Behind,
             (Wired::Full, _) => Sent::Refused(DropReason::BufferFull),
@@ -215,11 +215,19 @@ impl Lane {
         self.direct
     }
 
-    /// As [`Lane::transmit`], if [`Lane::is_direct`]; with the time at which the last bit arrives.
+    /// As [`Lane::transmit`], if [`Lane::is_direct`]; with the time at which the last bit arrives. In a large network
+    /// (`FAR`) what is needed soon is fetched ahead.
     #[inline(always)]
-    pub fn transmit_direct(&mut self, now: Time, ready: Time, frame: Frame) -> (Wired, Time) {
+    pub fn transmit_direct<const FAR: bool>(
+        &mut self,
+        now: Time,
+        ready: Time,
+        frame: Frame,
+    ) -> (Wired, Time) {
         debug_assert!(self.direct, "a frame passes over queues");
         let wire_len = frame.wire_len();
+        // Before the times are known, which would leave no registers for it.
+        let content = digest::content(&frame, wire_len);
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;
         let start = if self.free > enters {
@@ -232,13 +240,14 @@ impl Lane {
             enters
         };
         let first = self.ring.is_empty();
-        let arrival = self.leave(start, frame, wire_len);
+        let arrival = self.leave::<FAR>(start, frame, wire_len, content);
         (if first { Wired::First } else { Wired::Behind }, arrival)
     }
 
-    /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives.
+    /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives. `content` is
+    /// what its digest says of it.
     #[inline(always)]
-    fn leave(&mut self, start: Time, mut frame: Frame, wire_len: u32) -> Time {
+    fn leave<const FAR: bool>(&mut self, start: Time, mut frame: Frame, wire_len: u32, content: u64) -> Time {
         let last = if self.per_byte != UNEVEN {
             let last = start.0.saturating_add(self.per_byte * u64::from(wire_len));
             self.free = Time(last.saturating_add(self.per_gap));
@@ -248,9 +257,9 @@ impl Lane {
         };
         let arrival = Time(last.saturating_add(self.delay));
         frame.leave_by(self.link);
-        self.digest.fold(Time(last), digest::content(&frame, wire_len));
+        self.digest.fold(Time(last), content);
         self.taken_bytes += u64::from(wire_len);
-        self.ring.push(frame, start, arrival, self.taken_bytes);
+        self.ring.push::<FAR>(frame, start, arrival, self.taken_bytes);
         arrival
     }
 
@@ -297,7 +306,8 @@ impl Lane {
             self.lost_at_port(now, frame, DropReason::BufferFull);
             return Some(DropReason::BufferFull);
         }
-        self.leave(self.free.max(enters), frame, wire_len);
+        let content = digest::content(&frame, wire_len);
+        self.leave::<true>(self.free.max(enters), frame, wire_len, content);
         None
     }
 
@@ -334,7 +344,8 @@ impl Lane {
             medium.encode(&mut frame);
         }
         let wire_len = frame.wire_len();
-        self.leave(start, frame, wire_len);
+        let content = digest::content(&frame, wire_len);
+        self.leave::<true>(start, frame, wire_len, content);
         self.free
     }
 

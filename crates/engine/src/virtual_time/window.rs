@@ -42,9 +42,9 @@ struct Window {
     process: u32,
     /// Where its tournament begins.
     base: u32,
-    /// How many events there may be.
+    /// How many events there may be, and how many more.
     budget: u64,
-    done: u64,
+    left: u64,
     /// Up to when (exclusive) the process can go on by itself. The first event is done in any case.
     limit: Time,
     /// The clocks of its neighbours are among that.
@@ -76,11 +76,12 @@ impl World {
                 self.catch_up_to(process, first);
             }
             let budget = if self.in_step { 1 } else { *left };
-            let (done, looked, alone) = (0, false, Time::ZERO);
-            let mut window = Window { process, base, budget, done, limit: reach.min(bound), looked, alone };
+            let (looked, alone) = (false, Time::ZERO);
+            let mut window =
+                Window { process, base, budget, left: budget, limit: reach.min(bound), looked, alone };
             self.work_through::<FAR>(&mut window)?;
-            *left -= window.done;
-            self.events_done += window.done;
+            *left -= window.done();
+            self.events_done += window.done();
         }
     }
 
@@ -93,7 +94,7 @@ impl World {
             let (due, at) = (self.processes.due_of(key), self.processes.time_of(key));
             let next = match due {
                 Due::Arrival(g) => self.take_arrivals::<FAR>(window, g, at),
-                Due::Timeout(number) => self.take_departures(window, number, at),
+                Due::Timeout(number) => self.take_departures::<FAR>(window, number, at),
             };
             match next {
                 Next::Has(next) => key = next,
@@ -104,11 +105,11 @@ impl World {
                 }
                 Next::General => {
                     (self.now, self.ahead) = (at, self.ahead.max(at));
-                    window.done = 1;
+                    window.left = window.budget - 1;
                     return self.do_first(due);
                 }
                 Next::Done => {
-                    window.done = 1;
+                    window.left = window.budget - 1;
                     return Ok(());
                 }
             }
@@ -137,7 +138,7 @@ impl World {
     fn take_arrivals<const FAR: bool>(&mut self, window: &mut Window, g: u32, mut now: Time) -> Next {
         let lane = &self.lanes[g as usize];
         if lane.attend_arrivals | lane.punted {
-            return if window.done == 0 { Next::General } else { Next::Over };
+            return if window.done() == 0 { Next::General } else { Next::Over };
         }
         let (id, in_port, leaf) = (lane.to_node, lane.to_port, lane.place.leaf);
         self.running = id;
@@ -153,18 +154,18 @@ impl World {
             if let Verdict::Transmit { port, ready } = verdict
                 && let Some(&out) = node.ports.get(port.index())
             {
-                window.done += 1;
-                self.send_on(window, now, out, ready, frame);
+                window.left -= 1;
+                self.send_on::<FAR>(window, now, out, ready, frame);
             } else if let Verdict::Punt | Verdict::Replicate = verdict {
                 return self.punt(window, g, frame);
             } else {
-                window.done += 1;
+                window.left -= 1;
                 self.end(g, frame, verdict);
             }
             if next == Time::MAX {
                 next = self.next_of_idle(window, g);
             }
-            if next >= window.alone || window.done == window.budget {
+            if next >= window.alone || window.left == 0 {
                 let key = self.processes.arrival_key_or_never(next, g);
                 if let Some(other) = self.turn(window, leaf, key, next) {
                     break other;
@@ -211,7 +212,7 @@ impl World {
     fn punt(&mut self, window: &mut Window, g: u32, frame: Frame) -> Next {
         let lane = &mut self.lanes[g as usize];
         let (id, in_port, leaf) = (lane.to_node, lane.to_port, lane.place.leaf);
-        if window.done > 0 {
+        if window.done() > 0 {
             lane.put_back(frame);
             let key = self.processes.arrival_key(self.now, g);
             self.processes.replace_first(window.base, leaf, key);
@@ -234,10 +235,10 @@ impl World {
     /// Lets a device send what it has to send at `now`, and after that, as long as its process has nothing else to do
     /// before.
     #[inline(never)]
-    fn take_departures(&mut self, window: &mut Window, number: u32, mut now: Time) -> Next {
+    fn take_departures<const FAR: bool>(&mut self, window: &mut Window, number: u32, mut now: Time) -> Next {
         window.alone = Time::ZERO;
         self.running = NodeId(number);
-        let before = window.done;
+        let before = window.left;
         let mut last = now;
         let next = loop {
             let node = &mut self.nodes[number as usize];
@@ -251,7 +252,7 @@ impl World {
                 node.device.poll_departure(Time(now.0.saturating_add(1)))
             };
             let Some(departure) = departure else {
-                if window.done == 0 {
+                if window.done() == 0 {
                     return Next::General;
                 }
                 let key = self.processes.timeout_key_or_never(node.timeout, number);
@@ -264,9 +265,9 @@ impl World {
             let next = departure.next.map_or(Time::MAX, |at| at.max(now));
             node.timeout = next;
             let leaf = node.place.leaf;
-            window.done += 1;
+            window.left -= 1;
             match node.ports.get(departure.port.index()) {
-                Some(&out) => self.send_on(window, now, out, now, departure.frame),
+                Some(&out) => self.send_on::<FAR>(window, now, out, now, departure.frame),
                 None => {
                     node.stray_frames += 1;
                     if let Some(&first) = node.ports.first() {
@@ -275,7 +276,7 @@ impl World {
                     }
                 }
             }
-            if next >= window.alone || window.done == window.budget {
+            if next >= window.alone || window.left == 0 {
                 let key = self.processes.timeout_key_or_never(next, number);
                 if let Some(other) = self.turn(window, leaf, key, next) {
                     break other;
@@ -283,7 +284,7 @@ impl World {
             }
             now = next;
         };
-        if window.done > before {
+        if window.left < before {
             let last = self.processes.timeout_key(last, number);
             self.processes.did(window.process, last);
         }
@@ -292,12 +293,19 @@ impl World {
 
     /// Hands a frame over to lane `out`.
     #[inline(always)]
-    fn send_on(&mut self, window: &mut Window, now: Time, out: u32, ready: Time, frame: Frame) {
+    fn send_on<const FAR: bool>(
+        &mut self,
+        window: &mut Window,
+        now: Time,
+        out: u32,
+        ready: Time,
+        frame: Frame,
+    ) {
         let lane = &mut self.lanes[out as usize];
         if !lane.is_direct() || lane.attend_departures {
             return self.send_aside(window, now, out, ready, frame);
         }
-        match lane.transmit_direct(now, ready, frame) {
+        match lane.transmit_direct::<FAR>(now, ready, frame) {
             (Wired::Behind, _) => {}
             (Wired::First, arrival) => self.begin(window, out, arrival),
             (Wired::Full, _) => self.ports[out as usize].drops.count(DropReason::BufferFull),
@@ -345,7 +353,7 @@ impl World {
     /// may be known up to when it has nothing else to do. Otherwise how the window goes on.
     #[inline(always)]
     fn turn(&mut self, window: &mut Window, leaf: u32, key: Key, at: Time) -> Option<Next> {
-        if at < window.limit && window.alone == Time::ZERO && window.done != window.budget {
+        if at < window.limit && window.alone == Time::ZERO && window.left != 0 {
             let other = self.processes.other(window.base, leaf);
             if key <= other {
                 if !window.looked {
@@ -359,7 +367,7 @@ impl World {
         }
         let root = self.processes.replace_first(window.base, leaf, key);
         let root_at = self.processes.time_of(root);
-        if root_at >= window.limit || window.done == window.budget {
+        if root_at >= window.limit || window.left == 0 {
             return Some(Next::Over);
         }
         if !window.looked {
@@ -394,6 +402,12 @@ impl World {
 }
 
 impl Window {
+    /// How many events there were.
+    #[inline(always)]
+    fn done(&self) -> u64 {
+        self.budget - self.left
+    }
+
     /// Something may come at `at` that the tournament does not know.
     #[inline(always)]
     fn stop_at(&mut self, at: Time) {
