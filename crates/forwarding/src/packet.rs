@@ -122,4 +122,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_header_is_intact_with_its_checksum_alone() {
+        for start in 0..=u8::MAX {
+            let mut ip: [u8; IPV4] = core::array::from_fn(|at| start.wrapping_mul(at as u8 | 3) ^ at as u8);
+            (ip[0], ip[10], ip[11]) = (0x45, 0, 0);
+            let right = !checksum::sum(&ip);
+            for check in [right, right ^ 1, right ^ 0x100, right.wrapping_add(1), 0, u16::MAX] {
+                ip[10..12].copy_from_slice(&check.to_be_bytes());
+                assert_eq!(is_intact(&ip), checksum::sum(&ip) == u16::MAX);
+            }
+            ip[10..12].copy_from_slice(&right.to_be_bytes());
+            assert!(is_intact(&ip));
+        }
+    }
 }
