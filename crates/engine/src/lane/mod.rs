@@ -226,8 +226,6 @@ impl Lane {
     ) -> (Wired, Time) {
         debug_assert!(self.direct, "a frame passes over queues");
         let wire_len = frame.wire_len();
-        // Before the times are known, which would leave no registers for it.
-        let content = digest::content(&frame, wire_len);
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;
         let start = if self.free > enters {
@@ -240,14 +238,13 @@ impl Lane {
             enters
         };
         let first = self.ring.is_empty();
-        let arrival = self.leave::<FAR>(start, frame, wire_len, content);
+        let arrival = self.leave::<FAR>(start, frame, wire_len);
         (if first { Wired::First } else { Wired::Behind }, arrival)
     }
 
-    /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives. `content` is
-    /// what its digest says of it.
+    /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives.
     #[inline(always)]
-    fn leave<const FAR: bool>(&mut self, start: Time, mut frame: Frame, wire_len: u32, content: u64) -> Time {
+    fn leave<const FAR: bool>(&mut self, start: Time, mut frame: Frame, wire_len: u32) -> Time {
         let last = if self.per_byte != UNEVEN {
             let last = start.0.saturating_add(self.per_byte * u64::from(wire_len));
             self.free = Time(last.saturating_add(self.per_gap));
@@ -257,7 +254,7 @@ impl Lane {
         };
         let arrival = Time(last.saturating_add(self.delay));
         frame.leave_by(self.link);
-        self.digest.fold(Time(last), content);
+        self.digest.fold(Time(last), digest::content(&frame, wire_len));
         self.taken_bytes += u64::from(wire_len);
         self.ring.push::<FAR>(frame, start, arrival, self.taken_bytes);
         arrival
@@ -306,8 +303,7 @@ impl Lane {
             self.lost_at_port(now, frame, DropReason::BufferFull);
             return Some(DropReason::BufferFull);
         }
-        let content = digest::content(&frame, wire_len);
-        self.leave::<true>(self.free.max(enters), frame, wire_len, content);
+        self.leave::<true>(self.free.max(enters), frame, wire_len);
         None
     }
 
@@ -344,8 +340,7 @@ impl Lane {
             medium.encode(&mut frame);
         }
         let wire_len = frame.wire_len();
-        let content = digest::content(&frame, wire_len);
-        self.leave::<true>(start, frame, wire_len, content);
+        self.leave::<true>(start, frame, wire_len);
         self.free
     }
 
