@@ -80,3 +80,17 @@ impl FecMapping {
         FecMapping { by, given, is_egress: true, legs: Vec::new(), is_spoken: true }
     }
 }
+
+/// Traffic class of what tests LSPs: that of CS6, as its IP header says.
+pub const CLASS: u32 = 6;
+
+/// The entries of a label stack on the way by a leg as they are on the wire, the top first: what stands for no label is
+/// left out.
+pub fn stack(leg: &Leg, ttl: u8) -> Vec<u32> {
+    let labels = leg.labels.as_slice().iter().rev().filter(|label| **label != Label::IMPLICIT_NULL);
+    let mut words: Vec<u32> = labels.map(|label| label.value() << 12 | CLASS << 9 | u32::from(ttl)).collect();
+    if let Some(last) = words.last_mut() {
+        *last |= 1 << 8;
+    }
+    words
+}

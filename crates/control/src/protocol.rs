@@ -9,7 +9,7 @@ use crate::owner::Owner;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
-use crate::services::{Attached, InterfaceId, Services, WatchedPath};
+use crate::services::{Attached, InterfaceId, Services, WatchedLsp, WatchedPath};
 use base::describe::SectionDecl;
 use base::plane::{Ack, Batch, IpPrefix};
 use base::table::View;
@@ -324,6 +324,12 @@ pub enum Change {
     /// Other clients than before want a path watched, or nobody does any more:
     /// [`Liveness::clients`](crate::services::Liveness::clients) says who.
     Watching(WatchedPath),
+    /// An LSP is to be verified for who watches it, or no more:
+    /// [`Bootstrap::wish`](crate::services::Bootstrap::wish) says what is wanted.
+    Verifying(WatchedLsp),
+    /// Other routers want LSPs watched that end here:
+    /// [`Bootstrap::poll_offer`](crate::services::Bootstrap::poll_offer) says which.
+    Offered,
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -349,6 +355,10 @@ pub enum Topic {
     Liveness,
     /// Ask for [`Change::Watching`]: for who watches paths.
     Watching,
+    /// Ask for [`Change::Verifying`]: for who speaks LSP ping.
+    Verifying,
+    /// Ask for [`Change::Offered`]: for who watches LSPs.
+    Offered,
 }
 
 /// The services of the node, as a protocol may use them during a call.
@@ -549,6 +559,11 @@ pub trait Setup: Debug + Send + Sync {
     /// Does it have neighbours watched? Then the node speaks BFD, whether anybody has said so or not.
     fn watches(&self) -> bool {
         false
+    }
+
+    /// Does it have its LSPs watched? Then all nodes that speak this protocol, where they may end, speak BFD, too.
+    fn watches_lsps(&self) -> Option<ProtocolId> {
+        None
     }
 
     /// What a link lacks of which only one end speaks the protocol, if that is worth a warning.

@@ -40,7 +40,7 @@ impl StaticRoutes {
 impl WatchedRoute {
     fn path(&self, services: &Services) -> Option<WatchedPath> {
         let (local, _) = services.interfaces.of_port(self.port).and_then(Interface::ipv4)?;
-        Some(WatchedPath { port: Some(self.port), local, remote: self.gateway })
+        Some(WatchedPath::hop(self.port, local, self.gateway))
     }
 }
 

@@ -9,6 +9,7 @@ use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
 use super::rerouting::Rerouting;
 use super::spec::ReadNetwork;
+use super::watched::WatchedEnds;
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use control::rsvp::Rsvp;
@@ -52,7 +53,9 @@ impl Network {
             None => Placed::whole(&description, &resolved)?,
         };
         let lsps = core::mem::take(&mut description.lsps);
+        let watched_ends = WatchedEnds::of(&description, &lsps);
         let mut network = Network {
+            watched_ends,
             world: World::new(description.seed),
             nodes: resolved.into_iter().map(|resolved| resolved.node).collect(),
             links,

@@ -123,7 +123,8 @@ impl Network {
             all.push(Arc::new(StaticRoutes::new(watched)));
         }
         let is_spoken = spec.protocols.spoken().any(|spoken| spoken.protocol == Bfd::ID);
-        if !is_spoken && all.iter().any(|setup| setup.watches()) {
+        let is_asked = || self.watched_ends.needs_bfd(&self.description, node);
+        if !is_spoken && (all.iter().any(|setup| setup.watches()) || is_asked()) {
             all.push(Arc::new(BfdSpec::default()));
         }
         // RFC 8029, 1: every router on an LSP answers whoever tests it.

@@ -17,6 +17,7 @@ use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::{ReservationStyle, WhenDown};
+use control::services::Pace;
 use control::services::te::{Affinities, Metric};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::Medium;
@@ -275,4 +276,6 @@ pub struct LspSpec {
     pub filters: Vec<FlowFilter>,
     /// What becomes of those packets while it is down.
     pub when_down: WhenDown,
+    /// BFD watches it, and how closely (RFC 5884).
+    pub bfd: Option<Pace>,
 }

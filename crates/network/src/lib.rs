@@ -39,6 +39,7 @@ pub mod spec;
 pub mod tables;
 pub mod tunnels;
 mod unwritten;
+mod watched;
 pub mod ways;
 
 pub use build::Build;
@@ -70,6 +71,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tunnels::TunnelKey;
 use unwritten::Ways;
+use watched::WatchedEnds;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -136,6 +138,8 @@ pub struct Network {
     tunnels_used: Map<(u32, u32), u16>,
     /// Tunnel ids up to this belong to earlier runs.
     tunnels_from: u16,
+    /// Who speaks BFD because LSPs are watched.
+    watched_ends: WatchedEnds,
     /// LSPs made so far: each has an address of its own.
     lsps_used: u32,
     /// Groups of LSPs of the description, by name.

@@ -275,6 +275,14 @@ impl Network {
                 },
             );
         }
+        for node in [spec.from, spec.to].into_iter().filter(|_| spec.bfd.is_some()) {
+            let end = &self.description.nodes[node];
+            let is_willing =
+                end.facts().is_own_transit() && self.watched_ends.needs_bfd(&self.description, node);
+            if !is_willing && !end.facts().foreign {
+                return on("bfd", LspProblem::NoBfd { node: end.name.clone() });
+            }
+        }
         if to.facts().foreign && to.router_id.is_none() {
             return on("to", LspProblem::ForeignTail { node: to.name.clone() });
         }
@@ -433,6 +441,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         diffserv: spec.diffserv,
         filters: spec.filters.clone(),
         when_down: spec.when_down,
+        bfd: spec.bfd,
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,
         retry_max: spec.retry_max,

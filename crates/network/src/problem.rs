@@ -124,6 +124,8 @@ base::problems! {
         OverSegment { segment: String } is Conflict, "over-segment", "its way leads over segment '{segment}': LSPs go over links between two routers";
         /// An LSP that begins at somebody else's router.
         ForeignHead { node: String, called: String } is Conflict, "foreign-head", "'{node}' is {called}: its LSPs begin there";
+        /// An LSP that is watched, of which an end does not speak BFD.
+        NoBfd { node: String } is Conflict, "lsp-without-bfd", "bfd needs both ends to speak BFD, and '{node}' does not: say 'bfd' among its protocols";
         /// An LSP that begins at what is no router.
         NoHead { node: String, called: String } is Conflict, "no-head", "'{node}' is {called}, not a router";
         /// An LSP that ends where nobody signals.
@@ -214,6 +216,8 @@ base::problems! {
         TableOfPacket { table: String } is WrongType, "table-of-packet", "table '{table}': of a packet to where?";
         /// A destination that is none.
         NoDestination { to: String } is UnknownName, "no-destination", "'{to}' is neither an address nor the name of a node";
+        /// A label that is too great for its 20 bits.
+        NoLabel { label: u32 } is OutOfRange, "path-no-label", "{label}: a label is at most 1048575";
         /// A packet between two families.
         TwoFamilies { src: String, to: String } is Conflict, "path-two-families", "a packet from {src} to {to}: both addresses are of IPv4, or both of IPv6";
         /// A router that no packet can come to.

@@ -18,6 +18,7 @@ mod ipv6;
 mod ipv6_flows;
 mod ipv6_links;
 mod ldp;
+mod lsp_bfd;
 mod lsp_ping;
 mod media;
 mod ospf;

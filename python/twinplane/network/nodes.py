@@ -49,6 +49,7 @@ class HeadEnd(Node):
         classes: Sequence[str | int] | str | int = (),
         path: Mapping[str, Any] | None = None,
         autoroute: bool = False,
+        bfd: Mapping[str, Any] | bool = False,
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
@@ -70,6 +71,9 @@ class HeadEnd(Node):
         (docs/reference/network-file.md). Both are for one LSP, not for a group. Filters override routes and
         prefixes; those of the LSP that was described first are looked at first. While the LSP is down, the
         packets of its filters go by `route`, or with ``when_down="drop"`` nowhere.
+
+        With `bfd` (true, or `interval` and `multiplier`) it fails when its end is not heard any more
+        (RFC 5884).
 
         `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
@@ -101,6 +105,7 @@ class HeadEnd(Node):
             classes=classes,
             path=path,
             autoroute=autoroute,
+            bfd=bfd,
         )
 
 

@@ -2,13 +2,17 @@
 //!
 //! - [`states`]: the state machine of a session (6.8.6); [`session`]: its variables, what it takes, says and when
 //! - `authentication`: passwords and digests (6.7)
+//! - `output`: how packets leave; `lsp`: sessions over LSPs, which begin with LSP ping (RFC 5884)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! Sessions exist because other protocols have paths watched ([`Liveness`](crate::services::Liveness)): of a single hop
-//! (RFC 5881) or of several (RFC 5883), over IPv4. Protocols that want the same path share its session (RFC 5882, 4.4).
+//! (RFC 5881), of several (RFC 5883), or over an LSP (RFC 5884). Protocols that want the same path share its session (RFC
+//! 5882, 4.4).
 //! There are no echos, and this router never asks for demand mode itself.
 
 mod authentication;
+mod lsp;
+mod output;
 pub mod section;
 pub mod session;
 mod shown;
@@ -18,20 +22,20 @@ mod tests;
 
 pub use authentication::Key;
 
+use crate::inquiry::Findings;
 use crate::machine::Chart;
 use crate::machine::State as _;
 use crate::protocol::{
-    Arrival, Change, Context, IpArrival, Known, Listen, Message, Output, Over, Protocol, Topic, UNKNOWN_KIND,
+    Arrival, Change, Context, Known, Listen, LspArrival, Output, Over, Protocol, Topic, UNKNOWN_KIND,
 };
-use crate::services::sessions::Datagram;
-use crate::services::{Pace, Services, Verdict, WatchedPath};
+use crate::services::{Pace, Services, Verdict, WatchedPath, Way};
 use base::describe::SectionDecl;
 use base::plane::Ack;
 use base::random::{Rng as _, Stream};
-use base::{Dscp, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use core::net::IpAddr;
 use serde::Serialize;
-use session::{Session, Terms};
+use session::{Role, Session, Terms};
 use states::SessionState;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::bfd::{Diag, MULTIHOP_PORT, PORT, Repr, TTL};
@@ -49,16 +53,22 @@ pub enum Event {
     /// A neighbour and this router hear each other.
     BfdUp {
         /// The neighbour's address.
-        address: Ipv4Addr,
+        address: IpAddr,
         /// The port that it is right behind; absent if routers may lie between.
         port: Option<PortId>,
+        /// The LSP that packets take there, if they take one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lsp: Option<String>,
     },
     /// A session was up, and is not any more.
     BfdDown {
         /// The neighbour's address.
-        address: Ipv4Addr,
+        address: IpAddr,
         /// The port that it is right behind; absent if routers may lie between.
         port: Option<PortId>,
+        /// The LSP that packets take there, if they take one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lsp: Option<String>,
         /// Why, in the words of RFC 5880, 4.1.
         why: &'static str,
     },
@@ -78,8 +88,10 @@ base::words! {
         Ttl = "ttl",
         /// Nobody wants the neighbour watched, or it means a session that there is not.
         NoSession = "no-session",
-        /// It has come by another port than that of its session.
+        /// It has come by another port than that of its session, or on no LSP though its session is of one.
         OtherPort = "other-port",
+        /// It means a session over an LSP, and is not of whom that was begun with (RFC 5884, 7).
+        OtherEnd = "other-end",
         /// It is authenticated, and the session is not.
         Authenticated = "authenticated",
         /// It is not authenticated, and the session is.
@@ -98,6 +110,8 @@ base::words! {
 pub struct Config {
     /// By which a session goes of whose clients nobody says anything else.
     pub terms: Terms,
+    /// Head ends of LSPs that end here may not ask for packets more often than so, in microseconds.
+    pub least_us: u32,
     /// How packets are authenticated.
     pub key: Option<Key>,
     /// Are sessions kept down, without anybody taking that for a failure?
@@ -109,7 +123,48 @@ pub struct Config {
 struct Discarded {
     packets: u64,
     /// Who sent the last of them.
-    from: Ipv4Addr,
+    from: IpAddr,
+}
+
+/// What the headers of a packet said.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    port: PortId,
+    src: IpAddr,
+    dst: IpAddr,
+    ttl: u8,
+    /// Destination port of UDP.
+    to: u16,
+    /// Was it sent to 127/8?
+    is_on_lsp: bool,
+}
+
+impl Heard {
+    fn of(arrival: &Arrival) -> Option<Heard> {
+        let to = |over: Over| match over {
+            Over::Udp { dst, .. } => Some(dst),
+            Over::Ip(_) => None,
+        };
+        match *arrival {
+            Arrival::Ip(ip) | Arrival::Lsp(LspArrival { ip, .. }) => Some(Heard {
+                port: ip.port,
+                src: ip.src.into(),
+                dst: ip.dst.into(),
+                ttl: ip.ttl,
+                to: to(ip.over)?,
+                is_on_lsp: matches!(arrival, Arrival::Lsp(_)),
+            }),
+            Arrival::Ip6(ip) => Some(Heard {
+                port: ip.port,
+                src: ip.src.into(),
+                dst: ip.dst.into(),
+                ttl: ip.hop_limit,
+                to: to(ip.over)?,
+                is_on_lsp: false,
+            }),
+            Arrival::Llc(_) => None,
+        }
+    }
 }
 
 /// A speaker of BFD.
@@ -123,6 +178,9 @@ pub struct Bfd {
     by_path: BTreeMap<WatchedPath, u32>,
     /// When which session has something to do.
     agenda: BTreeSet<(Time, u32)>,
+    /// Packets that leave when the node has said what is bound to their LSP, and the sessions that they are of.
+    inquiries: BTreeMap<u64, (u32, Vec<u8>)>,
+    inquired: u64,
     discards: BTreeMap<&'static str, Discarded>,
     outputs: VecDeque<Output>,
 }
@@ -149,6 +207,8 @@ impl Bfd {
             sessions: BTreeMap::new(),
             by_path: BTreeMap::new(),
             agenda: BTreeSet::new(),
+            inquiries: BTreeMap::new(),
+            inquired: 0,
             discards: BTreeMap::new(),
             outputs: VecDeque::new(),
         }
@@ -158,9 +218,10 @@ impl Bfd {
         if kind == CONTROL { "Control" } else { UNKNOWN_KIND }
     }
 
-    /// Its sessions, by path.
+    /// Its sessions, by path; then those of LSPs that end here, by number.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.by_path.values().filter_map(|number| self.sessions.get(number))
+        let wanted = self.by_path.values().filter_map(|number| self.sessions.get(number));
+        wanted.chain(self.sessions.values().filter(|session| matches!(session.role, Role::Tail { .. })))
     }
 
     /// The terms that the most demanding of those who want a path watched asks for (RFC 5882, 4.1).
@@ -219,15 +280,41 @@ impl Bfd {
 
     fn is_usable(services: &Services, path: WatchedPath) -> bool {
         let of_port = |port| services.interfaces.of_port(port).is_some_and(|interface| interface.up);
-        path.port.is_none_or(of_port)
+        path.port().is_none_or(of_port)
     }
 
-    /// Begins a session: its number, a random one that no other has (RFC 5880, 6.8.1).
+    /// Begins a session of a path that is watched.
     fn begin(&mut self, now: Time, context: &mut Context<'_>, path: WatchedPath, terms: Terms) -> u32 {
+        let at = match path.way {
+            Way::Hop(port) => format!("port {}", port.0),
+            Way::Routed => path.local.to_string(),
+            Way::Lsp(lsp) => lsp.to_string(),
+        };
+        let mut random = self.stream(context, &format!("{at}/{}", path.remote));
+        let role = match path.way {
+            Way::Lsp(_) => Role::Head { destination: lsp::destination(&mut random) },
+            Way::Hop(_) | Way::Routed => Role::Beside,
+        };
+        let number = self.open(now, context, (path, role), terms, random);
+        self.by_path.insert(path, number);
+        number
+    }
+
+    /// The random numbers of a session.
+    fn stream(&self, context: &Context<'_>, of: &str) -> Stream {
         let Services { interfaces, streams, .. } = &**context.services;
-        let at = path.port.map_or_else(|| path.local.to_string(), |port| format!("port {}", port.0));
-        let name = format!("{}/bfd/{}/{at}/{}", interfaces.node, self.restarts, path.remote);
-        let mut random: Stream = streams.stream(&name);
+        streams.stream(&format!("{}/bfd/{}/{of}", interfaces.node, self.restarts))
+    }
+
+    /// Opens a session: its number is a random one that no other has (RFC 5880, 6.8.1).
+    fn open(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        of: (WatchedPath, Role),
+        terms: Terms,
+        mut random: Stream,
+    ) -> u32 {
         let number = loop {
             let number = random.next_u32();
             if number != 0 && !self.sessions.contains_key(&number) {
@@ -237,8 +324,7 @@ impl Bfd {
         // RFC 5881, 4: of its own, as long as there are enough.
         let source = context.bind(None).unwrap_or(*wire::bfd::SOURCE_PORTS.start());
         let key = self.config.key.clone();
-        self.sessions.insert(number, Session::new(now, path, (source, number), terms, key, random));
-        self.by_path.insert(path, number);
+        self.sessions.insert(number, Session::new(now, of, (source, number), terms, key, random));
         number
     }
 
@@ -249,16 +335,9 @@ impl Bfd {
         what(session);
         let path = session.path;
         if session.ends.is_some_and(|ends| ends <= now) {
-            let (planned, source) = (session.planned, session.source);
-            self.agenda.remove(&(planned.unwrap_or(now), number));
-            self.sessions.remove(&number);
-            self.by_path.remove(&path);
-            context.release(source);
-            return;
+            return self.close(context, number);
         }
-        while let Some(bytes) = session.poll_packet(now) {
-            send(context, &mut self.outputs, path, session.source, bytes);
-        }
+        let packets: Vec<_> = core::iter::from_fn(|| session.poll_packet(now)).collect();
         let due = session.due();
         if due != session.planned {
             if let Some(planned) = core::mem::replace(&mut session.planned, due) {
@@ -266,38 +345,71 @@ impl Bfd {
             }
             self.agenda.extend(due.map(|due| (due, number)));
         }
-        if session.verdict != verdict || session.verdict == Verdict::Alive {
+        // Nobody here has asked for a session of an LSP that ends here.
+        let is_asked = !matches!(session.role, Role::Tail { .. });
+        if is_asked && (session.verdict != verdict || session.verdict == Verdict::Alive) {
             context.services.liveness.found(path, session.verdict);
         }
-        let (address, port) = (path.remote, path.port);
+        let (address, port) = (path.remote, path.port());
+        let lsp = || session.fec().map(|fec| fec.to_string());
         let event = match (before, session.state) {
             (SessionState::Up, SessionState::Up) => None,
-            (SessionState::Up, _) => Some(Event::BfdDown { address, port, why: session.diag.name() }),
-            (_, SessionState::Up) => Some(Event::BfdUp { address, port }),
+            (SessionState::Up, _) => {
+                Some(Event::BfdDown { address, port, lsp: lsp(), why: session.diag.name() })
+            }
+            (_, SessionState::Up) => Some(Event::BfdUp { address, port, lsp: lsp() }),
             _ => None,
         };
         let event = event.map(|event| Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
+        packets.into_iter().for_each(|bytes| self.send(context, number, bytes));
         self.outputs.extend(event);
+        self.verify(context, number);
+    }
+
+    /// Forgets a session.
+    fn close(&mut self, context: &mut Context<'_>, number: u32) {
+        let Some(session) = self.sessions.remove(&number) else { return };
+        if let Some(planned) = session.planned {
+            self.agenda.remove(&(planned, number));
+        }
+        if let Some(lsp) = session.path.lsp() {
+            context.services.bootstrap.forget(lsp);
+        }
+        if !matches!(session.role, Role::Tail { .. }) {
+            self.by_path.remove(&session.path);
+        }
+        context.release(session.source);
     }
 
     /// The session that a packet is for, or why there is none (RFC 5880, 6.8.6).
-    fn select(&self, context: &Context<'_>, ip: &IpArrival, packet: &Repr) -> Result<u32, Discard> {
-        let is_multihop = matches!(ip.over, Over::Udp { dst: MULTIHOP_PORT, .. });
+    fn select(&self, context: &Context<'_>, ip: &Heard, packet: &Repr) -> Result<u32, Discard> {
+        let is_multihop = ip.to == MULTIHOP_PORT;
         if packet.your_discriminator != 0 {
-            let path = self.sessions.get(&packet.your_discriminator).ok_or(Discard::NoSession)?.path;
-            // RFC 5881, 3: a session is bound to its interface; whatever the source says (6).
-            return match path.port {
-                None if is_multihop => Ok(packet.your_discriminator),
-                Some(port) if !is_multihop && port == ip.port => Ok(packet.your_discriminator),
-                _ => Err(Discard::OtherPort),
+            let number = packet.your_discriminator;
+            let session = self.sessions.get(&number).ok_or(Discard::NoSession)?;
+            // RFC 5881, 3: a session is bound to its interface; whatever the source says (6). RFC 5884, 7: one over an
+            // LSP is spoken to on the LSP, and answers by way of the tables.
+            let is_its_way = match (&session.role, session.path.way) {
+                (Role::Tail { .. }, _) => ip.is_on_lsp && !is_multihop,
+                (Role::Head { .. }, _) | (Role::Beside, Way::Routed | Way::Lsp(_)) => {
+                    is_multihop && !ip.is_on_lsp
+                }
+                (Role::Beside, Way::Hop(port)) => !is_multihop && !ip.is_on_lsp && port == ip.port,
             };
+            return if is_its_way { Ok(number) } else { Err(Discard::OtherPort) };
+        }
+        if ip.is_on_lsp {
+            // RFC 5884, 5: the session is told by its number alone.
+            return Err(Discard::NoSession);
         }
         if is_multihop {
             // RFC 5883, 4.1: one session between two addresses.
-            let path = WatchedPath { port: None, local: ip.dst, remote: ip.src };
+            let path = WatchedPath { way: Way::Routed, local: ip.dst, remote: ip.src };
             return self.by_path.get(&path).copied().ok_or(Discard::NoSession);
         }
-        let mut here = self.by_path.iter().filter(|(path, _)| path.port == Some(ip.port));
+        let is_here =
+            |path: &WatchedPath| path.port() == Some(ip.port) && path.remote.is_ipv4() == ip.src.is_ipv4();
+        let mut here = self.by_path.iter().filter(|(path, _)| is_here(path));
         let exact = here.clone().find(|(path, _)| path.remote == ip.src);
         // RFC 5881, 6: on a link between two the source does not tell which session it is.
         let is_between_two =
@@ -311,24 +423,39 @@ impl Bfd {
         &mut self,
         now: Time,
         context: &mut Context<'_>,
-        ip: &IpArrival,
+        ip: &Heard,
         bytes: &[u8],
     ) -> Result<(), Discard> {
-        // RFC 5881, 5: what has not this time to live has passed a router.
-        if matches!(ip.over, Over::Udp { dst: PORT, .. }) && ip.ttl != TTL {
+        // RFC 5881, 5: what has not this time to live has passed a router. On an LSP it is 1 (RFC 5884, 7).
+        if ip.to == PORT && !ip.is_on_lsp && ip.ttl != TTL {
             return Err(Discard::Ttl);
         }
         let packet = Repr::parse(bytes).map_err(|_| Discard::Malformed)?;
         let number = self.select(context, ip, &packet)?;
+        let peer = (ip.src, packet.my_discriminator);
+        if self.sessions.get(&number).is_some_and(|session| session.peer.is_some_and(|known| known != peer)) {
+            return Err(Discard::OtherEnd);
+        }
         let whole = bytes.get(..packet.buffer_len()).unwrap_or(bytes);
         let mut taken = Ok(());
-        self.touch(now, context, number, |session| taken = session.receive(now, &packet, whole));
+        let least_us = self.config.least_us;
+        self.touch(now, context, number, |session| {
+            taken = session.receive(now, &packet, whole);
+            let is_bound = session.role != Role::Beside && session.state == SessionState::Up;
+            session.peer = is_bound.then_some(peer);
+            if is_bound && matches!(session.role, Role::Tail { .. }) {
+                // Who asked for the session says how often, if the settings here do not.
+                let us = session.remote.send_us.max(least_us);
+                session.set_terms(now, Terms { send_us: us, receive_us: us, ..session.terms });
+                session.ends = None;
+            }
+        });
         taken
     }
 
     /// A port can be used, or can't.
     fn interface(&mut self, now: Time, context: &mut Context<'_>, port: PortId, up: bool) {
-        let there = self.by_path.iter().filter(|(path, _)| path.port == Some(port));
+        let there = self.by_path.iter().filter(|(path, _)| path.port() == Some(port));
         for number in there.map(|(_, number)| *number).collect::<Vec<_>>() {
             let is_shut = self.config.is_shut;
             self.touch(now, context, number, |session| match up {
@@ -341,40 +468,19 @@ impl Bfd {
     }
 }
 
-/// Sends a packet: by the port of a single hop (RFC 5881, 6), or by the tables.
-fn send(
-    context: &mut Context<'_>,
-    outputs: &mut VecDeque<Output>,
-    path: WatchedPath,
-    source: u16,
-    bytes: Vec<u8>,
-) {
-    let WatchedPath { port, local, remote } = path;
-    if let Some(port) = port {
-        let (src, dst, next) = (local, remote, Some(remote));
-        let over = Over::Udp { src: source, dst: PORT };
-        let message = Message { port, next, src, dst, over, ttl: TTL, router_alert: false, bytes };
-        outputs.push_back(Output::Message(message));
-        return;
-    }
-    let to = SocketAddr::new(IpAddr::V4(remote), MULTIHOP_PORT);
-    let from = Some(IpAddr::V4(local));
-    let datagram = Datagram { from, port: source, to, ttl: TTL, dscp: Dscp::CS6, bytes };
-    // An address that can't be sent to is one that nobody answers from.
-    let _ = context.send_datagram(datagram);
-}
-
 impl Protocol for Bfd {
     fn id(&self) -> ProtocolId {
         Bfd::ID
     }
 
     fn listens(&self) -> Vec<Listen> {
-        vec![Listen::UdpPort(PORT), Listen::UdpPort(MULTIHOP_PORT)]
+        let ports = [PORT, MULTIHOP_PORT];
+        let both = |port| [Listen::UdpPort(port), Listen::UdpPort6(port)];
+        ports.into_iter().flat_map(both).chain([Listen::Loopback]).collect()
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Watching]
+        vec![Topic::Interfaces, Topic::Watching, Topic::Offered]
     }
 
     fn speaks_on(&self, _: PortId) -> bool {
@@ -394,8 +500,8 @@ impl Protocol for Bfd {
     }
 
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
-        let Arrival::Ip(ip) = arrival else { return };
-        if let Err(why) = self.take(now, context, ip, bytes) {
+        let Some(ip) = Heard::of(arrival) else { return };
+        if let Err(why) = self.take(now, context, &ip, bytes) {
             let count = self.discards.entry(why.word()).or_insert(Discarded { packets: 0, from: ip.src });
             (count.packets, count.from) = (count.packets + 1, ip.src);
         }
@@ -422,6 +528,7 @@ impl Protocol for Bfd {
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
             Change::Watching(path) => self.watching(now, context, path),
+            Change::Offered => self.offered(now, context),
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
             Change::Restart => {
                 let restarts = self.restarts.wrapping_add(1);
@@ -429,6 +536,10 @@ impl Protocol for Bfd {
             }
             _ => {}
         }
+    }
+
+    fn handle_findings(&mut self, _: Time, context: &mut Context<'_>, findings: Findings) {
+        self.found(context, findings);
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -7,8 +7,10 @@ use crate::machine::State as _;
 use crate::services::{Verdict, WatchedPath};
 use base::random::{Rng as _, Stream};
 use base::{ProtocolId, Span, Time};
+use core::net::{IpAddr, Ipv4Addr};
 use rand::RngExt;
 use wire::bfd::{Diag, Repr, State as Said};
+use wire::lsp_ping::Fec;
 
 /// The shortest interval of a session that is not up, in microseconds (RFC 5880, 6.8.3).
 const SLOW_US: u32 = 1_000_000;
@@ -22,6 +24,25 @@ pub struct Terms {
     pub receive_us: u32,
     /// bfd.DetectMult.
     pub multiplier: u8,
+}
+
+/// What a session is at an LSP (RFC 5884).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is of no LSP.
+    Beside,
+    /// The LSP begins here: packets leave on it.
+    Head {
+        /// The address of 127/8 that they are sent to (RFC 5884, 7).
+        destination: Ipv4Addr,
+    },
+    /// The LSP ends here: packets go back by the tables.
+    Tail {
+        /// What is put on the LSP.
+        fec: Fec,
+        /// The number of the session at the head end, as LSP ping has said it.
+        offered: u32,
+    },
 }
 
 /// What the neighbour said last.
@@ -74,6 +95,8 @@ pub struct Counts {
 pub struct Session {
     /// What it watches.
     pub path: WatchedPath,
+    /// What it is at an LSP.
+    pub role: Role,
     /// The UDP port that it sends from.
     pub source: u16,
     /// bfd.LocalDiscr.
@@ -94,6 +117,10 @@ pub struct Session {
     pub clients: Vec<ProtocolId>,
     /// What happened.
     pub counts: Counts,
+    /// Who the neighbour is while the session is up, by address and number (RFC 5884, 7).
+    pub(super) peer: Option<(IpAddr, u32)>,
+    /// Packets that still go to a neighbour of an LSP that is not heard any more (RFC 7726, 2.3).
+    farewell: Option<u8>,
     /// When it is forgotten, if nobody wants it any more.
     pub(super) ends: Option<Time>,
     /// For whom it stands in the agenda.
@@ -127,7 +154,7 @@ impl Session {
     /// A session that says Down as soon as it is asked.
     pub(super) fn new(
         now: Time,
-        path: WatchedPath,
+        (path, role): (WatchedPath, Role),
         (source, discriminator): (u16, u32),
         terms: Terms,
         key: Option<Key>,
@@ -136,6 +163,7 @@ impl Session {
         let desired_us = terms.send_us.max(SLOW_US);
         Session {
             path,
+            role,
             source,
             discriminator,
             state: SessionState::Down,
@@ -155,6 +183,8 @@ impl Session {
             terms,
             clients: Vec::new(),
             counts: Counts::default(),
+            peer: None,
+            farewell: None,
             ends: None,
             planned: None,
             desired_us,
@@ -191,9 +221,15 @@ impl Session {
         matches!(self.poll, Poll::Running | Poll::Outdated)
     }
 
+    /// May packets be sent? Over an LSP only to whom a number is known: the far end finds its session by that alone
+    /// (RFC 5884, 5 and 6).
+    fn is_speaking(&self) -> bool {
+        self.role == Role::Beside || self.remote.discriminator != 0
+    }
+
     /// Are packets sent periodically (RFC 5880, 6.8.7)?
     fn is_periodic(&self) -> bool {
-        self.remote.receive_us > 0 && (!self.is_demanded() || self.is_polling())
+        self.is_speaking() && self.remote.receive_us > 0 && (!self.is_demanded() || self.is_polling())
     }
 
     /// When [`Session::expire`] or [`Session::poll_packet`] have something to do.
@@ -207,6 +243,7 @@ impl Session {
     pub(super) fn receive(&mut self, now: Time, packet: &Repr, bytes: &[u8]) -> Result<(), Discard> {
         self.authentication.take(packet, bytes)?;
         self.counts.received += 1;
+        self.farewell = None;
         let before = self.interval();
         self.remote = Remote {
             discriminator: packet.my_discriminator,
@@ -260,8 +297,10 @@ impl Session {
         if self.heard.is_some_and(|heard| heard + self.detection() <= now) {
             self.heard = None;
             let before = self.interval();
-            // RFC 5880, 6.8.1.
-            self.remote.discriminator = 0;
+            if self.role == Role::Beside {
+                // RFC 5880, 6.8.1.
+                self.remote.discriminator = 0;
+            }
             self.step(now, SessionEvent::Expired);
             self.keep_pace(now, before);
         }
@@ -312,6 +351,10 @@ impl Session {
                 self.diag = Diag::NEIGHBOR_DOWN;
             }
             _ => {}
+        }
+        if self.role != Role::Beside && next == SessionState::Down {
+            // RFC 7726, 2.3: the far end is told by the number that it had.
+            self.farewell = Some(self.terms.multiplier);
         }
         self.counts.ups += u64::from(next == SessionState::Up);
         self.counts.downs += u64::from(before == SessionState::Up);
@@ -371,6 +414,9 @@ impl Session {
     /// The packet that is to be sent now, if there is one: because it is time, because there is something new, or
     /// because the neighbour wants an answer.
     pub(super) fn poll_packet(&mut self, now: Time) -> Option<Vec<u8>> {
+        if !self.is_speaking() {
+            return None;
+        }
         let content = self.content();
         let is_new = self.said.as_ref() != Some(&content);
         if is_new && self.is_demanded() && self.said.is_some() && self.poll == Poll::Idle {
@@ -389,6 +435,28 @@ impl Session {
             self.said_at = now;
             self.next = now + self.jittered();
         }
+        self.take_leave(now);
         Some(self.authentication.emit(packet, is_new))
+    }
+
+    /// One of the last packets to an end of an LSP that is not heard any more was made.
+    fn take_leave(&mut self, now: Time) {
+        let Some(left) = self.farewell.map(|left| left.saturating_sub(1)) else { return };
+        self.farewell = Some(left).filter(|left| *left > 0);
+        if left == 0 {
+            self.remote.discriminator = 0;
+            if matches!(self.role, Role::Tail { .. }) {
+                // RFC 7726, 2.3: who was up and is down is removed; the head end asks for another. The packet in hand leaves
+                // before that.
+                self.ends = Some(now + self.interval());
+            }
+        }
+    }
+
+    /// LSP ping has said by which number the head end knows the session.
+    pub(super) fn told(&mut self, discriminator: u32) {
+        if self.remote.discriminator == 0 {
+            self.remote.discriminator = discriminator;
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! What BFD knows, as tables.
 
-use super::session::Session;
+use super::session::{Role, Session};
 use super::states::word;
 use super::{Bfd, Discarded};
 use crate::services::Verdict;
 use base::table::{RowsOf, Table, View};
 use base::{PortId, Span, Time};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 /// The tables of BFD.
 pub(super) const VIEWS: &[View] =
@@ -14,16 +14,24 @@ pub(super) const VIEWS: &[View] =
 
 base::table! {
     /// Sessions of BFD: the paths to neighbours that protocols have watched.
-    pub struct BfdSessionRow<'a> in "bfd_sessions" key ["node", "port", "local", "neighbor"]
+    pub struct BfdSessionRow<'a> in "bfd_sessions" key ["node", "port", "lsp", "local", "neighbor", "discriminator"]
     of (node: &'a str) from one: &'a Session {
         /// The router.
         node: &'a str => node,
         /// The port that the neighbour is right behind; absent if routers may lie between the two (RFC 5883).
-        port: Option<PortId> => one.path.port,
+        port: Option<PortId> => one.path.port(),
+        /// The LSP that is watched (RFC 5884), by what is put on it; absent if it is none.
+        lsp: Option<String> => one.fec().map(|fec| fec.to_string()),
+        /// `begins`: the LSP begins here. `ends`: it ends here, and the router where it begins has asked for the session.
+        lsp_end: Option<&'static str> => match one.role {
+            Role::Beside => None,
+            Role::Head { .. } => Some("begins"),
+            Role::Tail { .. } => Some("ends"),
+        },
         /// The router's own address.
-        local: Ipv4Addr => one.path.local,
-        /// The neighbour's address.
-        neighbor: Ipv4Addr => one.path.remote,
+        local: IpAddr => one.path.local,
+        /// The neighbour's address; where an LSP begins, the one that it leads to.
+        neighbor: IpAddr => one.path.remote,
         /// `up`: both hear each other. `init`: the neighbour is heard. `down`: it is not. `admin-down`: nobody wants to
         /// know, or the port is down.
         state: &'static str => word(one.state.said()),
@@ -71,13 +79,13 @@ base::table! {
         /// The router.
         node: &'a str => node,
         /// `malformed`; `ttl`: it has passed a router; `no-session`: it means none that there is; `other-port`: its
-        /// session is at another port; `authenticated`, `unauthenticated`, `wrong-type`, `wrong-key` and `replayed`:
+        /// session is at another port, or over an LSP and it is not; `other-end`: its session is over an LSP, and with another; `authenticated`, `unauthenticated`, `wrong-type`, `wrong-key` and `replayed`:
         /// its authentication is not that of the session.
         reason: &'a str => reason,
         /// How many.
         packets: u64 = "packets",
         /// Who sent the last of them.
-        from: Ipv4Addr,
+        from: IpAddr,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::session::SessionStep;
 use super::{Bgp, Peer};
 use crate::protocol::Context;
-use crate::services::{Services, WatchedPath};
+use crate::services::{Services, WatchedPath, Way};
 use base::Time;
 use base::plane::Prefix;
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ fn path(services: &Services, peer: &Peer) -> WatchedPath {
         one.ipv4()
             .is_some_and(|(address, len)| address == local && Prefix::new(address, len).contains(remote))
     });
-    WatchedPath { port: shared.map(|(port, _)| port), local, remote }
+    let way = shared.map_or(Way::Routed, |(port, _)| Way::Hop(port));
+    WatchedPath { way, local: local.into(), remote: remote.into() }
 }
 
 impl Bgp {

@@ -121,6 +121,8 @@ pub struct Config {
     pub ports: BTreeSet<PortId>,
     /// Have those watched that are heard (RFC 5882), and how closely.
     pub bfd: Option<Pace>,
+    /// Have LSPs watched that begin here (RFC 5884), and how closely.
+    pub lsp_bfd: Option<Pace>,
 }
 
 impl Config {
@@ -264,7 +266,7 @@ impl Protocol for Ldp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        let liveness = self.config.bfd.map(|_| Topic::Liveness);
+        let liveness = self.config.bfd.or(self.config.lsp_bfd).map(|_| Topic::Liveness);
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 
@@ -325,6 +327,7 @@ impl Protocol for Ldp {
             SessionEvent::Closed(why) => self.lose(now, context, session, discovery::ended(why)),
         }
         self.settle(now, context);
+        self.watch(context);
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
@@ -363,7 +366,11 @@ impl Protocol for Ldp {
                 self.labels.update(now, context.services, prefix, Cause::Route);
                 self.connect_all(now, context);
             }
-            Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
+            Change::Liveness { path, is_alive } => match path.lsp() {
+                Some(lsp) => self.on_lsp(context, lsp, is_alive),
+                None if !is_alive => self.on_dead(now, context, path),
+                None => {}
+            },
             _ => {}
         }
         self.settle(now, context);

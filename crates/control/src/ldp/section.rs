@@ -5,9 +5,9 @@ use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services, WatchSpec};
-use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
 use base::diagnostic::{At, Diagnostic};
+use base::{ProtocolId, Span};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -69,6 +69,9 @@ base::record! {
         /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone
         /// at once.
         pub bfd: WatchSpec, absent "false";
+        /// Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets to
+        /// what lies behind an LSP whose end is not heard any more go without its label.
+        pub lsp_bfd: WatchSpec, absent "false";
     }
     check LdpSpec::check;
     read by hand;
@@ -94,6 +97,7 @@ impl Default for LdpSpec {
             password: None,
             gtsm: true,
             bfd: WatchSpec::default(),
+            lsp_bfd: WatchSpec::default(),
         }
     }
 }
@@ -171,13 +175,18 @@ impl Setup for LdpSpec {
             key: self.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
             gtsm: self.gtsm,
             bfd: self.bfd.0,
+            lsp_bfd: self.lsp_bfd.0,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
         };
         Box::new(Ldp::new(known.router_id, config))
     }
 
     fn watches(&self) -> bool {
-        self.bfd.0.is_some()
+        self.bfd.0.is_some() || self.lsp_bfd.0.is_some()
+    }
+
+    fn watches_lsps(&self) -> Option<ProtocolId> {
+        self.lsp_bfd.0.map(|_| Ldp::ID)
     }
 
     fn lacks_alone(&self) -> Option<&'static str> {

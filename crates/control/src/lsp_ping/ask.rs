@@ -2,11 +2,11 @@
 
 use super::record::{Outcome, Record};
 use super::{Asked, Command, Event, LspPing, Mode, ntp};
-use crate::inquiry::{Fec, Findings, Inquiry};
+use crate::inquiry::{CLASS, Fec, Findings, Inquiry, stack};
 use crate::protocol::{Context, LspMessage, Output};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 use wire::hex::Hex;
 use wire::lsp_ping::{
@@ -14,9 +14,7 @@ use wire::lsp_ping::{
 };
 
 /// Time to live of labels where the whole LSP is tested (RFC 8029, 4.3).
-const WHOLE: u8 = 255;
-/// Traffic class of requests: that of CS6, as their IP header says.
-const CLASS: u32 = 6;
+pub(super) const WHOLE: u8 = 255;
 /// Bytes of the headers of IP, with Router Alert, and of UDP.
 const HEADERS: usize = 24 + 8;
 /// Bytes of a pad without anything behind its first one.
@@ -87,16 +85,6 @@ impl Probe {
             self.next = Some(now);
         }
     }
-}
-
-/// The entries of a label stack on the way by a leg, the top first: what stands for no label is left out.
-fn stack(leg: &Leg, ttl: u8) -> Vec<u32> {
-    let labels = leg.labels.as_slice().iter().rev().filter(|label| **label != Label::IMPLICIT_NULL);
-    let mut words: Vec<u32> = labels.map(|label| label.value() << 12 | CLASS << 9 | u32::from(ttl)).collect();
-    if let Some(last) = words.last_mut() {
-        *last |= 1 << 8;
-    }
-    words
 }
 
 /// The way by a leg, as the router at its end is to verify it (RFC 8029, 3.4).
@@ -204,10 +192,7 @@ impl LspPing {
         let (sequence, ttl) = (probe.sequence, probe.ttl);
         let known = findings.fecs.into_iter().flatten().next();
         let way = known.as_ref().and_then(|known| Some((known, known.legs.first()?)));
-        let found = way.zip(source).and_then(|((known, leg), source)| match leg.gateway {
-            IpAddr::V4(gateway) => Some((known, leg, source, gateway)),
-            IpAddr::V6(_) => None,
-        });
+        let found = way.zip(source).filter(|((_, leg), _)| leg.gateway.is_ipv4());
         let mut record = Record {
             number,
             fec: probe.command.fec.to_string(),
@@ -222,7 +207,7 @@ impl LspPing {
         {
             probe.next = Some(now + interval);
         }
-        let Some((known, leg, source, gateway)) = found else {
+        let Some(((known, leg), source)) = found else {
             self.record(record);
             return self.end(number);
         };
@@ -237,30 +222,42 @@ impl LspPing {
             self.record(record);
             return self.end(number);
         };
-        let stack = stack(leg, ttl);
-        record.labels = stack.iter().map(|word| word >> 12).collect();
+        record.labels = stack(leg, ttl).iter().map(|word| word >> 12).collect();
         record.outcome = Outcome::Unasked;
         if probe.command.reply_mode != 1 {
             let (until, fecs) = (now + probe.command.wait, probe.fecs.len());
             probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs });
             record.outcome = Outcome::Waits;
         }
-        let message = LspMessage {
-            port: leg.port,
-            gateway,
-            stack,
-            src: context.services.interfaces.router_id,
-            dst: probe.command.destination,
-            ports: (source, PORT),
-            // RFC 8029, 4.3.
-            ttl: 1,
-            router_alert: true,
-            bytes,
-        };
-        self.outputs.push_back(Output::Lsp(Box::new(message)));
+        let message = datagram(context, leg, ttl, probe.command.destination, source, bytes);
+        self.outputs.extend(message.map(|message| Output::Lsp(Box::new(message))));
         self.record(record);
         self.end(number);
     }
+}
+
+/// A request on its way by a leg; nothing if that leads to no neighbour of IPv4.
+pub(super) fn datagram(
+    context: &Context<'_>,
+    leg: &Leg,
+    ttl: u8,
+    dst: Ipv4Addr,
+    source: u16,
+    bytes: Vec<u8>,
+) -> Option<LspMessage> {
+    let IpAddr::V4(gateway) = leg.gateway else { return None };
+    Some(LspMessage {
+        port: leg.port,
+        gateway,
+        stack: stack(leg, ttl),
+        src: context.services.interfaces.router_id,
+        dst,
+        ports: (source, PORT),
+        // RFC 8029, 4.3.
+        ttl: 1,
+        router_alert: true,
+        bytes,
+    })
 }
 
 /// The next request of a probe; in a trace with the way by which it is to come, the first of which is that out of here.

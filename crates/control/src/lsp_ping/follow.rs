@@ -43,6 +43,9 @@ impl LspPing {
         if message.message_type != REPLY {
             return self.discard(Discard::Malformed);
         }
+        if self.verification_answered(&message) {
+            return;
+        }
         let (number, sequence) = (message.handle, message.sequence);
         let probe = self.probes.get_mut(&number);
         // RFC 8029, 5: the time at which the request was sent has to be the same, too.

@@ -3,6 +3,7 @@
 //!
 //! - [`command`]: what a user asks for; [`record`]: what is kept of each request
 //! - `ask`: requests that are sent; `follow`: what their replies mean, and the next hop of a trace
+//! - `verify`: LSPs that are verified for who watches them (RFC 5884)
 //! - `respond`: requests of others, and the reply; [`judge`]: what is wrong, from what both planes say (4.4)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
@@ -19,12 +20,14 @@ pub mod section;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use command::{Command, Mode};
 pub use record::Record;
 
 use crate::inquiry::{Findings, Inquiry};
-use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, UNKNOWN_KIND};
+use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, Topic, UNKNOWN_KIND};
+use crate::services::WatchedLsp;
 use ask::Probe;
 use base::describe::SectionDecl;
 use base::plane::{Ack, Prefix};
@@ -33,6 +36,7 @@ use core::net::Ipv4Addr;
 use respond::Request;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
+use verify::Verification;
 use wire::lsp_ping::{PORT, REPLY, REQUEST};
 
 /// Requests of which something is kept.
@@ -94,6 +98,8 @@ pub struct Config {
 enum Asked {
     /// A probe of that number is to send a request.
     Send(u32),
+    /// An LSP is to be verified.
+    Verify(WatchedLsp),
     /// A request of another router is to be judged.
     Judge(Box<Request>),
 }
@@ -110,6 +116,10 @@ pub struct LspPing {
     /// The greatest number of a command that was begun.
     begun: u32,
     records: VecDeque<Record>,
+    /// LSPs that are verified for who watches them.
+    verified: BTreeMap<WatchedLsp, Verification>,
+    /// How many of them there were.
+    handles: u32,
     inquiries: BTreeMap<u64, Asked>,
     inquired: u64,
     /// Requests that were answered, by return code.
@@ -141,6 +151,8 @@ impl LspPing {
             probes: BTreeMap::new(),
             begun: 0,
             records: VecDeque::new(),
+            verified: BTreeMap::new(),
+            handles: 0,
             inquiries: BTreeMap::new(),
             inquired: 0,
             answered: BTreeMap::new(),
@@ -211,6 +223,10 @@ impl Protocol for LspPing {
         vec![Listen::UdpPort(PORT), Listen::Loopback]
     }
 
+    fn subscribes(&self) -> Vec<Topic> {
+        vec![Topic::Verifying]
+    }
+
     fn speaks_on(&self, _: PortId) -> bool {
         true
     }
@@ -238,8 +254,9 @@ impl Protocol for LspPing {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, _: &mut Context<'_>) {
+    fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
         self.probes_due(now);
+        self.verify_due(now, context);
     }
 
     fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &ProtocolValue) -> bool {
@@ -253,6 +270,7 @@ impl Protocol for LspPing {
     fn handle_findings(&mut self, now: Time, context: &mut Context<'_>, findings: Findings) {
         match self.inquiries.remove(&findings.number) {
             Some(Asked::Send(number)) => self.send(now, context, number, findings),
+            Some(Asked::Verify(lsp)) => self.send_verification(now, context, lsp, findings),
             Some(Asked::Judge(request)) => self.reply(context, *request, &findings),
             None => {}
         }
@@ -260,10 +278,15 @@ impl Protocol for LspPing {
 
     fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
 
-    fn handle_change(&mut self, _: Time, _: &mut Context<'_>, change: &Change) {
-        if *change == Change::Restart {
-            let (outputs, begun) = (core::mem::take(&mut self.outputs), self.begun);
-            *self = LspPing { outputs, begun, ..LspPing::new(self.config.clone()) };
+    fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
+        match *change {
+            Change::Verifying(lsp) => self.wanted(now, context, lsp),
+            Change::Restart => {
+                let (outputs, begun, handles) =
+                    (core::mem::take(&mut self.outputs), self.begun, self.handles);
+                *self = LspPing { outputs, begun, handles, ..LspPing::new(self.config.clone()) };
+            }
+            _ => {}
         }
     }
 
@@ -272,6 +295,7 @@ impl Protocol for LspPing {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.probes.values().filter_map(Probe::due).min()
+        let verified = self.verified.values().map(Verification::due);
+        self.probes.values().filter_map(Probe::due).chain(verified).min()
     }
 }

@@ -4,6 +4,7 @@ use super::judge::{Case, Judgement};
 use super::{Discard, LspPing, is_single, ntp};
 use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
 use crate::protocol::{Context, LspArrival, Message as IpMessage, Output, Over};
+use crate::services::bootstrap::Offer;
 use crate::services::sessions::Datagram;
 use crate::services::{Beyond, Interfaces, Services};
 use base::plane::{LabelUse, Leg, NextHop};
@@ -182,6 +183,9 @@ impl LspPing {
                 (code, depth) = (code::SEE_MAPPING, 0);
             }
         }
+        if code == code::EGRESS {
+            offer(context, &request);
+        }
         self.answer(context, &request, (code, depth), tlvs);
     }
 
@@ -237,6 +241,19 @@ impl LspPing {
         let (from, to) = (Some(IpAddr::V4(own)), SocketAddr::new(to.into(), from));
         // An address that can't be sent to is one that nobody asks from.
         let _ = context.send_datagram(Datagram { from, port: PORT, to, ttl: TTL, dscp, bytes });
+    }
+}
+
+/// Tells who watches LSPs that the head end of one that ends here wants a session, if its request says so (RFC 5884, 6).
+/// The session is of what is at the bottom of the stack.
+fn offer(context: &mut Context<'_>, request: &Request) {
+    let wanted = request.message.tlvs.iter().find_map(|tlv| match tlv {
+        Tlv::BfdDiscriminator { discriminator } => Some(*discriminator),
+        _ => None,
+    });
+    if let Some((discriminator, fec)) = wanted.zip(request.fecs().last()) {
+        let from = request.arrival.ip.src;
+        context.services.bootstrap.offer(Offer { fec: fec.clone(), from, discriminator });
     }
 }
 

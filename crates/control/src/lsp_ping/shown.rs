@@ -2,14 +2,18 @@
 
 use super::LspPing;
 use super::record::{Answer, Outcome, Record, Way};
+use super::verify::Verification;
 use base::table::{RowsOf, Table, View};
 use base::{Span, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use wire::lsp_ping::{Place, code};
 
 /// The tables of LSP ping.
-pub(super) const VIEWS: &[View] =
-    &[View::of::<LspPing, LspProbeRow<'static>>(), View::of::<LspPing, LspPingCountRow<'static>>()];
+pub(super) const VIEWS: &[View] = &[
+    View::of::<LspPing, LspProbeRow<'static>>(),
+    View::of::<LspPing, LspPingCountRow<'static>>(),
+    View::of::<LspPing, LspVerificationRow<'static>>(),
+];
 
 base::table! {
     /// Requests of LSP ping and traceroute (RFC 8029) that routers have sent, the oldest first, and what was replied.
@@ -118,6 +122,31 @@ impl<'a> LspProbeRow<'a> {
 impl RowsOf<LspPing> for LspProbeRow<'static> {
     fn rows(ping: &LspPing, node: &str, to: &mut Table) {
         ping.records().for_each(|record| to.push(LspProbeRow::of_record(node, record)));
+    }
+}
+
+base::table! {
+    /// LSPs that LSP ping verifies for BFD (RFC 5884): each second until their session is up, then each minute.
+    pub struct LspVerificationRow<'a> in "lsp_verifications" key ["node", "lsp"]
+    of (node: &'a str, lsp: String) from one: &Verification {
+        /// The router where the LSP begins.
+        node: &'a str => node,
+        /// The LSP, by what is put on it.
+        lsp: String => lsp,
+        /// Requests that were sent.
+        sent: u64 = "packets",
+        /// Return code of the last reply (RFC 8029, 3.1); absent if there was none to the last request.
+        code: Option<u8>,
+        /// It in words.
+        meaning: Option<&'static str> => one.code.map(code::words),
+    }
+}
+
+impl RowsOf<LspPing> for LspVerificationRow<'static> {
+    fn rows(ping: &LspPing, node: &str, to: &mut Table) {
+        for (lsp, one) in &ping.verified {
+            to.push(LspVerificationRow::of(node, lsp.to_string(), one));
+        }
     }
 }
 

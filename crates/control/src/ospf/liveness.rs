@@ -9,7 +9,7 @@ use base::Time;
 use std::collections::BTreeMap;
 
 fn path(at: &Interface, neighbor: &Neighbor) -> WatchedPath {
-    WatchedPath { port: Some(at.port), local: at.address, remote: neighbor.address }
+    WatchedPath::hop(at.port, at.address, neighbor.address)
 }
 
 impl Ospf {
@@ -29,7 +29,7 @@ impl Ospf {
 
     /// A path is dead: the neighbour behind it is gone, as if it had been silent for too long.
     pub(super) fn on_dead(&mut self, now: Time, dead: WatchedPath) {
-        let Some(at) = dead.port.and_then(|port| self.interfaces.get(&port)) else { return };
+        let Some(at) = dead.port().and_then(|port| self.interfaces.get(&port)) else { return };
         if at.config.bfd.is_none() {
             return;
         }

@@ -288,10 +288,11 @@ impl ControlPlane {
     #[inline]
     fn tell_changes(&mut self, now: Time) {
         let Services { interfaces, rib, rib6, bandwidth, bindings, .. } = &*self.services;
-        let Services { avoided, engineering, shortcuts, liveness, labelled, .. } = &*self.services;
+        let Services { avoided, engineering, shortcuts, liveness, bootstrap, labelled, .. } = &*self.services;
         let is_routed =
             rib.is_changed() || rib6.is_changed() || bindings.is_changed() || labelled.is_changed();
-        let is_reached = interfaces.is_changed() || liveness.is_changed() || avoided.is_changed();
+        let is_watched = liveness.is_changed() || bootstrap.is_changed();
+        let is_reached = interfaces.is_changed() || is_watched || avoided.is_changed();
         let is_reserved = bandwidth.is_changed() || engineering.is_changed() || shortcuts.is_changed();
         if is_routed || is_reached || is_reserved {
             self.tell_each(now);
@@ -325,6 +326,12 @@ impl ControlPlane {
             }
             while let Some((path, is_alive)) = self.services.liveness.poll_change() {
                 changes.push_back((Topic::Liveness, Change::Liveness { path, is_alive }));
+            }
+            while let Some(lsp) = self.services.bootstrap.poll_asked() {
+                changes.push_back((Topic::Verifying, Change::Verifying(lsp)));
+            }
+            if self.services.bootstrap.poll_offered() {
+                changes.push_back((Topic::Offered, Change::Offered));
             }
             if changes.is_empty() {
                 return;

@@ -1,6 +1,7 @@
 //! What a user tells RSVP-TE: tunnels to be set up, changed and torn down.
 
 use super::Rsvp;
+use crate::services::Pace;
 use crate::services::te::{Affinities, Metric};
 use base::diffserv::LspDiffServ;
 use base::flow::FlowFilter;
@@ -79,6 +80,9 @@ pub struct TunnelSpec {
     /// head end knows its end from traffic engineering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Box<PathRequest>>,
+    /// Its LSP is watched by BFD, and how closely (RFC 5884).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bfd: Option<Pace>,
     /// What every hop is asked to reserve: the rate in the SENDER_TSPEC (RFC 2210, 3.1); 0 reserves nothing.
     pub bandwidth: Rate,
     /// Setup priority, 0 the most urgent (RFC 3209, 4.7).

@@ -156,6 +156,7 @@ impl Rsvp {
                 };
                 (place, code)
             }
+            Loss::Unheard => return self.avoid_all(index),
             Loss::Torn | Loss::TimedOut | Loss::NotSetUp | Loss::TablesFull => (None, 0),
         };
         let Some(hop) = place.and_then(|place| way.get(place)) else { return false };
@@ -163,11 +164,28 @@ impl Rsvp {
         true
     }
 
+    /// Packets are lost somewhere on the path of the LSP that carries traffic: all of its links are avoided if there is
+    /// another path without them; else a new LSP may take the same links, with other labels.
+    fn avoid_all(&mut self, index: u32) -> bool {
+        let (router_id, now) = (self.config.router_id, self.now);
+        let held = self.held_by(index);
+        let Some(tunnel) = self.tunnels.get(index) else { return false };
+        let links: Vec<Ipv4Addr> =
+            tunnel.computed.iter().flat_map(|computed| &computed.active).map(|hop| hop.near).collect();
+        let mut constraints = tunnel.constraints(held);
+        constraints.exclude.extend(&links);
+        let engineering = &mut self.services.engineering;
+        if engineering.path(now, router_id, tunnel.spec.to, &constraints).is_ok() {
+            links.into_iter().for_each(|link| engineering.distrust(now, link, Distrust::Failed));
+        }
+        true
+    }
+
     /// Something else is known of links: tunnels without an LSP try again, those whose path is broken at once take
     /// another way, and those that want the best path look for it soon.
     pub(super) fn engineering_changed(&mut self, is_lost: bool) {
         let (router_id, now) = (self.config.router_id, self.now);
-        for index in self.tunnels.indices() {
+        for index in self.tunnels.by_priority() {
             let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else {
                 continue;
             };

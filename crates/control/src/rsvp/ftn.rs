@@ -181,6 +181,10 @@ impl Rsvp {
         if let Some(before) = before {
             tunnel.retiring.push((linger, before));
         }
+        self.watch_lsp(index);
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         let id = tunnel.id();
         let offered = tunnel.offered.take();
         let carried = std::mem::replace(&mut tunnel.carried, offered.clone());
@@ -272,6 +276,7 @@ impl Rsvp {
         // Entries on their way to a new LSP are left to it.
         let offered: Option<Arc<TunnelSpec>> = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
         let carried = tunnel.carried.take();
+        self.watch_lsp(index);
         self.bar(index);
         if let Some(carried) = carried {
             let ops = self.unmap(index, &carried, offered.as_deref());

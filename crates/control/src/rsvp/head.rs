@@ -33,6 +33,8 @@ pub(super) enum Loss {
     PortDown,
     /// The tables took no entry for it.
     TablesFull,
+    /// BFD says that packets do not come out at its end, or do not come back (RFC 5884).
+    Unheard,
 }
 
 impl Loss {
@@ -46,6 +48,7 @@ impl Loss {
             Loss::TimedOut => "the reservation was not refreshed".into(),
             Loss::NotSetUp => "no reservation came in time".into(),
             Loss::PortDown => "the port to the next hop is down".into(),
+            Loss::Unheard => "its end is not heard any more (BFD)".into(),
             Loss::TablesFull => "the forwarding tables have no room".into(),
         }
     }
@@ -107,8 +110,10 @@ impl Rsvp {
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
+            bfd: spec.bfd,
             ..(*before).clone()
         } == **spec;
+        self.watch_lsp(index);
         if same_lsp {
             self.carry(index);
             self.bar(index);

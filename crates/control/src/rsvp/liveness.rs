@@ -1,10 +1,15 @@
 //! Neighbours are watched, and what depends on one that does not answer any more is given up, as after the loss of
-//! Hellos.
+//! Hellos. So is an LSP whose end is not heard any more, where its tunnel has it watched (RFC 5884).
 
 use super::Rsvp;
+use super::command::TunnelId;
 use super::event::Event;
+use super::faults::Fault;
+use super::head::Loss;
+use super::lsp::{SenderKey, SessionKey};
 use super::transport::Neighbor;
-use crate::services::WatchedPath;
+use crate::services::{WatchedLsp, WatchedPath, Way};
+use core::net::IpAddr;
 
 impl Rsvp {
     /// Are neighbours to be watched, and nobody has been told?
@@ -18,16 +23,64 @@ impl Rsvp {
         self.is_watching = true;
         for at in &self.config.interfaces {
             let Some(remote) = at.neighbor else { continue };
-            let path = WatchedPath { port: Some(at.port), local: at.address, remote };
+            let path = WatchedPath::hop(at.port, at.address, remote);
             self.services.liveness.watch(Rsvp::ID, path, pace);
+        }
+    }
+
+    /// Has the LSP watched that carries the traffic of a tunnel, if its settings say so.
+    pub(super) fn watch_lsp(&mut self, index: u32) {
+        let Some(tunnel) = self.tunnels.get(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let (before, pace) = (tunnel.watched, tunnel.spec.bfd);
+        if before.is_none() && pace.is_none() {
+            return;
+        }
+        let active = tunnel.active.and_then(|active| self.store.get(active));
+        let wanted = active.filter(|_| pace.is_some()).map(|lsp| {
+            let SessionKey { end_point, tunnel_id, extended } = lsp.session;
+            let SenderKey { address, lsp_id } = lsp.sender;
+            let way = Way::Lsp(WatchedLsp::Rsvp {
+                endpoint: end_point,
+                tunnel_id,
+                extended_tunnel_id: extended,
+                sender: address,
+                lsp_id,
+            });
+            WatchedPath { way, local: self.config.router_id.into(), remote: end_point.into() }
+        });
+        let liveness = &mut self.services.liveness;
+        if let Some(gone) = before.filter(|before| Some(*before) != wanted) {
+            liveness.unwatch(Rsvp::ID, gone);
+        }
+        if let Some((path, pace)) = wanted.zip(pace) {
+            liveness.watch(Rsvp::ID, path, pace);
+        }
+        if let Some(tunnel) = self.tunnels.get_mut(index) {
+            tunnel.watched = wanted;
         }
     }
 
     /// A path is dead.
     pub(super) fn on_dead(&mut self, dead: WatchedPath) {
-        let (Some(port), true) = (dead.port, self.config.bfd.is_some()) else { return };
-        let gone = Neighbor { port, address: dead.remote };
-        self.event(Event::NeighborDown { neighbor: dead.remote, restarted: false });
-        self.lost_beyond(|hop| hop == gone);
+        match dead.way {
+            Way::Lsp(WatchedLsp::Rsvp { endpoint, tunnel_id, lsp_id, .. }) => {
+                let index = self.tunnels.find(TunnelId { to: endpoint, id: tunnel_id });
+                let tunnel = index.and_then(|index| self.tunnels.get(index));
+                let active = tunnel.filter(|tunnel| tunnel.watched == Some(dead)).and_then(|one| one.active);
+                let is_it = |lsp: &u32| self.store.get(*lsp).is_some_and(|lsp| lsp.sender.lsp_id == lsp_id);
+                if let Some(lsp) = active.filter(is_it) {
+                    self.lose(lsp, Loss::Unheard);
+                }
+            }
+            Way::Hop(port) if self.config.bfd.is_some() => {
+                let IpAddr::V4(address) = dead.remote else { return };
+                let gone = Neighbor { port, address };
+                self.event(Event::NeighborDown { neighbor: address, restarted: false });
+                self.lost_beyond(|hop| hop == gone);
+            }
+            Way::Hop(_) | Way::Routed | Way::Lsp(_) => {}
+        }
     }
 }

@@ -88,8 +88,7 @@ impl Protocol for Rsvp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        let liveness = self.config.bfd.map(|_| Topic::Liveness);
-        [Topic::Interfaces, Topic::Engineering, Topic::Shortcuts].into_iter().chain(liveness).collect()
+        vec![Topic::Interfaces, Topic::Engineering, Topic::Shortcuts, Topic::Liveness]
     }
 
     fn speaks_on(&self, port: PortId) -> bool {

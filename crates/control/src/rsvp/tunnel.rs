@@ -5,6 +5,7 @@ use super::command::TunnelSpec;
 use super::computed::{ATTEMPTS, Computed};
 use super::slab::Slab;
 use super::states::TunnelState;
+use crate::services::WatchedPath;
 use base::{Map, Time, TimerId};
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub(super) struct Tunnel {
     pub candidate: Option<u32>,
     /// The batch that moves traffic to the candidate.
     pub moving: Option<u64>,
+    /// The LSP that BFD watches, as it was asked for.
+    pub watched: Option<WatchedPath>,
     /// LSPs that carried traffic before, and when they go.
     pub retiring: Vec<(Time, u32)>,
     /// The route of the next attempt, or of the candidate.
@@ -55,6 +58,7 @@ impl Tunnel {
             active_route: 0,
             candidate: None,
             moving: None,
+            watched: None,
             retiring: Vec::new(),
             route: 0,
             tried: 0,
@@ -141,6 +145,13 @@ impl Tunnels {
     }
     pub(super) fn indices(&self) -> Vec<u32> {
         self.slab.indices()
+    }
+    /// Tunnels by setup priority, then as they were declared: whoever may take bandwidth from others looks for a path
+    /// first (RFC 3209, 4.7.1), and so need not take it.
+    pub(super) fn by_priority(&self) -> Vec<u32> {
+        let mut all: Vec<_> = self.slab.iter().collect();
+        all.sort_unstable_by_key(|(_, tunnel)| (tunnel.spec.setup_priority, tunnel.sequence));
+        all.into_iter().map(|(index, _)| index).collect()
     }
     /// Tunnels in the order of their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Tunnel)> {

@@ -20,6 +20,7 @@
 mod avoided;
 pub mod bandwidth;
 pub mod bindings;
+pub mod bootstrap;
 pub mod distribution;
 mod groups;
 mod interfaces;
@@ -35,11 +36,12 @@ pub mod te;
 pub use avoided::Avoided;
 pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
+pub use bootstrap::Bootstrap;
 pub use groups::{FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels};
-pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedPath};
+pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedLsp, WatchedPath, Way};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
 pub use shortcuts::Shortcuts;
@@ -74,6 +76,8 @@ pub struct Services {
     pub shortcuts: Shortcuts,
     /// Which other nodes packets reach.
     pub liveness: Liveness,
+    /// LSPs that are verified for who watches them.
+    pub bootstrap: Bootstrap,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -125,6 +129,7 @@ impl Services {
             engineering: Engineering::default(),
             shortcuts: Shortcuts::default(),
             liveness: Liveness::default(),
+            bootstrap: Bootstrap::default(),
             streams,
             sessions,
         }
@@ -143,6 +148,7 @@ impl Services {
         self.engineering.restart();
         self.shortcuts = Shortcuts::default();
         self.liveness.restart();
+        self.bootstrap.restart();
         self.sessions.restart();
     }
 }

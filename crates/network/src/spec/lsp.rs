@@ -10,6 +10,7 @@ use base::flow_spec::FilterSpec;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::{ReservationStyle, WhenDown};
+use control::services::WatchSpec;
 
 base::record! {
     /// A label-switched path from one router to another, or a group of them that differ only by number.
@@ -44,6 +45,9 @@ base::record! {
         /// What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them
         /// `drop`ped.
         pub when_down: WhenDown = WhenDown::Route;
+        /// Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after an
+        /// error. Both ends have to be routers here, or speak BFD.
+        pub bfd: WatchSpec, absent "false";
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";
         /// `e-lsp`, `l-lsp AF1`, or more of it (RFC 3270).
@@ -137,6 +141,7 @@ impl LspSpec {
             diffserv: self.diffserv,
             filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
             when_down: self.when_down,
+            bfd: self.bfd.0,
         }
     }
 

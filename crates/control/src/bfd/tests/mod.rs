@@ -1,3 +1,4 @@
+mod lsp;
 mod pair;
 mod sessions;
 mod speaker;

@@ -2,7 +2,7 @@
 
 use super::super::Discard;
 use super::super::authentication::Key;
-use super::super::session::{Session, Terms};
+use super::super::session::{Role, Session, Terms};
 use super::super::states::SessionState;
 use crate::services::WatchedPath;
 use base::{PortId, Span, Streams, Time};
@@ -17,16 +17,12 @@ pub(super) fn terms(ms: u32, multiplier: u8) -> Terms {
 }
 
 pub(super) fn path() -> WatchedPath {
-    WatchedPath {
-        port: Some(PortId(0)),
-        local: Ipv4Addr::new(10, 0, 0, 1),
-        remote: Ipv4Addr::new(10, 0, 0, 2),
-    }
+    WatchedPath::hop(PortId(0), Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2))
 }
 
 pub(super) fn session(number: u32, terms: Terms, key: Option<Key>) -> Session {
     let random = Streams::new(9).stream(&format!("session {number}"));
-    Session::new(Time::ZERO, path(), (49_152, number), terms, key, random)
+    Session::new(Time::ZERO, (path(), Role::Beside), (49_152, number), terms, key, random)
 }
 
 /// A packet on its way, or one that a test looks at later.

@@ -5,26 +5,32 @@ use super::super::states::SessionState;
 use super::super::{Bfd, Event};
 use super::pair::path;
 use crate::owner::Owner;
-use crate::protocol::{Arrival, Change, Context, IpArrival, Message, Output, Over, Protocol, Setup};
+use crate::protocol::{
+    Arrival, Change, Context, Ip6Arrival, IpArrival, Message, Output, Over, Protocol, Setup,
+};
 use crate::services::{
-    Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Pace, Services, Verdict, WatchedPath,
+    Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Pace, Services, Verdict,
+    WatchedPath, Way,
 };
 use base::{Label, PortId, ProtocolId, Span, Streams, Time};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::bfd::{Diag, MULTIHOP_PORT, PORT, Repr, State};
 
 const CLIENT: ProtocolId = ProtocolId::new("client");
 const THEIRS: u32 = 77;
 
-struct Node {
+/// The neighbour, as [`path`] has it.
+const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+pub(super) struct Node {
     now: Time,
-    bfd: Box<dyn Protocol>,
-    services: Box<Services>,
+    pub(super) bfd: Box<dyn Protocol>,
+    pub(super) services: Box<Services>,
 }
 
 impl Node {
     /// Two ports: a link between two, and a segment.
-    fn new(spec: &BfdSpec) -> Node {
+    pub(super) fn new(spec: &BfdSpec) -> Node {
         let port = |n: u8, neighbor| Interface {
             kind: InterfaceKind::Port(PortId(n.into())),
             addresses: vec![InterfaceAddress { address: IpAddr::V4([10, 0, n, 1].into()), prefix_len: 24 }],
@@ -43,11 +49,14 @@ impl Node {
         Node { now: Time::ZERO, bfd, services: Box::new(services) }
     }
 
-    fn bfd(&self) -> &Bfd {
+    pub(super) fn bfd(&self) -> &Bfd {
         (&*self.bfd as &dyn core::any::Any).downcast_ref().expect("BFD")
     }
 
-    fn call(&mut self, what: impl FnOnce(&mut dyn Protocol, Time, &mut Context<'_>)) -> Vec<Output> {
+    pub(super) fn call(
+        &mut self,
+        what: impl FnOnce(&mut dyn Protocol, Time, &mut Context<'_>),
+    ) -> Vec<Output> {
         let mut context = Context { services: &mut self.services, owner: Owner(1) };
         what(&mut *self.bfd, self.now, &mut context);
         core::iter::from_fn(|| self.bfd.poll_output()).collect()
@@ -63,7 +72,7 @@ impl Node {
         self.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Watching(path)))
     }
 
-    fn run(&mut self, span: Span) -> Vec<Output> {
+    pub(super) fn run(&mut self, span: Span) -> Vec<Output> {
         let (end, mut all) = (self.now + span, Vec::new());
         while let Some(due) = self.bfd.poll_timeout().filter(|due| *due <= end) {
             self.now = self.now.max(due);
@@ -77,22 +86,22 @@ impl Node {
         self.call(|bfd, now, context| bfd.handle_message(now, context, &Arrival::Ip(arrival), bytes))
     }
 
-    fn discards(&self) -> Vec<(&'static str, u64)> {
+    pub(super) fn discards(&self) -> Vec<(&'static str, u64)> {
         self.bfd().discards.iter().map(|(why, count)| (*why, count.packets)).collect()
     }
 
-    fn session(&self) -> &super::super::session::Session {
+    pub(super) fn session(&self) -> &super::super::session::Session {
         self.bfd().sessions().next().expect("a session")
     }
 
     /// The neighbour says something about the session.
     fn say(&mut self, state: State) -> Vec<Output> {
         let packet = Repr { state, your_discriminator: self.session().discriminator, ..down() };
-        self.hear(by(0, path().remote), &packet.emit())
+        self.hear(by(0, FAR), &packet.emit())
     }
 }
 
-fn down() -> Repr {
+pub(super) fn down() -> Repr {
     Repr {
         diag: Diag::NONE,
         state: State::Down,
@@ -136,7 +145,7 @@ fn packets_of_a_single_hop_are_for_the_neighbour_alone() {
     assert_eq!(node.bfd.poll_timeout(), None, "nobody wants anything");
     let said = node.watch(path(), true);
     let message = messages(&said)[0];
-    assert_eq!((message.ttl, message.dst, message.next), (255, path().remote, Some(path().remote)));
+    assert_eq!((message.ttl, message.dst, message.next), (255, FAR, Some(FAR)));
     let Over::Udp { src, dst: PORT } = message.over else { panic!("{:?}", message.over) };
     assert!(src >= 49_152);
     let first = Repr::parse(&message.bytes).expect("a packet");
@@ -145,8 +154,7 @@ fn packets_of_a_single_hop_are_for_the_neighbour_alone() {
     let later = node.run(Span::from_secs(3));
     assert!(messages(&later).len() >= 3 && messages(&later).iter().all(|one| one.over == message.over));
     // Another path has another one.
-    let other =
-        WatchedPath { port: Some(PortId(1)), local: [10, 0, 1, 1].into(), remote: [10, 0, 1, 9].into() };
+    let other = WatchedPath::hop(PortId(1), [10, 0, 1, 1], [10, 0, 1, 9]);
     let said = node.watch(other, true);
     assert_ne!(messages(&said)[0].over, message.over);
 }
@@ -156,14 +164,14 @@ fn packets_that_are_not_taken_are_counted_by_reason() {
     let mut node = Node::new(&BfdSpec::default());
     node.watch(path(), true);
     let (number, bytes) = (node.session().discriminator, down().emit());
-    node.hear(IpArrival { ttl: 254, ..by(0, path().remote) }, &bytes);
-    node.hear(by(0, path().remote), &bytes[..23]);
+    node.hear(IpArrival { ttl: 254, ..by(0, FAR) }, &bytes);
+    node.hear(by(0, FAR), &bytes[..23]);
     node.hear(by(1, [10, 0, 1, 2].into()), &bytes);
     let up = |your_discriminator| Repr { your_discriminator, ..down() }.emit();
-    node.hear(by(0, path().remote), &up(number ^ 1));
-    node.hear(by(1, path().remote), &up(number));
+    node.hear(by(0, FAR), &up(number ^ 1));
+    node.hear(by(1, FAR), &up(number));
     let over = Over::Udp { src: 50_000, dst: MULTIHOP_PORT };
-    node.hear(IpArrival { over, ttl: 9, ..by(0, path().remote) }, &up(number));
+    node.hear(IpArrival { over, ttl: 9, ..by(0, FAR) }, &up(number));
     let expected = [("malformed", 1), ("no-session", 2), ("other-port", 2), ("ttl", 1)];
     assert_eq!(node.discards(), expected);
     assert_eq!(node.session().counts.received, 0);
@@ -176,14 +184,47 @@ fn packets_that_are_not_taken_are_counted_by_reason() {
 #[test]
 fn sessions_of_several_hops_are_those_between_two_addresses() {
     let mut node = Node::new(&BfdSpec::default());
-    let far = WatchedPath { port: None, local: [192, 0, 2, 1].into(), remote: [192, 0, 2, 9].into() };
+    let far = WatchedPath { way: Way::Routed, local: [192, 0, 2, 1].into(), remote: [192, 0, 2, 9].into() };
     node.watch(far, true);
     let over = Over::Udp { src: 50_000, dst: MULTIHOP_PORT };
-    let arrival = IpArrival { over, dst: far.local, ttl: 7, ..by(1, far.remote) };
+    let arrival = IpArrival { over, dst: [192, 0, 2, 1].into(), ttl: 7, ..by(1, [192, 0, 2, 9].into()) };
     node.hear(IpArrival { src: [192, 0, 2, 8].into(), ..arrival }, &down().emit());
     assert_eq!(node.discards(), [("no-session", 1)]);
     node.hear(arrival, &down().emit());
     assert_eq!(node.session().state, SessionState::Init);
+}
+
+/// RFC 5881, 2 and 7; RFC 5883, 5: the same between addresses of IPv6.
+#[test]
+fn neighbors_of_ipv6_are_watched_as_well() {
+    let address = |last: u16| Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last);
+    let mut node = Node::new(&BfdSpec::default());
+    let path = WatchedPath::hop(PortId(0), address(1), address(2));
+    let said = node.watch(path, true);
+    let [Output::Message6(message)] = &said[..] else { panic!("{said:?}") };
+    assert_eq!((message.hop_limit, message.dst, message.next), (255, address(2), Some(address(2))));
+    let over = Over::Udp { src: 50_000, dst: PORT };
+    let (src, dst) = (address(2), address(1));
+    let arrival = Ip6Arrival { port: PortId(0), src, dst, hop_limit: 254, over };
+    let hear = |node: &mut Node, arrival| {
+        node.call(|bfd, now, context| {
+            bfd.handle_message(now, context, &Arrival::Ip6(arrival), &down().emit())
+        })
+    };
+    hear(&mut node, arrival);
+    assert_eq!(node.discards(), [("ttl", 1)]);
+    hear(&mut node, Ip6Arrival { hop_limit: 255, ..arrival });
+    assert_eq!(node.session().state, SessionState::Init);
+    // A packet of IPv4 behind the same port is of no session of IPv6.
+    node.hear(by(0, FAR), &down().emit());
+    assert_eq!(node.discards(), [("no-session", 1), ("ttl", 1)]);
+    let global = |last: u16| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last);
+    let far = WatchedPath { way: Way::Routed, local: global(1).into(), remote: global(9).into() };
+    node.watch(far, true);
+    let (src, dst, over) = (global(9), global(1), Over::Udp { src: 50_000, dst: MULTIHOP_PORT });
+    hear(&mut node, Ip6Arrival { src, dst, over, hop_limit: 60, ..arrival });
+    let states: Vec<_> = node.bfd().sessions().map(|session| session.state).collect();
+    assert_eq!(states, [SessionState::Init; 2]);
 }
 
 #[test]

@@ -70,6 +70,7 @@ impl Bench {
             gtsm: true,
             ports: [PortId(0)].into(),
             bfd: None,
+            lsp_bfd: None,
         };
         change(&mut config);
         let to = SocketAddr::new(IpAddr::V4(OTHER), PORT);

@@ -185,6 +185,30 @@ fn without_a_path_it_says_why_and_waits_for_one() {
     assert_eq!(net.trace(0, 1), Some(vec![0, 2, 3]));
 }
 
+/// RFC 3209, 4.7.1: who may take bandwidth away comes first, and need not.
+#[test]
+fn of_lsps_without_a_path_the_better_priority_comes_first() {
+    let mut net = diamond();
+    let left = |rate: Rate| move |link: &mut TeLink| link.unreserved = [rate; 8];
+    for (link, cost) in [(1, 1), (3, 5)] {
+        announce(&mut net, link, cost, left(Rate::from_mbps(100)));
+    }
+    for (number, priority) in [(1, 7), (2, 2), (3, 2)] {
+        let patient =
+            TunnelSpec { retry_limit: None, retry_first: Span::from_secs(50), ..spec(number, 3, &[], 600) };
+        let (setup_priority, holding_priority) = (priority, priority);
+        net.tunnel(
+            0,
+            TunnelSpec { retry_max: Span::from_secs(100), setup_priority, holding_priority, ..patient },
+        );
+    }
+    net.run(100);
+    announce(&mut net, 3, 5, left(Rate::from_gbps(1)));
+    net.run(200);
+    assert_eq!([1, 2, 3].map(|number| net.trace(0, number)), [None, Some(vec![0, 2, 3]), None]);
+    assert_eq!(downs(&net), 0, "nobody was up before and had to go");
+}
+
 #[test]
 fn better_paths_are_looked_for_by_time_by_change_and_by_command() {
     let every = PathRequest { reoptimise: Some(Span::from_secs(30)), ..PathRequest::default() };

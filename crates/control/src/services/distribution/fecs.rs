@@ -54,8 +54,11 @@ pub struct KnownFec {
     /// Labels that were taken back, and the neighbours that have not released them.
     pub(super) old: Vec<(Label, BTreeSet<PeerKey>)>,
     /// Ports, neighbours and labels by which its packets leave with a label.
-    pub used: Vec<(PortId, Ipv4Addr, Label)>,
+    pub used: Vec<Used>,
 }
+
+/// A port, the neighbour's address there, and the label that it has given.
+pub(super) type Used = (PortId, Ipv4Addr, Label);
 
 fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
     Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
@@ -197,6 +200,7 @@ impl Distribution {
         let known = self.fecs.entry(prefix).or_default();
         let is_new = (known.binding != binding && binding == Some(Binding::Here))
             || (known.binding == binding && known.attributes != attributes);
+        self.is_moved |= known.used != ways.used;
         (known.binding, known.attributes, known.used) = (binding, attributes, ways.used);
         self.write(services, prefix);
         if is_new {
@@ -210,7 +214,7 @@ impl Distribution {
     }
 
     /// Writes the entries of a prefix if they are others than before.
-    fn write(&mut self, services: &mut Services, prefix: Prefix) {
+    pub(super) fn write(&mut self, services: &mut Services, prefix: Prefix) {
         let binder = self.binder();
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
         let ops = &mut self.writes.ops;
@@ -250,7 +254,7 @@ impl Distribution {
         }
         // Packets without a label need an entry only where they get one.
         let is_labelled = known.used.iter().any(|(.., label)| *label != Label::IMPLICIT_NULL);
-        let ftn = target.filter(|_| is_labelled);
+        let ftn = target.filter(|_| is_labelled && !self.dead.contains(&prefix));
         let fec = Packets::Prefix(prefix);
         match ftn {
             Some(nhlfe)
@@ -282,6 +286,7 @@ impl Distribution {
             peer.retries.remove(&prefix);
         }
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
+        self.is_moved |= !known.used.is_empty();
         known.used = Vec::new();
         if known.binding.is_some() {
             self.take_back(prefix);

@@ -8,6 +8,7 @@
 //! - `fecs`: which prefixes have a label, and their entries (3.5.7, 3.5.10)
 //! - `exchange`: labels that come, are taken back and given back (A.1.2, A.1.4, A.1.5)
 //! - `asked`: what is bound to a prefix, for whoever tests LSPs
+//! - `watched`: LSPs whose end is not heard any more (RFC 5884)
 //! - `requests`: labels on demand (A.1.1, A.1.3, A.1.8 to A.1.13)
 //! - `loops`: hop counts and path vectors (2.8)
 //!
@@ -22,6 +23,7 @@ mod peer;
 mod requests;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 pub use exchange::{Mapped, Meant};
 pub use fecs::{Binding, KnownFec};
@@ -209,6 +211,10 @@ pub struct Distribution {
     fecs: BTreeMap<Prefix, KnownFec>,
     /// Prefixes for which no label was left.
     lacking: BTreeSet<Prefix>,
+    /// LSPs whose end is not heard any more.
+    dead: BTreeSet<Prefix>,
+    /// Do packets leave by other neighbours or labels than when that was asked last?
+    is_moved: bool,
     /// Writes of tables, and what waits for them.
     writes: Waiting,
     waiting: BTreeMap<u64, Waiting>,
@@ -227,6 +233,8 @@ impl Distribution {
             peers: BTreeMap::new(),
             fecs: BTreeMap::new(),
             lacking: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            is_moved: false,
             writes: Waiting::default(),
             waiting: BTreeMap::new(),
             transaction: 0,

@@ -4,29 +4,66 @@
 //! All who want the same path watched share it. A path of which nothing is known is not dead: nobody loses a neighbour
 //! because that does not speak BFD, or because somebody has shut a session down (RFC 5882, 3.2 and 3.3).
 
+mod lsp;
 mod section;
 #[cfg(test)]
 mod tests;
 
+pub use lsp::WatchedLsp;
 pub use section::WatchSpec;
 
 use base::{PortId, ProtocolId, Span};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A way between two nodes that can be watched.
+/// How packets get to the other node of a path that is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// It is right behind this port.
+    Hop(PortId),
+    /// By the routing tables: routers may lie between.
+    Routed,
+    /// On an LSP that begins here; what comes back is routed.
+    Lsp(WatchedLsp),
+}
+
+/// A way between two nodes that can be watched. Both addresses are of IPv4, or both of IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchedPath {
-    /// The port that the other node is right behind; absent if routers may lie between the two.
-    pub port: Option<PortId>,
+    /// How packets get there.
+    pub way: Way,
     /// The node's own address.
-    pub local: Ipv4Addr,
+    pub local: IpAddr,
     /// The other node's address.
-    pub remote: Ipv4Addr,
+    pub remote: IpAddr,
+}
+
+impl WatchedPath {
+    /// The path to a node right behind a port.
+    pub fn hop(port: PortId, local: impl Into<IpAddr>, remote: impl Into<IpAddr>) -> WatchedPath {
+        WatchedPath { way: Way::Hop(port), local: local.into(), remote: remote.into() }
+    }
+
+    /// The port that the other node is right behind; absent if routers may lie between the two.
+    pub const fn port(&self) -> Option<PortId> {
+        match self.way {
+            Way::Hop(port) => Some(port),
+            Way::Routed | Way::Lsp(_) => None,
+        }
+    }
+
+    /// The LSP that packets take, if it is one.
+    pub const fn lsp(&self) -> Option<WatchedLsp> {
+        match self.way {
+            Way::Lsp(lsp) => Some(lsp),
+            Way::Hop(_) | Way::Routed => None,
+        }
+    }
 }
 
 /// How closely a path is to be watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// From a packet to the next; absent for what is usual at the node.
     pub interval: Option<Span>,
@@ -116,9 +153,9 @@ impl Liveness {
     }
 
     /// The other nodes' addresses behind a port that do not answer any more.
-    pub fn dead(&self) -> BTreeSet<(PortId, Ipv4Addr)> {
+    pub fn dead(&self) -> BTreeSet<(PortId, IpAddr)> {
         let dead = self.entries.iter().filter(|(_, entry)| entry.verdict == Verdict::Dead);
-        dead.filter_map(|(path, _)| Some((path.port?, path.remote))).collect()
+        dead.filter_map(|(path, _)| Some((path.port()?, path.remote))).collect()
     }
 
     /// What was wanted and found is lost: the node restarts.

@@ -8,7 +8,7 @@ const OTHER: ProtocolId = ProtocolId::new("other");
 
 fn path(n: u8) -> WatchedPath {
     let address = |last| Ipv4Addr::new(10, 0, n, last);
-    WatchedPath { port: Some(PortId(n.into())), local: address(1), remote: address(2) }
+    WatchedPath::hop(PortId(n.into()), address(1), address(2))
 }
 
 fn asked(all: &mut Liveness) -> Vec<WatchedPath> {

@@ -1,0 +1,119 @@
+//! Sessions over LSPs (RFC 5884, RFC 7726). The head end has LSP ping tell the far end the number of a session; the far end
+//! speaks first, by the tables, and the head end answers on the LSP.
+
+use super::output::by_tables;
+use super::session::{Role, Session};
+use super::states::SessionState;
+use super::{Bfd, Time};
+use crate::inquiry::{self, Fec, Findings};
+use crate::protocol::{Context, LspMessage, Output};
+use crate::services::bootstrap::{Offer, Wish};
+use crate::services::{WatchedPath, Way};
+use base::Span;
+use base::plane::Leg;
+use base::random::{Rng as _, Stream};
+use core::net::{IpAddr, Ipv4Addr};
+use wire::bfd::PORT;
+
+/// A session that another router has asked for, and that does not come up, is forgotten after so long; each request of
+/// LSP ping begins that time anew.
+const UNUSED: Span = Span::from_secs(10);
+
+/// An address of 127/8 to send to: a random one (RFC 5884, 7), and not that of the network itself.
+pub(super) fn destination(random: &mut Stream) -> Ipv4Addr {
+    Ipv4Addr::from(0x7f00_0000 | (random.next_u32() & 0x00ff_ffff).max(1))
+}
+
+impl Session {
+    /// What is put on its LSP, if it is of one.
+    pub fn fec(&self) -> Option<Fec> {
+        match &self.role {
+            Role::Beside => None,
+            Role::Head { .. } => self.path.lsp().map(|lsp| lsp.fec()),
+            Role::Tail { fec, .. } => Some(fec.clone()),
+        }
+    }
+}
+
+impl Bfd {
+    /// Has LSP ping ask the far end of an LSP for a session, and again and again whether the LSP still ends there (RFC
+    /// 5884, 4 and 6).
+    pub(super) fn verify(&self, context: &mut Context<'_>, number: u32) {
+        let Some(session) = self.sessions.get(&number) else { return };
+        let Some(lsp) = session.path.lsp() else { return };
+        let bootstrap = &mut context.services.bootstrap;
+        match session.state {
+            SessionState::AdminDown => bootstrap.forget(lsp),
+            state => {
+                let is_up = state == SessionState::Up;
+                bootstrap.ask(lsp, Wish { discriminator: number, is_up });
+            }
+        }
+    }
+
+    /// Other routers want sessions for LSPs that end here: LSP ping has found that they do.
+    pub(super) fn offered(&mut self, now: Time, context: &mut Context<'_>) {
+        while let Some(Offer { fec, from, discriminator }) = context.services.bootstrap.poll_offer() {
+            if discriminator == 0 || self.config.is_shut {
+                continue;
+            }
+            let remote = IpAddr::V4(from);
+            let is_it = |session: &Session| {
+                let of = Role::Tail { fec: fec.clone(), offered: discriminator };
+                session.role == of && session.path.remote == remote
+            };
+            // RFC 7726, 2.1: one for each number of a head end.
+            let known = self.sessions.iter().find(|(_, session)| is_it(session)).map(|(number, _)| *number);
+            let number = known.unwrap_or_else(|| {
+                let local = IpAddr::V4(context.services.interfaces.router_id);
+                let path = WatchedPath { way: Way::Routed, local, remote };
+                let random = self.stream(context, &format!("{fec}/{from}/{discriminator}"));
+                let role = Role::Tail { fec, offered: discriminator };
+                self.open(now, context, (path, role), self.config.terms, random)
+            });
+            self.touch(now, context, number, |session| {
+                session.told(discriminator);
+                session.ends = (session.state != SessionState::Up).then_some(now + UNUSED);
+            });
+        }
+    }
+
+    /// The node has said what is bound to the LSP of a packet.
+    pub(super) fn found(&mut self, context: &mut Context<'_>, findings: Findings) {
+        let Some((number, bytes)) = self.inquiries.remove(&findings.number) else { return };
+        let Some(session) = self.sessions.get(&number) else { return };
+        let bound = findings.fecs.into_iter().flatten().next();
+        match session.role {
+            Role::Head { destination } => {
+                let leg = bound.as_ref().and_then(|bound| bound.legs.first());
+                let message = leg.and_then(|leg| on_lsp(context, session, leg, destination, bytes));
+                self.outputs.extend(message.map(|message| Output::Lsp(Box::new(message))));
+            }
+            // RFC 7726, 2.3: the session goes with the LSP.
+            Role::Tail { .. } if !bound.is_some_and(|bound| bound.is_egress) => self.close(context, number),
+            Role::Tail { .. } | Role::Beside => by_tables(context, session, bytes),
+        }
+    }
+}
+
+/// A packet on an LSP (RFC 5884, 7).
+fn on_lsp(
+    context: &Context<'_>,
+    session: &Session,
+    leg: &Leg,
+    dst: Ipv4Addr,
+    bytes: Vec<u8>,
+) -> Option<LspMessage> {
+    let IpAddr::V4(gateway) = leg.gateway else { return None };
+    Some(LspMessage {
+        port: leg.port,
+        gateway,
+        stack: inquiry::stack(leg, u8::MAX),
+        src: context.services.interfaces.router_id,
+        dst,
+        ports: (session.source, PORT),
+        ttl: 1,
+        router_alert: false,
+        bytes,
+    })
+}

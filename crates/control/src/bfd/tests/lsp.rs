@@ -1,0 +1,96 @@
+//! Sessions over LSPs, at the far end (RFC 5884, RFC 7726).
+
+use super::speaker::{Node, down};
+use crate::inquiry::{Fec, FecMapping, Findings, GivenBy};
+use crate::protocol::{Arrival, Change, IpArrival, LspArrival, Output, Over};
+use crate::services::bootstrap::Offer;
+use base::{PortId, Span};
+use core::net::Ipv4Addr;
+use wire::bfd::{PORT, Repr, State};
+
+const HEAD: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
+const FEC: Fec = Fec::LdpIpv4 { prefix: Ipv4Addr::new(192, 0, 2, 1), length: 32 };
+
+/// LSP ping has found that an LSP ends here, whose head end has a session of this number.
+fn offer(node: &mut Node, discriminator: u32) {
+    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD, discriminator });
+    node.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Offered));
+}
+
+/// A packet on the LSP, from a source, by a number to the session of a number.
+fn hear(node: &mut Node, src: Ipv4Addr, (from, to): (u32, u32), state: State) -> Vec<Output> {
+    let over = Over::Udp { src: 50_000, dst: PORT };
+    let dst = Ipv4Addr::new(127, 8, 9, 10);
+    let ip = IpArrival { port: PortId(1), src, dst, ttl: 1, router_alert: false, over };
+    let arrival = Arrival::Lsp(LspArrival::new(ip, &[]).expect("no labels"));
+    let packet = Repr { state, my_discriminator: from, your_discriminator: to, ..down() };
+    node.call(|bfd, now, context| bfd.handle_message(now, context, &arrival, &packet.emit()))
+}
+
+fn up(node: &mut Node) -> u32 {
+    offer(node, 7);
+    let number = node.session().discriminator;
+    hear(node, HEAD, (7, number), State::Init);
+    assert_eq!(node.session().state.said(), State::Up);
+    number
+}
+
+#[test]
+fn each_number_of_a_head_end_has_a_session() {
+    let mut node = Node::new(&Default::default());
+    for discriminator in [7, 8, 7, 0] {
+        offer(&mut node, discriminator);
+    }
+    let sessions: Vec<_> = node.bfd().sessions().collect();
+    assert_eq!(sessions.len(), 2, "what is said twice is one wish, and 0 is no number");
+    // It speaks first, with the number of the head end (RFC 5884, 6).
+    assert!(sessions.iter().all(|session| session.counts.sent == 1 && session.remote.discriminator >= 7));
+    let number = sessions[0].discriminator;
+    hear(&mut node, HEAD, (7, 0), State::Down);
+    hear(&mut node, HEAD, (7, number ^ 1), State::Down);
+    assert_eq!(node.discards(), [("no-session", 2)], "sessions are told by their number alone");
+    // Nobody answers, and LSP ping does not ask again.
+    node.run(Span::from_secs(30));
+    assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
+}
+
+#[test]
+fn who_the_other_end_is_does_not_change_while_the_session_is_up() {
+    let mut node = Node::new(&Default::default());
+    let number = up(&mut node);
+    hear(&mut node, HEAD, (9, number), State::Down);
+    hear(&mut node, Ipv4Addr::new(192, 0, 2, 8), (7, number), State::Down);
+    assert_eq!(node.discards(), [("other-end", 2)]);
+    assert_eq!(node.session().state.said(), State::Up);
+}
+
+#[test]
+fn the_far_end_forgets_a_session_that_was_up() {
+    let mut node = Node::new(&Default::default());
+    up(&mut node);
+    let before = node.session().counts.sent;
+    node.run(Span::from_secs(4));
+    assert_eq!(node.session().state.said(), State::Down);
+    assert!(node.session().counts.sent > before, "the head end is told by its number");
+    node.run(Span::from_secs(10));
+    assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
+}
+
+#[test]
+fn a_session_goes_with_its_fec() {
+    let mut node = Node::new(&Default::default());
+    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD, discriminator: 7 });
+    let asked = node.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Offered));
+    let [Output::Inquire(inquiry)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(inquiry.fecs, [FEC]);
+    let findings = |fec| Findings { number: inquiry.number, labels: Vec::new(), fecs: vec![fec] };
+    let known = FecMapping::egress(GivenBy::Ldp, None);
+    node.call(|bfd, now, context| bfd.handle_findings(now, context, findings(Some(known))));
+    assert_eq!(node.bfd().sessions().count(), 1);
+    let later = node.run(Span::from_secs(2));
+    let inquiry = later.iter().find_map(|one| if let Output::Inquire(one) = one { Some(one) } else { None });
+    let number = inquiry.expect("a packet that is to leave").number;
+    let gone = Findings { number, labels: Vec::new(), fecs: vec![None] };
+    node.call(|bfd, now, context| bfd.handle_findings(now, context, gone));
+    assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
+}

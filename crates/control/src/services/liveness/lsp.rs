@@ -1,0 +1,45 @@
+//! LSPs that are watched from their head end (RFC 5884).
+
+use crate::inquiry::Fec;
+use base::plane::Prefix;
+use core::fmt;
+use core::net::Ipv4Addr;
+
+/// An LSP, as the protocol knows it that gives its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WatchedLsp {
+    /// One of RSVP-TE, by session and sender (RFC 3209, 4.6).
+    Rsvp {
+        /// The address of the tail end.
+        endpoint: Ipv4Addr,
+        /// Tunnel id of the session.
+        tunnel_id: u16,
+        /// Extended tunnel id of the session.
+        extended_tunnel_id: Ipv4Addr,
+        /// The address of the head end.
+        sender: Ipv4Addr,
+        /// Which LSP of the tunnel.
+        lsp_id: u16,
+    },
+    /// That of a prefix to which LDP gives labels.
+    Ldp(Prefix),
+}
+
+impl WatchedLsp {
+    /// As LSP ping has it (RFC 8029, 3.2).
+    pub const fn fec(self) -> Fec {
+        match self {
+            WatchedLsp::Rsvp { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id } => {
+                let extended_tunnel_id = extended_tunnel_id.to_bits();
+                Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id }
+            }
+            WatchedLsp::Ldp(prefix) => Fec::LdpIpv4 { prefix: prefix.address(), length: prefix.len() },
+        }
+    }
+}
+
+impl fmt::Display for WatchedLsp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fec().fmt(f)
+    }
+}
