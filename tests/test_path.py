@@ -11,6 +11,7 @@ import pytest
 import twinplane as tp
 from twinplane.cli.path_table import packet, print_path
 from twinplane.errors import TwinplaneError
+from twinplane.lab.following import follow
 
 ARGUMENTS: tuple[Any, ...] = (None, None, None, None, None)
 
@@ -127,3 +128,24 @@ def test_it_is_printed_for_people(net: tp.Network, capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert any("lsp east" in line and "filter" in line for line in lines), lines
     assert any(line.split()[:2] == ["else", "fib"] for line in lines), lines
+
+
+def test_a_way_is_followed_from_router_to_router(net: tp.Network) -> None:
+    """Each router of a lab is asked alone: together they say what the network says of the whole way."""
+    asked_of = []
+
+    def ask(name: str, of: dict[str, Any]) -> Any:
+        node = net.node(name)
+        if not isinstance(node, tp.Router):
+            return None
+        asked_of.append(name)
+        return node.owner.path(node, of).to_dict(as_series=False)
+
+    a = net.node("a")
+    assert isinstance(a, tp.Router)
+    for to, dscp in (("there", "EF"), ("there", None), ("10.9.9.9", None)):
+        of = {"to": to, "src": "here", **({"dscp": dscp} if dscp else {})}
+        assert follow("a", of, ask) == a.path(to, src="here", dscp=dscp).to_dict(as_series=False)
+    assert asked_of == ["a", "b", "c", "a", "c", "a"]
+    with pytest.raises(TwinplaneError, match="1048576: a label is at most 1048575"):
+        ask("a", {"to": "there", "labels": [1 << 20]})

@@ -120,6 +120,7 @@ fn asked(src: Ipv4Addr, dst: Ipv4Addr, &(_, dscp, protocol, port): &Packet) -> P
         src_port: None,
         dst_port: ports,
         dscp: base::Dscp::new(dscp),
+        labels: Vec::new(),
     }
 }
 
@@ -234,6 +235,7 @@ fn a_filter_overrides_a_mapping_and_a_route() {
             src_port: None,
             dst_port: None,
             dscp: base::Dscp::new(dscp),
+            labels: Vec::new(),
         };
         network::tables::json(&network.path(first, &spec).expect("a view")).expect("JSON")
     };
@@ -286,6 +288,7 @@ fn a_packet_that_can_not_be_is_refused() {
         src_port: None,
         dst_port: None,
         dscp: None,
+        labels: Vec::new(),
     };
     let mut refused =
         |from: usize, spec: &PacketSpec| network.path(from, spec).expect_err("a refusal").to_string();

@@ -189,6 +189,48 @@ def exec_(
 
 
 @app.command()
+def path(
+    node: Annotated[str, typer.Argument(help="The router where the packet begins, or comes from outside.")],
+    to: Annotated[str, typer.Argument(help="Where it goes: an address, or a node.")],
+    src: Annotated[str | None, typer.Option(help="The source, an address or a node.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="tcp, udp, icmp or a number.")] = None,
+    src_port: Annotated[int | None, typer.Option(help="The source port.")] = None,
+    dst_port: Annotated[int | None, typer.Option(help="The destination port.")] = None,
+    dscp: Annotated[str | None, typer.Option(help="The code point, such as EF.")] = None,
+    in_lab: InLab = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print which table decides on a packet at each router of its way, and what it overrides.
+
+    `twinplane lab path pe1 10.2.0.2 --dscp EF`
+    """
+    import json
+
+    from ..frames import Columns
+    from ..lab.control import Control, find_socket, sockets
+    from ..lab.following import follow
+    from .node_tables import rows
+    from .path_table import packet, print_path
+
+    asked = packet("path", to, node, src, protocol, src_port, dst_port, dscp)
+    assert asked is not None
+    find_socket(in_lab, node)
+    known = sockets(in_lab)
+    (lab,) = {lab for lab, router in known if router == node}
+    routers = {router: where for (of, router), where in known.items() if of == lab}
+
+    def ask(router: str, of: dict[str, Any]) -> Columns | None:
+        if router not in routers:
+            return None
+        with Control(routers[router], router) as control:
+            columns: Columns = control.ask("path", of)
+        return columns
+
+    found = follow(node, asked, ask)
+    typer.echo(json.dumps(rows(found))) if as_json else print_path(found)
+
+
+@app.command()
 def restart(
     node: Annotated[str, typer.Argument(help="A router.")],
     in_lab: InLab = None,

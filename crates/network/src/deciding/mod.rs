@@ -76,7 +76,7 @@ impl Network {
             return Err(Diagnostic::new(RunProblem::TwoFamilies { src, to }).into());
         }
         let mut at = self.entrance(from, to)?;
-        let mut frame = Frame::from_bytes(&packet::frame(&packet.between(src, to)));
+        let mut frame = Frame::from_bytes(&packet::frame(&packet.between(src, to), &packet.labels));
         let mut table = Rows::new();
         for hop in 1..HOPS_MAX {
             address(&mut frame, MacAddr::of_port(NodeId(at.node as u32), at.port));

@@ -1,12 +1,14 @@
 //! The packet whose way is asked for: what users say of it, and its bytes.
 
-use base::Dscp;
+use crate::problem::RunProblem;
 use base::describe::Protocol;
 use base::diagnostic::Diagnostic;
 use base::flow::{FlowFilter, FlowKey};
 use base::flow_spec::FilterProblem;
+use base::{Dscp, Label};
 use core::net::IpAddr;
 use wire::checksum;
+use wire::ethernet::EtherType;
 
 base::record! {
     /// A packet whose way is asked for; nothing is sent.
@@ -24,6 +26,8 @@ base::record! {
         pub dst_port: Option<u16>, absent "0";
         /// Code point, by name or number.
         pub dscp: Option<Dscp>, absent "0";
+        /// Labels that it comes with, outermost first: as it comes from another router.
+        pub labels: Vec<u32> = Vec::new(), absent "none";
     }
     check PacketSpec::check;
 }
@@ -36,6 +40,11 @@ const ICMP: u8 = 1;
 impl PacketSpec {
     /// Refuses ports of packets that have none.
     fn check(&self) -> Result<(), Diagnostic> {
+        if let Some((place, label)) =
+            self.labels.iter().enumerate().find(|(_, one)| **one > Label::MAX.value())
+        {
+            return Err(Diagnostic::new(RunProblem::NoLabel { label: *label }).at(place).at("labels"));
+        }
         if self.src_port.or(self.dst_port).is_none() {
             return Ok(());
         }
@@ -57,9 +66,9 @@ impl PacketSpec {
     }
 }
 
-/// The Ethernet frame of a packet of a flow, with room for addresses in front. What lies behind the IP header are its
-/// ports, and zeros.
-pub fn frame(flow: &FlowKey) -> Vec<u8> {
+/// The Ethernet frame of a packet of a flow below labels, the outermost first, with room for addresses in front. What lies
+/// behind the IP header are its ports, and zeros; the class in the labels is the upper half of the code point.
+pub fn frame(flow: &FlowKey, labels: &[u32]) -> Vec<u8> {
     let (from, to) = flow.ports.unwrap_or_default();
     let mut payload = [0; 20];
     payload[..2].copy_from_slice(&from.to_be_bytes());
@@ -87,5 +96,13 @@ pub fn frame(flow: &FlowKey) -> Vec<u8> {
         _ => debug_assert!(false, "both addresses are of one family"),
     }
     bytes.extend(payload);
+    if let Some(bottom) = labels.len().checked_sub(1) {
+        let class = u32::from(flow.dscp.value()) >> 3;
+        let word = |(place, label): (usize, &u32)| {
+            label << 12 | class << 9 | u32::from(place == bottom) << 8 | u32::from(TTL)
+        };
+        let stack = labels.iter().enumerate().map(word).flat_map(u32::to_be_bytes);
+        bytes.splice(12..14, EtherType::MPLS.0.to_be_bytes().into_iter().chain(stack));
+    }
     bytes
 }
