@@ -87,6 +87,7 @@ def details(name: str) -> dict[str, Any]:
                 entry["status"] = ask(one, node_name, "status")
                 lsps += heads(one, node_name)
                 apart += not_adjacent(one, node_name, speakers)
+                apart += not_reached(node_name, _bgp_routes(one, node_name))
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
         else:
@@ -174,6 +175,29 @@ def not_adjacent(one: State, name: str, speakers: set[str]) -> list[str]:
         state = "down" if row["state"] == "down" else "not adjacent"
         said.append(f"router {name} is {state} by OSPF on its link to {row['towards']}{why}")
     return said
+
+
+def not_reached(name: str, routes: list[dict[str, Any]]) -> list[str]:
+    """Next hops of BGP to which no route of a router leads, a sentence each: such routes are not used."""
+    counted: dict[str, int] = {}
+    for row in routes:
+        if not row["is_reached"] and row["next_hop"] is not None:
+            counted[row["next_hop"]] = counted.get(row["next_hop"], 0) + 1
+    return [
+        f"router {name} has no route to {hop}, next hop of BGP: {_not_used(count)}"
+        for hop, count in sorted(counted.items())
+    ]
+
+
+def _not_used(count: int) -> str:
+    return "the route with it is not used" if count == 1 else f"the {count} routes with it are not used"
+
+
+def _bgp_routes(one: State, name: str) -> list[dict[str, Any]]:
+    """What a router knows by BGP; nothing if it does not speak it."""
+    if _description(one).get("nodes", {}).get(name, {}).get("bgp") is None:
+        return []
+    return rows(ask(one, name, "table", "bgp_routes"))
 
 
 def _speakers(one: State) -> set[str]:
