@@ -68,11 +68,8 @@ fn who_the_other_end_is_does_not_change_while_the_session_is_up() {
 fn the_far_end_forgets_a_session_that_was_up() {
     let mut node = Node::new(&Default::default());
     up(&mut node);
-    let before = node.session().counts.sent;
-    node.run(Span::from_secs(4));
-    assert_eq!(node.session().state.said(), State::Down);
-    assert!(node.session().counts.sent > before, "the head end is told by its number");
-    node.run(Span::from_secs(10));
+    let said = node.run(Span::from_secs(20));
+    assert!(!said.is_empty(), "the head end is told by its number");
     assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
 }
 
