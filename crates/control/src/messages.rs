@@ -20,9 +20,6 @@ pub struct MessageBin {
     pub count: u32,
 }
 
-/// Message types have one byte, so there are at most as many as this.
-const KINDS: usize = 256;
-
 /// Counts that are kept at most. When there are more, bins become twice as wide.
 const BINS_MAX: usize = 1 << 17;
 
@@ -31,8 +28,8 @@ const BINS_MAX: usize = 1 << 17;
 pub struct Messages {
     /// The bin that counts now.
     bin: u64,
-    /// What is in it: by kind, those received and those sent.
-    counts: Box<[[u32; 2]; KINDS]>,
+    /// What is in it, in no order: of the few kinds that come within 10 ms.
+    counts: Vec<(Direction, u8, u32)>,
     /// Bins that are over, by their first unit, direction and kind.
     bins: BTreeMap<(u64, Direction, u8), u32>,
     /// Width of a bin in units of [`BIN_PS`]: a power of two. Bins are named by their first unit.
@@ -41,7 +38,7 @@ pub struct Messages {
 
 impl Default for Messages {
     fn default() -> Self {
-        Messages { bin: 0, counts: Box::new([[0; 2]; KINDS]), bins: BTreeMap::new(), width: 1 }
+        Messages { bin: 0, counts: Vec::new(), bins: BTreeMap::new(), width: 1 }
     }
 }
 
@@ -50,16 +47,18 @@ impl Messages {
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
         let bin = (now.0 / BIN_PS) & !(self.width - 1);
         if bin != self.bin {
-            for (key, count) in self.current() {
-                *self.bins.entry(key).or_default() += count;
+            for (direction, kind, count) in self.counts.drain(..) {
+                *self.bins.entry((self.bin, direction, kind)).or_default() += count;
             }
-            *self.counts = [[0; 2]; KINDS];
             self.bin = bin;
             if self.bins.len() > BINS_MAX {
                 self.widen();
             }
         }
-        self.counts[usize::from(kind)][direction as usize] += 1;
+        match self.counts.iter_mut().find(|one| (one.0, one.1) == (direction, kind)) {
+            Some(one) => one.2 += 1,
+            None => self.counts.push((direction, kind, 1)),
+        }
     }
 
     fn widen(&mut self) {
@@ -80,12 +79,7 @@ impl Messages {
 
     /// What is in the bin that counts now.
     fn current(&self) -> BTreeMap<(u64, Direction, u8), u32> {
-        let directions = [Direction::Received, Direction::Sent];
-        let kinds = self.counts.iter().zip(0u8..=u8::MAX);
-        let all = kinds.flat_map(|(counts, kind)| {
-            directions.map(|direction| ((self.bin, direction, kind), counts[direction as usize]))
-        });
-        all.filter(|&(_, count)| count > 0).collect()
+        self.counts.iter().map(|&(direction, kind, count)| ((self.bin, direction, kind), count)).collect()
     }
 
     /// All counts, by time.
