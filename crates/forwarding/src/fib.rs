@@ -3,8 +3,8 @@
 //! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
 //! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth.
 //!
-//! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has a cache
-//! line of its own once a packet has taken it; until then all prefixes of one length and with the same route share what
+//! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has cache
+//! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share what
 //! is known of them.
 
 use crate::classed::ClassList;

@@ -269,8 +269,8 @@ impl Database {
         None
     }
 
-    /// Looks through all instances for those that are too old, the first to become so first. Instances are replaced long
-    /// before they are: no order of their ages is kept.
+    /// Looks through all instances for those that are too old, the first to become so first. Instances are replaced
+    /// long before they are: no order of their ages is kept.
     fn find_ageing(&mut self, now: Time) {
         let mut all: Vec<(Time, LsaKey)> = Vec::new();
         let mut next = Time::MAX;
