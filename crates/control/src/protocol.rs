@@ -228,8 +228,8 @@ pub struct LlcMessage {
     pub bytes: Vec<u8>,
 }
 
-/// A UDP datagram in IPv4 that a protocol sends along an LSP, whatever the tables say: by this port, with these labels.
-/// What is longer than the port takes is not sent.
+/// A message in IPv4 that a protocol sends along an LSP, whatever the tables say: by this port, with these labels. What
+/// is longer than the port takes is not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LspMessage {
     /// The port by which it leaves.
@@ -241,15 +241,15 @@ pub struct LspMessage {
     pub stack: Vec<u32>,
     /// IP source.
     pub src: Ipv4Addr,
-    /// IP destination, of 127/8.
+    /// IP destination: of 127/8 where the LSP is tested, else whom the message is for.
     pub dst: Ipv4Addr,
-    /// Source and destination port.
-    pub ports: (u16, u16),
+    /// What carries it above IP.
+    pub over: Over,
     /// IP time to live.
     pub ttl: u8,
     /// Put the Router Alert option in (RFC 2113).
     pub router_alert: bool,
-    /// What follows the UDP header.
+    /// What follows the IP header, or the UDP header.
     pub bytes: Vec<u8>,
 }
 

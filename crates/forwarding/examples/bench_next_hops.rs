@@ -58,7 +58,7 @@ fn tables(over: Over) -> Result<Forwarding, TableError> {
     }
     let members: Box<[Member]> = match over {
         Over::Single => Box::new([]),
-        Over::Protected => Box::new([Member { leg: leg(1), backup: Some(leg(2)) }]),
+        Over::Protected => Box::new([Member { leg: leg(1), backup: Some(leg(2).into()) }]),
         Over::Group(count) => (1..=count).map(|port| Member { leg: leg(port), backup: None }).collect(),
     };
     let group = GroupId(1);

@@ -10,7 +10,7 @@ use crate::hash::{Seed, mix};
 use crate::tables::Forwarding;
 use base::Label;
 use base::device::DropReason;
-use base::plane::{GroupId, LabelStack, Leg, MEMBERS_MAX, Member, TableError};
+use base::plane::{Backup, GroupId, LabelStack, Leg, MEMBERS_MAX, Member, TableError};
 use base::random::fnv1a;
 use core::hint::select_unpredictable;
 
@@ -21,6 +21,8 @@ pub(crate) struct Way {
     pub(crate) adjacency: u32,
     /// Labels put on above those of the entry.
     pub(crate) labels: LabelStack,
+    /// What takes the place of the entry's outermost label.
+    pub(crate) swap: Option<Label>,
 }
 
 /// The way that was found for a packet.
@@ -30,6 +32,8 @@ pub(crate) struct Chosen<'a> {
     pub(crate) adjacency: u32,
     /// Labels put on above those of the entry, the last of them outermost.
     pub(crate) labels: &'a [Label],
+    /// What takes the place of the entry's outermost label.
+    pub(crate) swap: Option<Label>,
 }
 
 /// What a choice between members reads.
@@ -88,10 +92,10 @@ impl Forwarding {
     pub(crate) fn way(&self, index: u32, flow: impl FnOnce() -> u64) -> Result<Chosen<'_>, DropReason> {
         let next_hop = self.adjacencies.get(index).ok_or(DropReason::NoAdjacency)?;
         match next_hop.group() {
-            None => Ok(Chosen { adjacency: index, labels: &[] }),
+            None => Ok(Chosen { adjacency: index, labels: &[], swap: None }),
             Some(place) => {
                 let way = self.way_of_group(place, flow())?;
-                Ok(Chosen { adjacency: way.adjacency, labels: way.labels.as_slice() })
+                Ok(Chosen { adjacency: way.adjacency, labels: way.labels.as_slice(), swap: way.swap })
             }
         }
     }
@@ -124,7 +128,9 @@ impl Forwarding {
     }
 
     pub(crate) fn group_set(&mut self, id: GroupId, members: &[Member]) -> Result<(), TableError> {
-        let legs = || members.iter().flat_map(|member| core::iter::once(&member.leg).chain(&member.backup));
+        let legs = || members.iter().flat_map(|member| {
+            core::iter::once(&member.leg).chain(member.backup.as_ref().map(|backup| &backup.leg))
+        });
         let twice = members.iter().enumerate().any(|(n, one)| members[..n].iter().any(|m| m.leg == one.leg));
         if members.is_empty()
             || members.len() > MEMBERS_MAX
@@ -136,6 +142,11 @@ impl Forwarding {
         if legs().any(|leg| leg.labels.as_slice().contains(&Label::IMPLICIT_NULL)) {
             return Err(TableError::ReservedLabel);
         }
+        let swaps = members.iter().filter_map(|member| member.backup?.swap);
+        let odd = |label: &Label| label.is_reserved() && ![Label::IMPLICIT_NULL, Label::EXPLICIT_NULL].contains(label);
+        if swaps.into_iter().any(|label| odd(&label)) {
+            return Err(TableError::ReservedLabel);
+        }
         for leg in legs() {
             self.port_config(leg.port)?;
         }
@@ -143,7 +154,11 @@ impl Forwarding {
         let mut group = Group { id, ..Group::default() };
         for member in members {
             let way = self.take_leg(&member.leg)?;
-            let backup = member.backup.as_ref().map(|leg| self.take_leg(leg)).transpose()?;
+            let backup = member.backup.as_ref();
+            let backup = backup.map(|backup| {
+                self.take_leg(&backup.leg).map(|way| Way { swap: backup.swap, ..way })
+            });
+            let backup = backup.transpose()?;
             group.candidates.push(Candidate { key: key_of(&member.leg, seed), adjacency: way.adjacency });
             group.ways.push((way, backup));
         }
@@ -202,7 +217,7 @@ impl Forwarding {
     fn take_leg(&mut self, leg: &Leg) -> Result<Way, TableError> {
         let config = self.port_config(leg.port)?;
         let adjacency = self.adjacencies.acquire(leg.port, leg.gateway, &config);
-        Ok(Way { adjacency, labels: leg.labels })
+        Ok(Way { adjacency, labels: leg.labels, swap: None })
     }
 
     /// The group that the next hop at `index` is, if it is one.
@@ -221,7 +236,8 @@ impl Forwarding {
         let place = self.adjacencies.get(index).and_then(|a| a.group());
         let Some(group) = place.and_then(|place| self.groups.get(place as usize)) else { return Vec::new() };
         let member = |(way, backup): &Choice| {
-            Some(Member { leg: self.leg_of(way)?, backup: backup.as_ref().and_then(|b| self.leg_of(b)) })
+            let other = |way: &Way| Some(Backup { leg: self.leg_of(way)?, swap: way.swap });
+            Some(Member { leg: self.leg_of(way)?, backup: backup.as_ref().and_then(other) })
         };
         group.ways.iter().filter_map(member).collect()
     }

@@ -58,7 +58,7 @@ impl Forwarding {
     ) -> Result<PortId, Exception> {
         let ip = ip_header(frame)?;
         let missing = PuntReason::NoAdjacency { port, gateway };
-        if !self.ports.get(port).ok_or(missing)?.config.up {
+        if !self.ports.get(port).ok_or(missing)?.up {
             return Err(DropReason::PortDown.into());
         }
         let adjacency = self.adjacencies.find(port, gateway).ok_or(missing)?;

@@ -30,7 +30,11 @@ pub(crate) struct Port {
     pub(crate) short: u64,
     /// The longest packet that may leave now: the MTU, or 0 while the port is down. One comparison with it says both.
     pub(crate) room: u32,
-    pub(crate) config: PortConfig,
+    mtu: u32,
+    mac: MacAddr,
+    pub(crate) up: bool,
+    /// Does what lies beyond answer?
+    pub(crate) trusted: bool,
 }
 
 const _: () = assert!(size_of::<Port>() == 64);
@@ -47,13 +51,32 @@ impl Port {
         key: NO_KEY,
         short: NO_KEY,
         room: 0,
-        config: PortConfig { mac: MacAddr([0; 6]), mtu: 0, up: false },
+        mac: MacAddr([0; 6]),
+        mtu: 0,
+        up: false,
+        trusted: true,
     };
 
     /// Says whether frames may take the short way if the port is up. Those for the address of a group never do.
     pub(crate) fn set_short(&mut self, short: bool) {
-        let is_group = self.config.mac.0[0] & GROUP != 0;
-        self.short = if short && self.config.up && !is_group { self.key } else { NO_KEY };
+        let is_group = self.mac.0[0] & GROUP != 0;
+        self.short = if short && self.up && !is_group { self.key } else { NO_KEY };
+    }
+
+    /// As it was configured.
+    pub(crate) const fn config(&self) -> PortConfig {
+        PortConfig { mac: self.mac, mtu: self.mtu, up: self.up }
+    }
+
+    /// May packets be forwarded by it?
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        self.up && self.trusted
+    }
+
+    /// Has the fast path see what the configuration says.
+    fn settle(&mut self) {
+        self.room = if self.is_usable() { self.mtu } else { 0 };
     }
 
     /// Counts a frame of `bytes` that is handed to the egress.
@@ -93,9 +116,17 @@ impl Ports {
         let key = mac_key(config.mac);
         let moved = port.key != key;
         port.key = key;
-        port.room = if config.up { config.mtu } else { 0 };
-        port.config = config;
+        (port.mac, port.mtu, port.up) = (config.mac, config.mtu, config.up);
+        port.settle();
         moved
+    }
+
+    /// Says whether what lies beyond a port answers; nothing if there is no such port.
+    pub(crate) fn trust(&mut self, id: PortId, trusted: bool) -> Option<()> {
+        let port = self.0.get_mut(id.index()).filter(|port| port.is_there())?;
+        port.trusted = trusted;
+        port.settle();
+        Some(())
     }
 
     #[inline]
@@ -106,7 +137,7 @@ impl Ports {
     /// Can frames leave by the port?
     #[inline]
     pub(crate) fn is_up(&self, id: PortId) -> bool {
-        self.0.get(id.index()).is_some_and(|port| port.config.up)
+        self.0.get(id.index()).is_some_and(Port::is_usable)
     }
 
     /// The record of a port, which may be one that is not there: then no address is its key, and nothing fits through.

@@ -130,6 +130,7 @@ impl Forwarding {
                 self.find_way_in(port);
                 Ok(())
             }
+            TableOp::PortTrust { port, trusted } => self.ports.trust(port, trusted).ok_or(TableError::NoPort),
             TableOp::IlmSet { label, nhlfe } => self.ilm_set(label, &nhlfe),
             TableOp::IlmRemove { label } => {
                 let old = self.ilm.remove(label).ok_or(TableError::NoEntry)?;
@@ -195,7 +196,7 @@ impl Forwarding {
     }
 
     pub(crate) fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
-        Ok(self.ports.get(port).ok_or(TableError::NoPort)?.config)
+        Ok(self.ports.get(port).ok_or(TableError::NoPort)?.config())
     }
 
     fn ilm_set(&mut self, label: Label, nhlfe: &Nhlfe) -> Result<(), TableError> {

@@ -112,6 +112,8 @@ pub struct PortRow {
     pub port: PortId,
     /// As the control plane configured it last.
     pub config: PortConfig,
+    /// Does what lies beyond it answer, as far as control has said? Nothing is forwarded by it otherwise.
+    pub trusted: bool,
     /// What went through it.
     pub counters: PortCounters,
 }
@@ -241,7 +243,12 @@ impl Forwarding {
 
     /// Ports, sorted by number.
     pub fn ports(&self) -> impl Iterator<Item = PortRow> {
-        self.ports.iter().map(|(port, p)| PortRow { port, config: p.config, counters: p.counters })
+        self.ports.iter().map(|(port, p)| PortRow {
+            port,
+            config: p.config(),
+            trusted: p.trusted,
+            counters: p.counters,
+        })
     }
 
     /// What went through one port.
@@ -251,7 +258,12 @@ impl Forwarding {
 
     /// How one port is configured.
     pub fn port(&self, port: PortId) -> Option<PortConfig> {
-        Some(self.ports.get(port)?.config)
+        Some(self.ports.get(port)?.config())
+    }
+
+    /// Are packets forwarded by a port: is it up, and does what lies beyond answer?
+    pub fn is_usable(&self, port: PortId) -> bool {
+        self.ports.is_up(port)
     }
 
     /// Counts a frame that the node sends by itself and that no table was asked for (ARP).

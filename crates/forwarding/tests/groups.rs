@@ -176,7 +176,7 @@ fn an_entropy_label_alone_decides() {
 #[test]
 fn one_write_is_enough_for_a_port_that_goes_down() {
     const COUNT: u32 = 100_000;
-    let protected = |leg| Member { leg, backup: Some(self::leg(2, &[900])) };
+    let protected = |leg| Member { leg, backup: Some(self::leg(2, &[900]).into()) };
     let mut tables = tables(1, group(&[protected(leg(1, &[]))]));
     let equal = GroupId(6);
     tables

@@ -102,7 +102,7 @@ fn one_write_is_enough_for_a_port_that_goes_down() {
     let alone = |port| Member { leg: leg(port), backup: None };
     let backed = Member {
         leg: leg(1),
-        backup: Some(Leg { labels: LabelStack::new(&[label(900)]).expect("one"), ..leg(2) }),
+        backup: Some(Leg { labels: LabelStack::new(&[label(900)]).expect("one"), ..leg(2) }.into()),
     };
     for (group, members) in [(equal, vec![alone(1), alone(3)]), (protected, vec![backed])] {
         tables.apply(&TableOp::GroupSet { group, members: members.into() }).expect("a group");

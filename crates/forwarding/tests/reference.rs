@@ -47,6 +47,7 @@ impl Naive {
             | TableOp::FtnSet { fec: Fec::Prefix6(_), .. }
             | TableOp::FtnRemove { fec: Fec::Prefix6(_) } => unreachable!("IPv6 has tests of its own"),
             TableOp::PortSet { port, config } => self.ports.insert(port, config).is_some(),
+            TableOp::PortTrust { .. } => unreachable!("no program distrusts a port"),
             TableOp::IlmSet { label, nhlfe } => self.ilm.insert(label.value(), nhlfe).is_some(),
             TableOp::IlmRemove { label } => self.ilm.remove(&label.value()).is_some(),
             TableOp::FtnSet { fec: Fec::Prefix(p), nhlfe } => self.ftn.insert(p, nhlfe).is_some(),

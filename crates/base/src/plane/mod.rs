@@ -16,7 +16,7 @@ mod unwritten;
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use ip_prefix::IpPrefix;
 pub use label_use::LabelUse;
-pub use next_hop::{Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
+pub use next_hop::{Backup, Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
 pub use prefix6::Prefix6;
 pub use stack::LabelStack;
@@ -146,6 +146,15 @@ pub enum TableOp {
         port: PortId,
         /// Replaces the whole configuration that the port had.
         config: PortConfig,
+    },
+    /// Says whether what lies beyond a port answers. While it does not, the members of groups on the port give way to
+    /// their backups, as if the port were down, and no other packet is forwarded there; what the node itself sends,
+    /// such as the packets that find the far end out, still leaves.
+    PortTrust {
+        /// A port of this device; [`TableError::NoPort`] if there is none of that number.
+        port: PortId,
+        /// Does the far end answer? It is taken to until this is said.
+        trusted: bool,
     },
     /// Puts an entry in the incoming label map.
     IlmSet {

@@ -4,6 +4,7 @@
 
 use super::{LabelStack, Nhlfe};
 use crate::ids::PortId;
+use crate::label::Label;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,24 @@ pub struct Leg {
     pub gateway: IpAddr,
 }
 
+/// What is taken in the place of a leg that can't be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Backup {
+    /// The way: to a merge point, it puts the label of the LSP there on.
+    pub leg: Leg,
+    /// The label that takes the place of the outermost one of the entry, where the far end of the backup knows the
+    /// packet by another label than the far end of the leg does (RFC 4090, 3.2); implicit null takes that one off.
+    /// Absent where both far ends are the same router.
+    #[serde(default)]
+    pub swap: Option<Label>,
+}
+
+impl From<Leg> for Backup {
+    fn from(leg: Leg) -> Backup {
+        Backup { leg, swap: None }
+    }
+}
+
 /// A member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
@@ -60,7 +79,7 @@ pub struct Member {
     pub leg: Leg,
     /// What they take while that port is down and this one's is up; the other members take them if absent.
     #[serde(default)]
-    pub backup: Option<Leg>,
+    pub backup: Option<Backup>,
 }
 
 /// The most members of a group. The time to choose one grows with their number.

@@ -48,7 +48,7 @@ impl TableOp {
     /// The table that the operation writes.
     pub const fn table(&self) -> Table {
         match self {
-            TableOp::PortSet { .. } => Table::Ports,
+            TableOp::PortSet { .. } | TableOp::PortTrust { .. } => Table::Ports,
             TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => Table::Neighbors,
             TableOp::GroupSet { .. } | TableOp::GroupRemove { .. } => Table::Groups,
             TableOp::ReplicationSet { .. } | TableOp::ReplicationRemove { .. } => Table::Replications,

@@ -6,7 +6,7 @@ use super::session::{Role, Session};
 use super::states::SessionState;
 use super::{Bfd, Time};
 use crate::inquiry::{self, Fec, Findings};
-use crate::protocol::{Context, LspMessage, Output};
+use crate::protocol::{Context, LspMessage, Output, Over};
 use crate::services::bootstrap::{Offer, Wish};
 use crate::services::{WatchedPath, Way};
 use base::Span;
@@ -111,7 +111,7 @@ fn on_lsp(
         stack: inquiry::stack(leg, u8::MAX),
         src: context.services.interfaces.router_id,
         dst,
-        ports: (session.source, PORT),
+        over: Over::Udp { src: session.source, dst: PORT },
         ttl: 1,
         router_alert: false,
         bytes,

@@ -3,7 +3,7 @@
 use super::record::{Outcome, Record};
 use super::{Asked, Command, Event, LspPing, Mode, ntp};
 use crate::inquiry::{CLASS, Fec, Findings, Inquiry, stack};
-use crate::protocol::{Context, LspMessage, Output};
+use crate::protocol::{Context, LspMessage, Output, Over};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
 use core::net::{IpAddr, Ipv4Addr};
@@ -252,7 +252,7 @@ pub(super) fn datagram(
         stack: stack(leg, ttl),
         src: context.services.interfaces.router_id,
         dst,
-        ports: (source, PORT),
+        over: Over::Udp { src: source, dst: PORT },
         // RFC 8029, 4.3.
         ttl: 1,
         router_alert: true,

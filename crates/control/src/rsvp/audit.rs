@@ -20,6 +20,8 @@ pub struct Audit {
     pub reserved: Vec<(PortId, Rate)>,
     /// Ports that still list a holder of bandwidth.
     pub holders: usize,
+    /// Groups of next hops with a bypass as backup.
+    pub groups: usize,
     /// Timers that have been set and have neither expired nor been taken back.
     pub timers: usize,
     /// Batches of table writes that were not acknowledged.
@@ -50,6 +52,7 @@ impl Rsvp {
             labels: self.held.labels,
             reserved: reserved.map(|link| (link.interface.port, Rate(link.total()))).collect(),
             holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),
+            groups: self.protections.groups(),
             timers: self.wheel.len(),
             transactions: self.tables.pending(),
             transport: self.transport.audit(),

@@ -7,7 +7,8 @@
 use super::Rsvp;
 use super::lsp::Lsp;
 use crate::services::{FIRST_OF_TUNNELS, Route, Source};
-use base::plane::{GroupId, Leg, Member, NextHop, Prefix, TableOp};
+use base::Label;
+use base::plane::{GroupId, LabelStack, Leg, Member, NextHop, Prefix, TableOp};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 
@@ -16,16 +17,31 @@ const PREFERENCE: u8 = 7;
 
 /// The group of the tunnel that was declared as number `sequence`.
 pub(super) const fn group(sequence: u64) -> GroupId {
-    GroupId(FIRST_OF_TUNNELS + (sequence % (1 << 28)) as u32)
+    GroupId(FIRST_OF_TUNNELS + (sequence % (1 << 27)) as u32)
 }
 
 impl Rsvp {
     /// The write by which the group of a tunnel leads along an LSP.
     pub(super) fn lead(&self, sequence: u64, lsp: &Lsp) -> Option<TableOp> {
         let nhlfe = self.nhlfe_of(lsp);
-        let NextHop::Via { port, gateway } = nhlfe.next_hop else { return None };
-        let leg = Leg { labels: nhlfe.push, port, gateway };
-        Some(TableOp::GroupSet { group: group(sequence), members: [Member { leg, backup: None }].into() })
+        let (leg, backup) = match nhlfe.next_hop {
+            NextHop::Via { port, gateway } => (Leg { labels: nhlfe.push, port, gateway }, None),
+            // The group that protects it, with its labels put on here: a group has no group below it.
+            NextHop::Group(_) => {
+                let (_, members) = self.members_for(lsp)?;
+                let member = members.first()?;
+                let below = |leg: Leg, swap: Option<Label>| {
+                    let own = swap.or_else(|| nhlfe.push.as_slice().last().copied());
+                    let own = own.filter(|label| *label != Label::IMPLICIT_NULL);
+                    let labels: Vec<Label> = own.into_iter().chain(leg.labels.as_slice().iter().copied()).collect();
+                    Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
+                };
+                let backup = member.backup.and_then(|backup| below(backup.leg, backup.swap));
+                (below(member.leg, None)?, backup.map(Into::into))
+            }
+            _ => return None,
+        };
+        Some(TableOp::GroupSet { group: group(sequence), members: [Member { leg, backup }].into() })
     }
 
     /// The write that takes the group of a tunnel out; no route leads there any more.

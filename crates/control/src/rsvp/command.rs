@@ -1,6 +1,6 @@
 //! What a user tells RSVP-TE: tunnels to be set up, changed and torn down.
 
-use super::Rsvp;
+use super::{Bypass, ProtectionRequest, Rsvp};
 use crate::services::Pace;
 use crate::services::te::{Affinities, Metric};
 use base::diffserv::LspDiffServ;
@@ -95,6 +95,13 @@ pub struct TunnelSpec {
     pub record_route: bool,
     /// Record the label of each hop as well (RFC 3209, 4.4.1.3).
     pub record_labels: bool,
+    /// What its LSPs ask of the routers on their way, if one after them fails (RFC 4090); nothing if absent. Labels are
+    /// recorded then, whatever `record_labels` says (RFC 4090, 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<ProtectionRequest>,
+    /// It is a bypass tunnel: what it protects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass: Option<Box<Bypass>>,
     /// Destinations whose packets take the tunnel.
     pub carries: Vec<Prefix>,
     /// Routes to what lies behind the end of the tunnel lead through it, as far as a routing protocol knows (RFC 3906).

@@ -246,6 +246,8 @@ impl Rsvp {
     /// Is the LSP that carries a tunnel's traffic what the tunnel asks for, but perhaps not on the best path?
     pub(super) fn is_satisfied(&self, index: u32) -> bool {
         let tunnel = self.tunnels.get(index).filter(|tunnel| tunnel.is_computed());
+        // One that is led around a failure is to be moved, however good its path was.
+        let tunnel = tunnel.filter(|tunnel| tunnel.repaired.is_none() || tunnel.repaired != tunnel.active);
         let active = tunnel.and_then(|tunnel| Some((tunnel, self.store.get(tunnel.active?)?)));
         active.is_some_and(|(tunnel, lsp)| {
             let spec = &tunnel.spec;

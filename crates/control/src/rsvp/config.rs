@@ -1,5 +1,6 @@
 //! How one RSVP speaker is set up.
 
+use super::ProtectionConfig;
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
 use crate::services::Pace;
 use base::plane::{TcSource, TtlModel};
@@ -126,6 +127,8 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Have neighbours watched (RFC 5882), and how closely.
     pub bfd: Option<Pace>,
+    /// How LSPs that ask for protection are protected here.
+    pub protection: ProtectionConfig,
     /// Keys of the ports whose messages are signed (RFC 2747).
     pub integrity: Vec<PortKeys>,
     /// Calendar time at time zero, in nanoseconds since 1970: sequence numbers of signed messages follow it. Absent in
@@ -160,6 +163,7 @@ impl Default for Config {
             refresh_reduction: None,
             hello: None,
             bfd: None,
+            protection: ProtectionConfig::DECLARED,
             integrity: Vec::new(),
             calendar_ns: None,
             limits: Limits::default(),

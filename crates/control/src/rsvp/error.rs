@@ -230,7 +230,9 @@ impl Rsvp {
             .zip(error.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
         let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
-            self.counters.discard(Discard::NoState);
+            if !keys.is_some_and(|(session, sender)| self.error_from_around(&session, &sender, spec)) {
+                self.counters.discard(Discard::NoState);
+            }
             return;
         };
         if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {

@@ -3,7 +3,7 @@
 use super::Rsvp;
 use super::command::TunnelId;
 use base::protocol_value::{ProtocolType, ProtocolValue};
-use base::{Label, ProtocolId};
+use base::{Label, PortId, ProtocolId};
 use core::net::Ipv4Addr;
 use serde::Serialize;
 
@@ -59,6 +59,24 @@ pub enum Event {
         from_lsp: u16,
         /// The LSP that carries it now.
         to_lsp: u16,
+    },
+    /// An LSP goes on around a failure; its head end, which tells of it, looks for another way (RFC 4090, 6.5.1).
+    LspRepaired {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
+        lsp_id: u16,
+        /// The router that leads it around, the point of local repair.
+        node: Ipv4Addr,
+    },
+    /// A link failed here, and LSPs go on through a bypass tunnel.
+    LspsDiverted {
+        /// The name of the bypass.
+        bypass: String,
+        /// The port that they left by.
+        port: PortId,
+        /// How many LSPs.
+        lsps: u32,
     },
     /// A neighbour answers Hellos.
     NeighborUp {

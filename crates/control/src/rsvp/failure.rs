@@ -9,6 +9,7 @@ use super::head::Loss;
 use super::lsp::Role;
 use super::outbox::{self, Sending};
 use super::path::View;
+use super::protection::Protections;
 use super::slab::NIL;
 use super::states::PathEvent;
 use super::store::Store;
@@ -16,6 +17,7 @@ use super::tables::Held;
 use super::transport::Neighbor;
 use super::tunnel::Tunnels;
 use base::{PortId, Wheel};
+use std::collections::BTreeMap;
 use wire::rsvp::error_code;
 
 impl Rsvp {
@@ -24,6 +26,7 @@ impl Rsvp {
             link.up = true;
         }
         self.transport.port_up(self.now, port);
+        self.restore_later(port);
     }
 
     /// The port can't be used: what lies beyond it is gone.
@@ -32,6 +35,7 @@ impl Rsvp {
             link.up = false;
         }
         self.transport.port_down(self.now, port);
+        self.not_restored(port);
         self.lost_beyond(|hop| hop.port == port);
     }
 
@@ -40,26 +44,37 @@ impl Rsvp {
     /// Path state from there is torn down towards the egress, reservations from there towards the ingress; the
     /// ingress is told by a PathErr, unless the routing table knows another way (RFC 2205, 3.6).
     pub(super) fn lost_beyond(&mut self, gone: impl Fn(Neighbor) -> bool) {
+        let mut diverted = BTreeMap::new();
         for index in self.store.indices() {
             let Some(lsp) = self.store.get(index) else {
                 self.counters.faults.note(Fault::NoLsp);
                 continue;
             };
-            if lsp.role() != Role::Head && gone(lsp.prev_hop) {
+            let (from, to) = (lsp.role() != Role::Head && gone(lsp.prev_hop), lsp.next_hop.filter(|hop| gone(*hop)));
+            if from && !self.holds(index) {
                 self.send_path_tear(index);
                 self.remove_lsp(index, PathEvent::PreviousHopLost);
-            } else if lsp.next_hop.is_some_and(&gone) {
-                if lsp.role() == Role::Head {
-                    self.lose(index, Loss::PortDown);
-                } else {
-                    self.repair(index);
+                continue;
+            }
+            let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
+            let (chosen, head) = (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
+            match chosen.filter(|_| self.is_repairable(lsp)) {
+                Some(chosen) => {
+                    if !lsp.is_diverted() {
+                        *diverted.entry((chosen.bypass, hop.port)).or_insert(0) += 1;
+                    }
+                    self.divert(index);
                 }
+                None if lsp.is_diverted() => self.undivertible(index),
+                None if head => self.lose(index, Loss::PortDown),
+                None => self.repair(index),
             }
         }
+        self.tell_diverted(&diverted);
     }
 
     /// The next hop of an LSP is gone: another one, or none.
-    fn repair(&mut self, index: u32) {
+    pub(super) fn repair(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
@@ -142,6 +157,7 @@ impl Rsvp {
         self.store = Store::default();
         self.tunnels = Tunnels::default();
         self.held = Held::default();
+        self.protections = Protections::default();
         self.autorouted.clear();
         self.wheel = Wheel::new();
         self.tables.forget();

@@ -19,11 +19,12 @@ impl Rsvp {
         if role == Role::Egress {
             return Some(FecMapping::egress(GivenBy::RsvpTe, lsp.in_label));
         }
-        let leg = lsp.next_hop.filter(|_| lsp.is_reserved()).map(|hop| Leg {
+        let direct = lsp.next_hop.filter(|_| lsp.is_reserved() && !lsp.is_diverted()).map(|hop| Leg {
             labels: LabelStack::one(lsp.out_label),
             port: hop.port,
             gateway: hop.address.into(),
         });
+        let leg = direct.or_else(|| self.way_around(lsp));
         let legs = leg.into_iter().collect();
         Some(FecMapping { by: GivenBy::RsvpTe, given: lsp.in_label, is_egress: false, legs, is_spoken: true })
     }

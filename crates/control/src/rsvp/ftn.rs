@@ -112,6 +112,7 @@ impl Rsvp {
             };
             let ops = self.map_to(lsp, sequence, &carried);
             self.write_ftn(ops);
+            self.bypass_changed(index);
         }
     }
 
@@ -122,7 +123,12 @@ impl Rsvp {
             return Vec::new();
         };
         let nhlfe = self.nhlfe_of(state);
+        let group = self.members_for(state);
         let lead = if spec.autoroute { self.lead(sequence, state) } else { None };
+        if let (Some((group, members)), Some(prefix)) = (group, spec.carries.first()) {
+            // Whoever follows the bindings sees what is in the group.
+            self.services.bindings.set_members(IpPrefix::V4(*prefix), group, Some(members));
+        }
         let own = |fec: &Fec| match *fec {
             Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, nhlfe),
             Fec::Prefix6(prefix) => self.bind(IpPrefix::V6(prefix), sequence, carried(fec, nhlfe)),
@@ -212,6 +218,7 @@ impl Rsvp {
             self.confirm(lsp, receiver);
         }
         self.arm_tunnel(index);
+        self.bypass_changed(index);
     }
 
     /// What the tunnel carries may have changed.
@@ -285,6 +292,7 @@ impl Rsvp {
         self.autoroute();
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
         self.event(Event::LspDown { tunnel: id, lsp_id, reason: reason.into() });
+        self.bypass_changed(index);
         self.tear_down(lsp);
     }
 }

@@ -16,7 +16,7 @@ use super::{Rsvp, Timer};
 use base::{Span, Time};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
-use wire::rsvp::error_code;
+use wire::rsvp::error_code::{self, notify};
 
 /// Why an LSP has to go, as its head end sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,7 @@ impl Rsvp {
                 self.lsp_lost(lost.lsp, lost.why);
             }
         }
+        self.end_groups();
     }
 
     /// Sets a tunnel up, or changes it.
@@ -88,6 +89,7 @@ impl Rsvp {
             if spec.autoroute {
                 self.services.shortcuts.add(spec.to);
             }
+            self.guard(index);
             self.bar(index);
             self.signal(index);
             return;
@@ -96,6 +98,7 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         let before = std::mem::replace(&mut tunnel.spec, Arc::clone(spec));
+        self.guard(index);
         match (before.autoroute, spec.autoroute) {
             (false, true) => self.services.shortcuts.add(spec.to),
             (true, false) => self.services.shortcuts.remove(spec.to),
@@ -141,6 +144,7 @@ impl Rsvp {
         self.abandon_candidate(index);
         self.drop_active(index, "removed");
         self.drop_retiring(index);
+        self.unguard(index);
         let removed = self.tunnels.remove(index);
         if let Some(tunnel) = removed.as_ref().filter(|tunnel| tunnel.spec.autoroute) {
             self.services.shortcuts.remove(id.to);
@@ -262,6 +266,9 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         let id = tunnel.id();
+        if let Loss::Error { node, code: error_code::NOTIFY, value: notify::LOCALLY_REPAIRED } = why {
+            return self.lsp_repaired(index, lsp, node);
+        }
         if let Loss::Error { node, code, value } = why {
             self.event(Event::LspError { tunnel: id, lsp_id, node, code, value });
             // A notification changes nothing (RFC 3209, 7.3).
@@ -305,6 +312,30 @@ impl Rsvp {
             tunnel.retiring.retain(|entry| entry.1 != lsp);
             self.tear_down(lsp);
         }
+    }
+
+    /// A router leads an LSP around a failure: traffic flows, and a better way is looked for (RFC 4090, 6.5.2, global
+    /// reversion).
+    fn lsp_repaired(&mut self, index: u32, lsp: u32, node: Ipv4Addr) {
+        let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
+        let Some(id) = self.tunnels.get(index).map(|tunnel| tunnel.id()) else { return };
+        self.event(Event::LspRepaired { tunnel: id, lsp_id, node });
+        let why = Loss::Error { node, code: error_code::NOTIFY, value: notify::LOCALLY_REPAIRED };
+        self.blame(index, lsp, why);
+        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.active == Some(lsp)) else { return };
+        tunnel.repaired = Some(lsp);
+        if tunnel.state.has_candidate() {
+            return;
+        }
+        tunnel.begin_round();
+        tunnel.failures = 0;
+        if !tunnel.is_computed() {
+            // The route that just failed is not the first to be tried.
+            tunnel.route = tunnel.active_route.min(tunnel.routes() - 1);
+            tunnel.next_route();
+            tunnel.tried = 0;
+        }
+        self.signal(index);
     }
 
     /// The timer of a tunnel went off.

@@ -9,13 +9,15 @@ use super::faults::Fault;
 use super::lsp::{Lsp, SenderKey, SessionKey};
 use super::outbox::Sending;
 use super::path::View;
+use super::protection::ProtectionRequest;
 use super::route::Ero;
 use super::states::PathState;
 use super::transport::Neighbor;
 use crate::services::te::NoPath;
 use base::PortId;
 use wire::rsvp::{
-    Adspec, ControlledLoadFragment, General, SenderTspec, SessionAttribute, TokenBucket, error_code,
+    Adspec, ControlledLoadFragment, FastReroute, General, Object, SenderTspec, SessionAttribute, TokenBucket,
+    Unknown, error_code,
 };
 
 /// Why a new LSP was not signalled.
@@ -130,10 +132,13 @@ impl Rsvp {
         if spec.record_labels {
             lsp.attribute_flags |= SessionAttribute::LABEL_RECORDING;
         }
+        if let Some(asked) = spec.protection {
+            self.ask_for_protection(&mut lsp, spec, asked);
+        }
         let name = spec.name.as_bytes();
         lsp.name = name.get(..name.len().min(255)).unwrap_or_default().into();
         lsp.tspec = SenderTspec(TokenBucket::constant(spec.bandwidth.as_bytes_per_s(), mtu));
-        if spec.record_route || spec.record_labels {
+        if spec.record_route || spec.record_labels || spec.protection.is_some() {
             lsp.rare_mut().path_rro = Some(Vec::new());
         }
         if let Some(affinities) = affinities(spec) {
@@ -158,6 +163,32 @@ impl Rsvp {
             lsp.adspec = Some(adspec).into();
         }
         lsp
+    }
+}
+
+impl Rsvp {
+    /// Asks the routers on the way for protection (RFC 4090, 5).
+    fn ask_for_protection(&self, lsp: &mut Lsp, spec: &TunnelSpec, asked: ProtectionRequest) {
+        lsp.attribute_flags |= SessionAttribute::LOCAL_PROTECTION | SessionAttribute::LABEL_RECORDING;
+        if asked.node {
+            lsp.attribute_flags |= SessionAttribute::NODE_PROTECTION;
+        }
+        if asked.bandwidth {
+            lsp.attribute_flags |= SessionAttribute::BANDWIDTH_PROTECTION;
+        }
+        let wanted = spec.path.as_ref().map(|path| path.affinities).unwrap_or_default();
+        let object = Object::FastReroute(FastReroute {
+            setup_priority: lsp.setup_priority,
+            holding_priority: lsp.holding_priority,
+            hop_limit: u8::MAX,
+            flags: FastReroute::FACILITY,
+            bandwidth: spec.bandwidth.as_bytes_per_s(),
+            include_any: wanted.include_any,
+            exclude_any: wanted.exclude_any,
+            include_all: Some(wanted.include_all),
+        });
+        // It rides along like an object that is not understood: routers that don't know it pass it on (RFC 2205, 3.10).
+        lsp.rare_mut().path_unknown.extend(Unknown::of(&object));
     }
 }
 

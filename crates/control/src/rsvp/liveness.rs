@@ -77,10 +77,21 @@ impl Rsvp {
             Way::Hop(port) if self.config.bfd.is_some() => {
                 let IpAddr::V4(address) = dead.remote else { return };
                 let gone = Neighbor { port, address };
+                // First of all: what was sent there so far is lost.
+                if self.links.get(port).is_some_and(|link| link.interface.neighbor == Some(address)) {
+                    self.distrust_port(port);
+                }
                 self.event(Event::NeighborDown { neighbor: address, restarted: false });
                 self.lost_beyond(|hop| hop == gone);
             }
             Way::Hop(_) | Way::Routed | Way::Lsp(_) => {}
+        }
+    }
+
+    /// It is not dead any more.
+    pub(super) fn on_alive(&mut self, path: WatchedPath) {
+        if let (Way::Hop(port), true) = (path.way, self.config.bfd.is_some()) {
+            self.trust_port(port);
         }
     }
 }

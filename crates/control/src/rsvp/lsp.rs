@@ -4,6 +4,7 @@
 //! timer, and 300 bytes or so. What few LSPs have (recorded routes, opaque objects) is boxed.
 
 use super::advert::Advert;
+use super::protection::{Merged, Protection};
 use super::route::Ero;
 use super::slab::NIL;
 use super::states::{PathState, ResvState};
@@ -107,6 +108,12 @@ pub(super) struct Rare {
     pub blockade: Option<(Time, Rate)>,
     /// A FLOWSPEC that is not simply controlled load for the sender's traffic.
     pub flowspec: Option<Flowspec>,
+    /// How it is protected here, if it asks for that.
+    pub protection: Option<Protection>,
+    /// Backups that lead to this router and are merged into it (RFC 4090, 7).
+    pub backups: Vec<Merged>,
+    /// Its previous hop can't be reached or has torn it down: it lives on for the sake of its backups.
+    pub is_cut_off: bool,
     /// The RRO was dropped because it no longer fits the MTU (RFC 3209, 4.4.3).
     pub rro_dropped: bool,
     /// The same of the RRO in a Resv.

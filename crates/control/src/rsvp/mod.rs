@@ -6,6 +6,7 @@
 //! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`; neighbours that are watched: `liveness`
+//! - fast reroute: [`protection`]
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and
 //!   the plane boundary: `tables`
@@ -39,6 +40,7 @@ mod lsp;
 mod outbox;
 mod path;
 mod path_send;
+mod protection;
 mod record_route;
 mod refresh;
 mod resv;
@@ -65,6 +67,7 @@ pub use config::{Config, EgressLabel, Interface, Limits};
 pub use counters::{Counters, Discard};
 pub use event::Event;
 pub use faults::{Fault, Faults};
+pub use protection::{Bypass, ProtectionConfig, ProtectionRequest};
 pub use lsp::{Role, SenderKey, SessionKey};
 pub use signals::SignalRecord;
 pub(crate) use states::CHARTS;
@@ -75,8 +78,9 @@ use crate::protocol::{Change, IpArrival, Output};
 use crate::services::Services;
 use base::plane::{Ack, Prefix, TunnelModel};
 use base::random::Stream;
-use base::{Time, Wheel};
+use base::{PortId, Time, Wheel};
 use link::Links;
+use protection::Protections;
 use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
@@ -91,6 +95,10 @@ use wire::rsvp::Message;
 enum Timer {
     Lsp(u32),
     Tunnel(u32),
+    /// LSPs are signalled along a link again.
+    Restore(PortId),
+    /// Bypass tunnels that nobody uses are looked for.
+    Sweep,
 }
 
 /// An RSVP-TE speaker.
@@ -107,6 +115,7 @@ pub struct Rsvp {
     services: Box<Services>,
     tables: Tables,
     tunnels: Tunnels,
+    protections: Protections,
     /// How much of the services is ours.
     held: Held,
     /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that
@@ -143,6 +152,7 @@ impl Rsvp {
             services: Box::new(Services::none()),
             tables: Tables::default(),
             tunnels: Tunnels::default(),
+            protections: Protections::default(),
             held: Held::default(),
             models: BTreeMap::new(),
             autorouted: BTreeMap::new(),
@@ -217,6 +227,8 @@ impl Rsvp {
             match timer {
                 Timer::Lsp(index) => self.lsp_timeout(index),
                 Timer::Tunnel(index) => self.tunnel_timeout(index),
+                Timer::Restore(port) => self.restore(port),
+                Timer::Sweep => self.sweep(),
             }
             self.settle();
         }
@@ -247,6 +259,7 @@ impl Rsvp {
             Change::Interface { port: Some(port), up: true, .. } => self.port_up(port),
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
             Change::Liveness { path, is_alive: false } => self.on_dead(path),
+            Change::Liveness { path, is_alive: true } => self.on_alive(path),
             Change::Engineering { is_lost } => self.engineering_changed(is_lost),
             Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),

@@ -60,6 +60,9 @@ impl Topology for View<'_> {
 
 impl Rsvp {
     pub(super) fn handle_path(&mut self, arrival: &Arrival, path: &mut Path) {
+        if self.merge_path(path) {
+            return;
+        }
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), path);
@@ -156,8 +159,9 @@ impl Rsvp {
         }
         self.check_limits(path, session, existing.is_none())?;
         if let Some(lsp) = known {
-            let way =
-                lsp.role() == Role::Egress || lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
+            let way = lsp.role() == Role::Egress
+                || lsp.is_diverted()
+                || lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
             if way && lsp.ero.is_same(path.ero.as_deref()) {
                 return Ok(None);
             }
@@ -226,6 +230,7 @@ impl Rsvp {
         let moved = (lsp.role() == Role::Egress, lsp.next_hop) != (ends, next_hop);
         if moved {
             self.send_path_tear(index);
+            self.unprotect(index);
             if !ends {
                 self.suspend_reservation(index);
             } else {
@@ -261,6 +266,7 @@ impl Rsvp {
             return false;
         };
         let mut changed = priorities;
+        Rsvp::reconnected(lsp);
         lsp.path_period_ms = path.time_values.refresh_ms;
         lsp.path_expires = now + lifetime;
         lsp.ttl = arrival.ip.ttl.saturating_sub(1);

@@ -27,7 +27,11 @@ impl Rsvp {
         if ttl == 0 {
             return self.arm(index);
         }
-        if !self.summarised(hop, sending, path_handle(index)) {
+        let (diverted, reverting) = (lsp.is_diverted(), self.is_reverting(index));
+        if diverted && let Some(message) = self.build_path(index, hop) {
+            self.send_path_around(index, message);
+        }
+        if (!diverted || reverting) && !self.summarised(hop, sending, path_handle(index)) {
             let Some(message) = self.build_path(index, hop) else {
                 return self.counters.faults.note(Fault::NoLink);
             };

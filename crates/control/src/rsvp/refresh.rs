@@ -58,7 +58,12 @@ impl Rsvp {
         lsp.timer = None;
         lsp.timer_at = Time::MAX;
         let now = self.now;
-        if lsp.path_expires <= now {
+        let expired = lsp.path_expires <= now;
+        if expired && self.goes_on_merged(index) {
+            return;
+        }
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        if expired {
             // Path state that nobody refreshes goes, as if torn down (RFC 2205, 2.3).
             self.counters.expired += 1;
             self.send_path_tear(index);

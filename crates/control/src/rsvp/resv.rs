@@ -32,6 +32,9 @@ impl Rsvp {
                 self.refuse_resv(arrival, resv, descriptor, None, (error_code::UNKNOWN_STYLE, 0), false);
             }
             for filter in &descriptor.filters {
+                if self.resv_from_around(resv, descriptor, filter, &mut changed) {
+                    continue;
+                }
                 match self.check_resv(arrival, resv, descriptor, filter) {
                     Ok((index, request)) => match self.accept(index, request) {
                         Ok(news) => {
@@ -86,7 +89,7 @@ impl Rsvp {
             return Err(Problem::Error(error_code::NO_SENDER, 0));
         };
         // From where the Path went: the NHOP is the address of the interface that the Resv left by (RFC 2205, 3.1.4).
-        if lsp.next_hop != Some(arrival.from) {
+        if lsp.next_hop != Some(arrival.from) || (lsp.is_diverted() && !self.is_reverting(index)) {
             return Err(Problem::Silent(Discard::WrongHop));
         }
         if arrival.id.is_some_and(|id| self.transport.out_of_order(id, Handle(resv_handle(index)))) {
@@ -181,7 +184,10 @@ impl Rsvp {
             }
         }
         let installed = lsp.resv.is_installed();
-        if !was_reserved || old_label != request.label {
+        let reverted = self.revert(index);
+        let protected = self.protect(index);
+        changed |= reverted || protected;
+        if !was_reserved || old_label != request.label || reverted || protected {
             self.install(index);
         }
         if let (Some(receiver), false) = (confirm, changed) {

@@ -92,6 +92,7 @@ impl Rsvp {
         let group = self.resv_group(index, lsp);
         let next = self.next_refresh();
         if !group.members().contains(&index) {
+            self.send_resv_around(index);
             if let Some(lsp) = self.store.get_mut(index) {
                 // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
                 lsp.resv_refresh_at = if lsp.resv.is_installed() { next } else { Time::MAX };
@@ -111,6 +112,7 @@ impl Rsvp {
             self.send_to_neighbor(hop, message, sending.delivery(handle));
         }
         for &member in group.members() {
+            self.send_resv_around(member);
             if let Some(lsp) = self.store.get_mut(member) {
                 self.counters.faults.step(&mut lsp.resv, ResvEvent::Announced);
                 lsp.resv_refresh_at = next;
@@ -136,9 +138,11 @@ impl Rsvp {
         let now = self.now;
         let ready = |i: u32| {
             self.store.get(i).is_some_and(|other| {
+                let is_cut_off = other.rare.as_ref().is_some_and(|rare| rare.is_cut_off);
                 let blockaded = other.rare.as_ref().and_then(|rare| rare.blockade);
                 other.resv.is_installed()
                     && other.role() != Role::Head
+                    && !is_cut_off
                     && other.style == lsp.style
                     && other.prev_hop == lsp.prev_hop
                     && blockaded.is_none_or(|(until, rate)| now >= until || other.reserved_rate() < rate)
@@ -161,7 +165,7 @@ impl Rsvp {
     }
 
     /// The Resv, and whether recorded routes had to be left out because it would have become too long.
-    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Message, bool)> {
+    pub(super) fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Message, bool)> {
         let lsp = self.store.get(index)?;
         let own = self.own_hop(lsp.prev_hop, lsp.lih);
         let IpAddr::V4(address) = own.address else { return None };
@@ -177,7 +181,9 @@ impl Rsvp {
                 rare.and_then(|rare| rare.resv_rro.as_deref())
             };
             let with_label = member.attribute_flags & SessionAttribute::LABEL_RECORDING != 0;
-            let rro = recorded.map(|rest| record_route::push(address, with_label.then_some(label), rest));
+            let rro = recorded.map(|rest| {
+                record_route::push_with(address, self.rro_flags(member), with_label.then_some(label), rest)
+            });
             Some(Filter { filter_spec: member.sender.to_wire(), label: Some(label), rro })
         });
         let mut filters: Vec<Filter> = filters.collect();

@@ -1,5 +1,6 @@
 //! What RSVP-TE counts and holds, as tables.
 
+use super::protection::shown::{BypassRow, ProtectedLspRow};
 use super::transport::{self, Malformed};
 use super::{Audit, Counters, Rsvp, Unreadable};
 use base::table::{Counts, RowsOf, Table, View, word};
@@ -15,6 +16,8 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, UnreadableRow<'static>>(),
     View::of::<Rsvp, TransportRow<'static>>(),
     View::of::<Rsvp, RsvpStateRow<'static>>(),
+    View::of::<Rsvp, BypassRow<'static>>(),
+    View::of::<Rsvp, ProtectedLspRow<'static>>(),
 ];
 
 base::table! {

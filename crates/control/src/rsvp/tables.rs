@@ -119,7 +119,7 @@ impl Rsvp {
 
     /// The entry that puts the label of an LSP on, unless it is implicit null, and sends to its next hop.
     pub(super) fn nhlfe_of(&self, lsp: &Lsp) -> Nhlfe {
-        self.nhlfe(lsp.out_label, lsp.next_hop, self.classes(lsp))
+        self.protected(lsp, self.nhlfe(lsp.out_label, lsp.next_hop, self.classes(lsp)))
     }
 
     /// The entry that puts `label` on, unless it is implicit null, and sends to `hop`.

@@ -22,7 +22,9 @@ impl Rsvp {
             .zip(tear.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
         let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
-            self.counters.discard(Discard::NoState);
+            if !keys.is_some_and(|(session, sender)| self.unmerge(&session, &sender)) {
+                self.counters.discard(Discard::NoState);
+            }
             return;
         };
         // Only from where the Path came (RFC 2205, 3.1.5).
@@ -37,6 +39,10 @@ impl Rsvp {
             lsp.ttl = arrival.ip.ttl.saturating_sub(1);
         }
         self.transport.retire(Handle(path_handle(index)));
+        // RFC 4090, 7.1.3: not as long as a backup is merged into it.
+        if self.goes_on_merged(index) {
+            return;
+        }
         self.forward_path_tear(index, passed_on(tear.common), tear.sender);
         self.remove_lsp(index, PathEvent::Torn);
     }
@@ -49,10 +55,16 @@ impl Rsvp {
         for filter in &tear.filters {
             let found = SenderKey::of(filter).and_then(|sender| self.store.find(&session, &sender));
             let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
-                self.counters.discard(Discard::NoState);
+                let sender = SenderKey::of(filter);
+                if !sender.is_some_and(|sender| self.tear_from_around(&session, &sender)) {
+                    self.counters.discard(Discard::NoState);
+                }
                 continue;
             };
-            if lsp.next_hop != Some(arrival.from) {
+            if lsp.is_diverted() {
+                // RFC 4090, 6.3.2: what the failing path does is nobody's concern upstream.
+                self.counters.discard(Discard::WrongHop);
+            } else if lsp.next_hop != Some(arrival.from) {
                 self.counters.discard(Discard::WrongHop);
             } else if lsp.is_reserved() && lsp.style != Some(tear.style) {
                 // RFC 2205, 3.1.6: what is torn down matches the STYLE, too.
@@ -101,6 +113,14 @@ impl Rsvp {
         };
         // At the egress, and without a way on, there is nobody to tell.
         let Some(hop) = lsp.next_hop else { return };
+        if lsp.is_diverted() {
+            // RFC 4090, 6.4.3.
+            self.send_tear_around(index);
+            if !self.is_reverting(index) {
+                return;
+            }
+        }
+        let Some(lsp) = self.store.get(index) else { return };
         let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
         let tear = PathTear {
             common,
@@ -118,10 +138,15 @@ impl Rsvp {
         let Some(lsp) = self.store.get_mut(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        if !lsp.resv.is_announced() {
-            return;
+        let has_backups = lsp.rare.as_ref().is_some_and(|rare| !rare.backups.is_empty());
+        let announced = lsp.resv.is_announced();
+        if announced {
+            self.counters.faults.step(&mut lsp.resv, ResvEvent::Unannounced);
         }
-        self.counters.faults.step(&mut lsp.resv, ResvEvent::Unannounced);
+        if has_backups {
+            self.send_resv_tear_around(index);
+        }
+        let Some(lsp) = self.store.get(index).filter(|_| announced) else { return };
         // A reservation that is parked has no style any more; the previous hop lets it expire.
         let Some(style) = lsp.style else { return };
         let (session, sender, hop, lih) = (lsp.session, lsp.sender, lsp.prev_hop, lsp.lih);
@@ -150,6 +175,7 @@ impl Rsvp {
         let hop = lsp.prev_hop;
         let merged = if shared { self.merged_rate(index) } else { Rate(0) };
         self.unreserve(index);
+        self.unprotect(index);
         self.uninstall(index);
         self.forget_reservation(index);
         if let Some(lsp) = self.store.get_mut(index) {
@@ -183,6 +209,7 @@ impl Rsvp {
             return;
         }
         let label = lsp.in_label.filter(|label| !label.is_reserved());
+        self.unprotect(index);
         self.unreserve(index);
         self.transport.unbind(Handle(resv_handle(index)));
         if let Some(label) = label {

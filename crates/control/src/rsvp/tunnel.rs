@@ -24,6 +24,8 @@ pub(super) struct Tunnel {
     pub moving: Option<u64>,
     /// The LSP that BFD watches, as it was asked for.
     pub watched: Option<WatchedPath>,
+    /// The LSP that carries traffic, if a router on its way leads it around a failure.
+    pub repaired: Option<u32>,
     /// LSPs that carried traffic before, and when they go.
     pub retiring: Vec<(Time, u32)>,
     /// The route of the next attempt, or of the candidate.
@@ -59,6 +61,7 @@ impl Tunnel {
             candidate: None,
             moving: None,
             watched: None,
+            repaired: None,
             retiring: Vec::new(),
             route: 0,
             tried: 0,

@@ -10,9 +10,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The number of the first group of routes: those below are for users to choose.
 const FIRST: u32 = 1 << 31;
-/// The number of the first group of tunnels, the last of all groups: there are as many as those of a protocol that
-/// gives labels to prefixes.
+/// The number of the first group of tunnels: there are half as many as those of a protocol that gives labels to
+/// prefixes.
 pub const FIRST_OF_TUNNELS: u32 = 15 << 28;
+/// The number of the first group of next hops whose backups are bypass tunnels, behind those of tunnels.
+pub const FIRST_OF_PROTECTION: u32 = 31 << 27;
 
 /// The groups that routes use, and the writes of routes and groups that nobody has taken yet.
 #[derive(Clone, Debug, Default)]

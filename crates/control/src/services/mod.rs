@@ -37,7 +37,7 @@ pub use avoided::Avoided;
 pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use bootstrap::Bootstrap;
-pub use groups::{FIRST_OF_TUNNELS, RouteWrites};
+pub use groups::{FIRST_OF_PROTECTION, FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels};

@@ -1,5 +1,6 @@
 //! Decisions by the label on top (RFC 3032): labels that end here, and the one that is swapped or popped.
 
+use super::leave::replace_outermost;
 use super::{Bytes, Plan, Popped};
 use crate::entry::{BOTTOM, Entry, Kind, TC};
 use crate::hash;
@@ -154,6 +155,14 @@ impl Forwarding {
             }
         } else {
             self.push(&mut plan, entry, word & TC, ttl, own)?;
+        }
+        if let Some(swap) = way.swap {
+            replace_outermost(&mut plan, swap);
+            if plan.depth == 0 {
+                // As at a penultimate hop; what is below has been looked at if it goes there without a label.
+                plan.below_ttl = (entry.ttl() == TtlModel::Uniform).then_some(ttl);
+                plan.below_is_ipv6 = bottom && self.is_ipv6_below(bytes.header, below);
+            }
         }
         if !way.labels.is_empty() {
             self.push_outer(&mut plan, way.labels, entry, word & TC, ttl);

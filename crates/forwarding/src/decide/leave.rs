@@ -78,18 +78,21 @@ impl Forwarding {
         flow: impl FnOnce() -> u64,
     ) -> Result<(), Exception> {
         let precedence = u32::from(tos >> 5) << 9;
-        let mut outer: &[Label] = &[];
+        let (mut outer, mut swap): (&[Label], _) = (&[], None);
         if entry.kind == Kind::Connected {
             plan.adjacency = self.neighbour(entry, to)?;
         } else {
             let way = self.way(entry.next_hop, flow)?;
-            (plan.adjacency, outer) = (way.adjacency, way.labels);
+            (plan.adjacency, outer, swap) = (way.adjacency, way.labels, way.swap);
         }
         if entry.depth > 0 {
             if entry.context().is_some() {
                 plan.phb = plan.phb.or(Some(Phb::of_dscp(Dscp::of_tos(tos))));
             }
             self.push(plan, entry, precedence, ttl, None)?;
+        }
+        if let Some(swap) = swap {
+            replace_outermost(plan, swap);
         }
         if !outer.is_empty() {
             self.push_outer(plan, outer, entry, precedence, ttl);
@@ -119,9 +122,10 @@ impl Forwarding {
     #[inline(always)]
     pub(crate) fn usable(&self, index: u32, adjacency: &Adjacency) -> Result<u32, Exception> {
         let port = adjacency.port;
-        let config = self.ports.get(port).ok_or(DropReason::PortDown)?.config;
+        let record = self.ports.get(port).ok_or(DropReason::PortDown)?;
+        let config = record.config();
         match adjacency.state {
-            _ if !config.up => Err(DropReason::PortDown.into()),
+            _ if !record.is_usable() => Err(DropReason::PortDown.into()),
             State::Ready => Ok(config.mtu),
             _ => Err(PuntReason::NoAdjacency { port, gateway: self.adjacencies.gateway(index) }.into()),
         }
@@ -138,5 +142,15 @@ impl Forwarding {
             return Err(PuntReason::TooBig { mtu: mtu.saturating_sub(leaving as u32), labels }.into());
         }
         Ok(())
+    }
+}
+
+/// Puts a label in the place of the outermost that the entry put on, if it put one on; implicit null takes that off.
+pub(super) fn replace_outermost(plan: &mut Plan, label: Label) {
+    let Some(last) = plan.depth.checked_sub(1) else { return };
+    if label == Label::IMPLICIT_NULL {
+        plan.depth = last;
+    } else {
+        plan.stack[last] = label.value() << 12 | plan.stack[last] & 0xfff;
     }
 }

@@ -92,7 +92,7 @@ impl Forwarding {
     #[inline]
     pub(crate) fn admit(&self, port: PortId, header: &[u8]) -> Result<Admitted, DropReason> {
         let ingress = self.ports.get(port).ok_or(DropReason::NotForUs)?;
-        if !ingress.config.up {
+        if !ingress.up {
             return Err(DropReason::PortDown);
         }
         let ethernet = header.first_chunk::<ETHERNET>().ok_or(DropReason::Truncated)?;

@@ -139,6 +139,8 @@ impl Soft {
         let tables = &self.forwarding;
         let mut ops: Vec<_> =
             tables.ports().map(|row| TableOp::PortSet { port: row.port, config: row.config }).collect();
+        let silent = tables.ports().filter(|row| !row.trusted);
+        ops.extend(silent.map(|row| TableOp::PortTrust { port: row.port, trusted: false }));
         ops.extend(tables.adjacencies().filter_map(|row| {
             row.mac.map(|mac| TableOp::AdjacencySet { port: row.port, gateway: row.gateway, mac })
         }));

@@ -2,7 +2,7 @@
 
 use super::router::{Hop, hop, operation};
 use crate::Network;
-use base::PortId;
+use base::{Label, PortId};
 use base::plane::{LabelStack, Leg, Member, NextHop};
 use base::table::{Rows, Table};
 use core::net::IpAddr;
@@ -34,7 +34,10 @@ base::table! {
         /// Its address; absent without one.
         backup_gateway: Option<IpAddr> => backup.as_ref().and_then(|hop| hop.gateway),
         /// Labels put on for the way there, outermost first; absent if there are none.
-        backup_labels: Option<String> => known.backup.as_ref().and_then(|leg| labels(&leg.labels)),
+        backup_labels: Option<String> => known.backup.as_ref().and_then(|backup| labels(&backup.leg.labels)),
+        /// The label that the backup puts in the place of the entry's outermost one, because its far end knows the LSP
+        /// by another label (RFC 4090, 3.2); 3 takes that one off. Absent where it leaves the entry's.
+        backup_swap: Option<Label> => known.backup.as_ref().and_then(|backup| backup.swap),
         /// Entries that name the group.
         uses: u32 = "entries" => named[2],
     }
@@ -81,10 +84,10 @@ pub fn next_hops(network: &Network, only: Option<usize>) -> Table {
             member = if group == Some(row.group) { member + 1 } else { 0 };
             group = Some(row.group);
             let (leg, backup) = (row.member.leg, row.member.backup);
-            let up = router.forwarding().port(leg.port).is_some_and(|config| config.up);
+            let up = router.forwarding().is_usable(leg.port);
             let way = hop_of(network, node, &leg);
             let named = [row.group.0, member, row.uses];
-            let other = backup.as_ref().map(|leg| hop_of(network, node, leg));
+            let other = backup.as_ref().map(|backup| hop_of(network, node, &backup.leg));
             NextHopRow::of(named, up, way, other, row.member)
         }));
     }

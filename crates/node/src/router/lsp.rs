@@ -69,12 +69,11 @@ impl Router {
         self.control.answer(now, owner, inquiry, labels);
     }
 
-    /// Sends a datagram along an LSP.
+    /// Sends a message along an LSP.
     pub(super) fn send_lsp_message(&mut self, now: Time, message: LspMessage) {
-        let LspMessage { port, gateway, stack, src, dst, ports, ttl, router_alert, bytes } = message;
+        let LspMessage { port, gateway, stack, src, dst, over, ttl, router_alert, bytes } = message;
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
         let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: true, options };
-        let over = Over::Udp { src: ports.0, dst: ports.1 };
         let frame = self.packet(header, over, &bytes, &stack);
         self.send_labelled(now, port, gateway, frame);
     }

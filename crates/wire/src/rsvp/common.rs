@@ -55,6 +55,15 @@ impl Unknown {
         Some((code, u16::from_be_bytes([self.class, self.c_type])))
     }
 
+    /// An object that the typed messages leave to those who ask, to be put at the end of a message; nothing if it is too
+    /// long to be written.
+    pub fn of(object: &Object) -> Option<Unknown> {
+        let mut bytes = Vec::new();
+        object.emit(&mut bytes).ok()?;
+        let (&[_, _, class, c_type], data) = bytes.split_first_chunk()?;
+        Some(Unknown { class, c_type, position: Unknown::LAST, data: data.to_vec() })
+    }
+
     /// The object with its contents read where they can be.
     pub fn read(&self) -> Object {
         Object::decode(self.class, self.c_type, &self.data)

@@ -370,11 +370,19 @@ fn sent(node: &mut Node, outputs: Vec<Output>) -> Vec<LspMessage> {
     outputs.into_iter().filter_map(of).collect()
 }
 
+/// The port that a request came from.
+fn source_of(message: &LspMessage) -> u16 {
+    match message.over {
+        Over::Udp { src, .. } => src,
+        Over::Ip(_) => panic!("a request comes over UDP"),
+    }
+}
+
 fn replied(node: &mut Node, to: &LspMessage, change: impl FnOnce(&mut Wire)) -> Vec<LspMessage> {
     let mut message = Wire::parse(&to.bytes).expect("a request");
     (message.message_type, message.tlvs) = (2, Vec::new());
     change(&mut message);
-    let over = Over::Udp { src: PORT, dst: to.ports.0 };
+    let over = Over::Udp { src: PORT, dst: source_of(to) };
     let ip = IpArrival { port: PortId(1), src: TARGET, dst: OWN, ttl: 250, router_alert: false, over };
     let bytes = message.write().expect("bytes");
     let outputs = node.call(|ping, now, context| ping.handle_message(now, context, &Arrival::Ip(ip), &bytes));
@@ -397,7 +405,7 @@ fn a_request_and_the_reply_that_belongs_to_it() {
     let requests = probe(&mut node, &command);
     let [request] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!((request.src, request.dst, request.ttl), (OWN, Ipv4Addr::LOCALHOST, 1));
-    assert_eq!((request.ports.1, request.router_alert), (PORT, true));
+    assert_eq!((request.over, request.router_alert), (Over::Udp { src: source_of(&request), dst: PORT }, true));
     assert_eq!(request.stack, [20 << 12 | 6 << 9 | 1 << 8 | 255]);
     assert_eq!(request.bytes.len() + 24 + 8, 200);
     let message = Wire::parse(&request.bytes).expect("a message");
@@ -555,7 +563,7 @@ proptest! {
         prop_assert!(replies <= 1);
         // And to the port that requests are sent from.
         let first = traced(&mut node);
-        let over = Over::Udp { src: PORT, dst: first.ports.0 };
+        let over = Over::Udp { src: PORT, dst: source_of(&first) };
         let ip = IpArrival { port: PortId(1), src: TARGET, dst: OWN, ttl: 9, router_alert: false, over };
         node.call(|ping, now, context| ping.handle_message(now, context, &Arrival::Ip(ip), &bytes));
         prop_assert!(node.reply().is_none());

@@ -6,6 +6,7 @@
 
 mod neighbor;
 mod path;
+mod protection;
 mod resv;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod tunnel;
 
 pub(super) use neighbor::{HelloEvent, HelloState, ReductionEvent, ReductionState};
 pub(super) use path::{PathEvent, PathState};
+pub(super) use protection::{ProtectionEvent, ProtectionState};
 pub(super) use resv::{ResvEvent, ResvState};
 pub(super) use tunnel::{TunnelEvent, TunnelState};
 
@@ -20,4 +22,11 @@ use crate::machine::{Chart, State};
 
 /// The machines, in the order in which a message meets them.
 pub(crate) const CHARTS: &[Chart] =
-    &[PathState::CHART, ResvState::CHART, TunnelState::CHART, HelloState::CHART, ReductionState::CHART];
+    &[
+        PathState::CHART,
+        ResvState::CHART,
+        ProtectionState::CHART,
+        TunnelState::CHART,
+        HelloState::CHART,
+        ReductionState::CHART,
+    ];

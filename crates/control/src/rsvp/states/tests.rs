@@ -97,6 +97,26 @@ Parked --Released--> Absent";
 }
 
 #[test]
+fn steps_of_protection() {
+    let expected = "\
+Unprotected --Chosen--> Available
+Unprotected --Withdrawn--> Unprotected
+Available --Chosen--> Available
+Available --Withdrawn--> Unprotected
+Available --Failed--> InUse
+InUse --Chosen--> InUse
+InUse --Failed--> InUse
+InUse --Withdrawn--> Unprotected
+InUse --Restored--> Reverting
+Reverting --Chosen--> Reverting
+Reverting --Restored--> Reverting
+Reverting --Withdrawn--> Unprotected
+Reverting --Failed--> InUse
+Reverting --Reverted--> Available";
+    assert_eq!(chart("Protection").lines().join("\n"), expected);
+}
+
+#[test]
 fn steps_of_tunnel() {
     let expected = "\
 Down --Signalled--> Signalling
@@ -165,7 +185,7 @@ fn reached(chart: &Chart) -> Vec<bool> {
 
 #[test]
 fn every_state_is_reached_and_left_and_every_event_means_something() {
-    assert_eq!(CHARTS.len(), 5);
+    assert_eq!(CHARTS.len(), 6);
     for chart in CHARTS {
         assert!(reached(chart).into_iter().all(|reached| reached), "{}", chart.title);
         for (event, entry) in chart.events.iter().enumerate() {

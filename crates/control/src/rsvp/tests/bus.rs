@@ -1,15 +1,15 @@
 //! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
 
-use crate::protocol::{self, Change, IpArrival, Output, Over};
+use crate::protocol::{self, Change, IpArrival, LspMessage, Output, Over};
 use crate::rsvp::Event;
 use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Config, Interface, Rsvp};
 use crate::services::{InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
-use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
+use base::plane::{Ack, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, TableError, TableOp};
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::rsvp::{Message, MessageType, Packet};
 
 pub(super) const MS: u64 = 1_000_000_000;
@@ -38,6 +38,8 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         style: ReservationStyle::SharedExplicit,
         record_route: false,
         record_labels: false,
+        protection: None,
+        bypass: None,
         carries: vec![Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24)],
         autoroute: false,
         carries6: Vec::new(),
@@ -66,6 +68,9 @@ pub(super) struct Tables {
     pub ftn: BTreeMap<Prefix, Nhlfe>,
     pub flows: BTreeMap<u64, (FlowFilter, Nhlfe)>,
     pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
+    pub groups: BTreeMap<GroupId, Box<[Member]>>,
+    /// Ports that take no packets, though they are up.
+    pub distrusted: BTreeSet<PortId>,
     pub full: bool,
     /// It has no room for DiffServ contexts.
     pub no_context: bool,
@@ -244,6 +249,14 @@ impl Net {
                     let [a, b] = wire.ends;
                     let (to, to_port) = if a == (node, port) { b } else { a };
                     let address = self.nodes[to].config().interfaces[to_port.index()].address;
+                    let is_far = !router_alert && dst != address;
+                    if is_far && self.honest {
+                        if let Some((to, port)) = self.routed(node, port, dst).filter(|_| !lost) {
+                            let arrival = IpArrival { over: Over::Ip(46), port, src, dst, ttl, router_alert };
+                            self.push(self.now + self.delay, What::Message { node: to, arrival, bytes });
+                        }
+                        continue;
+                    }
                     // Answers to what was made up go where it said that it came from.
                     if self.honest {
                         assert_eq!(next, Some(address), "the frame goes to the neighbour");
@@ -258,6 +271,16 @@ impl Net {
                         self.push(self.now + self.delay, what);
                     }
                 }
+                Output::Lsp(message) => {
+                    let LspMessage { port, stack, src, dst, ttl, router_alert, bytes, .. } = *message;
+                    let packet = Packet::parse(&bytes).expect("what is sent can be read");
+                    self.log.push(Sent { from: node, message: packet.message });
+                    let labels = stack.iter().rev().map(|word| Label::truncate(word >> 12)).collect();
+                    if let Some((to, port)) = self.labelled(node, port, labels) {
+                        let arrival = IpArrival { over: Over::Ip(46), port, src, dst, ttl: ttl - 1, router_alert };
+                        self.push(self.now + self.delay, What::Message { node: to, arrival, bytes });
+                    }
+                }
                 Output::Tables(batch) => {
                     let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
                     for (index, op) in batch.ops.iter().enumerate() {
@@ -269,7 +292,6 @@ impl Net {
                 }
                 Output::Message6(_)
                 | Output::Llc(_)
-                | Output::Lsp(_)
                 | Output::Inquire(_)
                 | Output::Session(..) => {
                     panic!("RSVP-TE speaks over IPv4")
@@ -340,18 +362,112 @@ impl Net {
     pub(super) fn trace(&self, node: usize, tunnel_id: u16) -> Option<Vec<usize>> {
         let prefix = Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24);
         let mut nhlfe = *self.tables[node].ftn.get(&prefix)?;
-        let (mut path, mut node) = (vec![node], node);
+        let (mut path, mut node, mut labels) = (vec![node], node, Vec::new());
         loop {
-            let NextHop::Via { port, .. } = nhlfe.next_hop else { return Some(path) };
-            let wire = self.wires.iter().find(|w| w.up && w.ends.contains(&(node, port)))?;
-            node = wire.ends.iter().find(|end| **end != (node, port))?.0;
-            path.push(node);
+            if nhlfe.next_hop == NextHop::Local && !labels.is_empty() {
+                // The label of a bypass ends here, and what is below it is looked at.
+            } else {
+                let Some(port) = self.leaves(node, &nhlfe, &mut labels) else {
+                    return (nhlfe.next_hop == NextHop::Local).then_some(path);
+                };
+                node = self.far(node, port)?.0;
+                path.push(node);
+            }
             assert!(path.len() < 32, "a forwarding loop: {path:?}");
-            let Some(label) = nhlfe.push.as_slice().last() else { return Some(path) };
-            if *label == Label::EXPLICIT_NULL {
+            let Some(label) = labels.pop() else { return Some(path) };
+            if label == Label::EXPLICIT_NULL {
                 return Some(path);
             }
             nhlfe = *self.tables[node].ilm.get(&label.value())?;
+        }
+    }
+
+    /// The other end of the link of a port, if that is up.
+    fn far(&self, node: usize, port: PortId) -> Option<(usize, PortId)> {
+        let wire = self.wires.iter().find(|w| w.up && w.ends.contains(&(node, port)))?;
+        wire.ends.iter().find(|end| **end != (node, port)).copied()
+    }
+
+    /// The port by which a packet leaves by an entry, which puts labels on it; nothing if it stays.
+    fn leaves(&self, node: usize, nhlfe: &Nhlfe, labels: &mut Vec<Label>) -> Option<PortId> {
+        labels.extend_from_slice(nhlfe.push.as_slice());
+        match nhlfe.next_hop {
+            NextHop::Via { port, .. } => Some(port),
+            NextHop::Group(group) => {
+                let tables = &self.tables[node];
+                let [member] = &**tables.groups.get(&group).expect("a group") else { panic!("one member") };
+                let usable = |port: &PortId| {
+                    self.far(node, *port).is_some() && !tables.distrusted.contains(port)
+                };
+                if usable(&member.leg.port) {
+                    labels.extend_from_slice(member.leg.labels.as_slice());
+                    return Some(member.leg.port);
+                }
+                let backup = member.backup.filter(|backup| usable(&backup.leg.port))?;
+                match backup.swap {
+                    Some(Label::IMPLICIT_NULL) => drop(labels.pop()),
+                    Some(label) => *labels.last_mut().expect("a label of the entry") = label,
+                    None => {}
+                }
+                labels.extend_from_slice(backup.leg.labels.as_slice());
+                Some(backup.leg.port)
+            }
+            _ => None,
+        }
+    }
+
+    /// Where a packet comes out that a node sends by a port with these labels, the last outermost.
+    fn labelled(&self, node: usize, port: PortId, mut labels: Vec<Label>) -> Option<(usize, PortId)> {
+        let (mut node, mut arrived) = self.far(node, port)?;
+        while let Some(label) = labels.pop() {
+            let nhlfe = *self.tables[node].ilm.get(&label.value())?;
+            if let Some(port) = self.leaves(node, &nhlfe, &mut labels) {
+                (node, arrived) = self.far(node, port)?;
+            }
+        }
+        Some((node, arrived))
+    }
+
+    /// Where a packet for a node further away comes to it, by the routes of those in between.
+    fn routed(&self, node: usize, port: PortId, dst: Ipv4Addr) -> Option<(usize, PortId)> {
+        let (mut node, mut arrived) = self.far(node, port)?;
+        for _ in 0..32 {
+            let config = self.nodes[node].config();
+            if config.router_id == dst || config.interfaces.iter().any(|i| i.address == dst) {
+                return Some((node, arrived));
+            }
+            let rib = &self.nodes[node].services.rib;
+            let Some((_, NextHop::Via { port, .. })) = rib.first_hop(dst) else { return None };
+            (node, arrived) = self.far(node, port)?;
+        }
+        None
+    }
+
+    /// Gives every node the shortest routes to all addresses of all others.
+    pub(super) fn route_all(&mut self) {
+        let count = self.nodes.len();
+        for from in 0..count {
+            let mut first: Vec<Option<NextHop>> = vec![None; count];
+            let mut queue = vec![from];
+            let mut at = 0;
+            while let Some(&node) = queue.get(at) {
+                at += 1;
+                for port in self.nodes[node].config().interfaces.iter().map(|i| i.port).collect::<Vec<_>>() {
+                    let Some((to, to_port)) = self.far(node, port) else { continue };
+                    if to == from || first[to].is_some() {
+                        continue;
+                    }
+                    let gateway = self.nodes[to].config().interfaces[to_port.index()].address.into();
+                    first[to] = if node == from { Some(NextHop::Via { port, gateway }) } else { first[node] };
+                    queue.push(to);
+                }
+            }
+            for (to, next_hop) in (0..count).zip(first).filter(|(_, next_hop)| next_hop.is_some()) {
+                let config = self.nodes[to].config();
+                let all: Vec<Ipv4Addr> =
+                    config.interfaces.iter().map(|i| i.address).chain([config.router_id]).collect();
+                all.into_iter().for_each(|address| self.route(from, Prefix::host(address), next_hop));
+            }
         }
     }
 
@@ -382,6 +498,7 @@ impl Net {
             assert!(
                 self.tables[n].ilm.is_empty()
                     && self.tables[n].ftn.is_empty()
+                    && self.tables[n].groups.is_empty()
                     && self.tables[n].flows.is_empty()
                     && self.tables[n].classed.is_empty(),
                 "node {n}: {:?}",
@@ -424,6 +541,19 @@ impl Tables {
             }
             TableOp::FtnRemove { fec: Fec::Flow { order, .. } } => {
                 self.flows.remove(&order).map(|_| ()).ok_or(TableError::NoEntry)
+            }
+            TableOp::GroupSet { group, ref members } => {
+                self.groups.insert(group, members.clone());
+                Ok(())
+            }
+            TableOp::GroupRemove { group } => {
+                let named = self.ilm.values().chain(self.ftn.values());
+                assert!(named.into_iter().all(|n| n.next_hop != NextHop::Group(group)), "{group:?} is in use");
+                self.groups.remove(&group).map(|_| ()).ok_or(TableError::NoGroup)
+            }
+            TableOp::PortTrust { port, trusted } => {
+                let _ = if trusted { self.distrusted.remove(&port) } else { self.distrusted.insert(port) };
+                Ok(())
             }
             _ => panic!("RSVP-TE writes labels only: {op:?}"),
         }

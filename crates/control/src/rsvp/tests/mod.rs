@@ -13,6 +13,7 @@ mod fuzz;
 mod mapping;
 mod messages;
 mod programmes;
+mod protection;
 mod refreshes;
 mod reliability;
 mod reroute;

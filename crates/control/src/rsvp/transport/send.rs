@@ -22,6 +22,16 @@ impl Plan {
 }
 
 impl Transport {
+    /// The bytes of a message to a router that is no neighbour: without identifiers, acknowledgements and signature.
+    pub fn plain(&mut self, ttl: u8, message: &Message) -> Option<Vec<u8>> {
+        let bytes = codec::emit(0, ttl, message);
+        match bytes {
+            Some(_) => self.counters.messages_sent += 1,
+            None => self.counters.unsendable += 1,
+        }
+        bytes
+    }
+
     /// Sends a message to a neighbour. MESSAGE_ID, acknowledgements and INTEGRITY of `message` are overwritten.
     pub fn send(
         &mut self,

@@ -196,6 +196,26 @@ impl Engineering {
         known.find(|known| known.link.local == address).map(|known| known.key.router)
     }
 
+    /// The addresses that are known of a router, its router id apart, in order.
+    pub fn addresses_of(&self, router: Ipv4Addr) -> Vec<Ipv4Addr> {
+        let links = self.known.iter().flatten().filter(|known| known.key.router == router);
+        let always = self.routers.iter().filter(|(_, of)| **of == router).map(|(address, _)| *address);
+        let mut all: Vec<Ipv4Addr> = links.map(|known| known.link.local).chain(always).collect();
+        all.retain(|address| *address != router && !address.is_unspecified());
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The shared risk link groups of the link that has this address at its near end.
+    pub fn srlgs_of(&self, near: Ipv4Addr) -> Vec<u32> {
+        let links = self.known.iter().flatten().filter(|known| known.link.local == near);
+        let mut all: Vec<u32> = links.flat_map(|known| known.link.srlgs.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     fn graph(&mut self) -> &Graph {
         let known = (0..).zip(&self.known).filter_map(|(place, known)| Some((place, known.as_ref()?)));
         self.graph.get_or_insert_with(|| Graph::new(known))

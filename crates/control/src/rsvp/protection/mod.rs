@@ -1,0 +1,172 @@
+//! Fast reroute by bypass tunnels (RFC 4090): LSPs that go on around a link or a router that fails.
+//!
+//! A point of local repair (PLR) has a bypass tunnel ready to a router further down the LSP, the merge point (MP). The
+//! entries of the LSP lead to a group of next hops whose backup is the bypass: what fails is one port, and one write in
+//! the record of that port moves all that goes by it. What is signalled afterwards keeps the state of the LSP alive.
+//!
+//! - what is asked for and kept: here; bypass tunnels: `bypass`; which of them an LSP takes: `select`
+//! - entries and groups: `entry`; the PLR after a failure, and back: `divert`; its messages: `around`
+//! - the merge point: `merge`; as tables: `shown`
+
+mod around;
+mod bypass;
+mod divert;
+mod entry;
+mod merge;
+mod select;
+pub(super) mod shown;
+
+pub(super) use merge::Merged;
+
+use super::lsp::Lsp;
+use super::states::ProtectionState;
+use super::transport::Neighbor;
+use base::plane::GroupId;
+use base::{Label, PortId, Rate, Span, Time, TimerId};
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wire::rsvp::{Object, SessionAttribute, class};
+
+/// What a head end asks for, so that an LSP of a tunnel is repaired where a link or a router fails (RFC 4090, 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProtectionRequest {
+    /// Around the next router, where there is a way, and not only around the link to it.
+    pub node: bool,
+    /// With as much bandwidth as the LSP has.
+    pub bandwidth: bool,
+}
+
+/// What makes a tunnel a bypass: LSPs that leave by a link go on through it when that fails (RFC 4090, 3.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bypass {
+    /// The head end's address on the link that is protected.
+    pub link: Ipv4Addr,
+    /// Addresses of the router that the tunnel ends at, the merge point, beside the one that it is set up to: recorded
+    /// routes name any of them.
+    pub merge_point: Vec<Ipv4Addr>,
+    /// It avoids the router at the far end of the link, too.
+    pub node: bool,
+}
+
+/// How a router protects the LSPs that pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProtectionConfig {
+    /// Makes bypass tunnels for LSPs that ask for protection, by what traffic engineering knows of links.
+    pub automatic: bool,
+    /// After a link is back for so long, LSPs are signalled along it again (local reversion; RFC 4090, 6.5.2). Without
+    /// it they stay on the bypass until their head ends have moved them.
+    pub reversion: Option<Span>,
+}
+
+impl ProtectionConfig {
+    /// Bypass tunnels are the user's to declare, and head ends move LSPs.
+    pub const DECLARED: ProtectionConfig = ProtectionConfig { automatic: false, reversion: None };
+}
+
+/// The protection of one LSP at its point of local repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Protection {
+    pub state: ProtectionState,
+    pub chosen: Option<Chosen>,
+}
+
+/// The backup that was chosen for an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// The next hop that it protects from.
+    pub hop: Neighbor,
+    /// The bypass among the tunnels.
+    pub bypass: u32,
+    /// The label by which the merge point knows the LSP, where that is not the next hop; from the recorded route.
+    pub swap: Option<Label>,
+    /// It avoids the next router, too.
+    pub node: bool,
+    /// The bypass has bandwidth for it.
+    pub bandwidth: bool,
+    /// What it takes of the bypass's bandwidth.
+    pub committed: Rate,
+    /// The group of next hops that the entries of the LSP name.
+    pub group: GroupId,
+}
+
+/// What is known of a bypass beside its tunnel.
+#[derive(Clone, Debug)]
+struct Guard {
+    /// The port that is protected.
+    port: PortId,
+    /// LSPs that have it as their backup.
+    lsps: u32,
+    /// What they take of its bandwidth.
+    committed: u64,
+    /// Since when it has no LSP, if it was made here; it goes when that has lasted.
+    idle: Option<Time>,
+    /// It was made here, for who needed it.
+    automatic: bool,
+}
+
+/// What names a group: LSPs to the same next hop with the same backup share one, unless the merge point knows each by
+/// another label.
+type GroupKey = (Neighbor, u32, Option<Label>);
+
+/// Bypass tunnels, and the groups of next hops that lead to them.
+#[derive(Debug, Default)]
+pub(super) struct Protections {
+    /// By the place of the tunnel.
+    guards: BTreeMap<u32, Guard>,
+    groups: BTreeMap<GroupKey, (GroupId, u32)>,
+    made: u32,
+    /// Numbers of groups are used a second time.
+    wrapped: bool,
+    /// Groups that no entry names any more.
+    ended: Vec<GroupId>,
+    /// When LSPs are signalled along links again that are back.
+    restoring: BTreeMap<PortId, TimerId>,
+    /// When bypass tunnels that nobody uses are looked for.
+    sweep_at: Option<Time>,
+    /// Ports of which the tables have been told that nobody answers there.
+    distrusted: BTreeMap<PortId, ()>,
+}
+
+impl Protections {
+    /// Bypass tunnels that protect a port.
+    fn of_port(&self, port: PortId) -> impl Iterator<Item = u32> + '_ {
+        self.guards.iter().filter(move |(_, guard)| guard.port == port).map(|(bypass, _)| *bypass)
+    }
+
+    /// How many groups are in the tables.
+    pub(super) fn groups(&self) -> usize {
+        self.groups.len()
+    }
+}
+
+impl Lsp {
+    /// Does its Path ask for protection (RFC 4090, 6)?
+    pub(super) fn wants_protection(&self) -> bool {
+        let carried = || self.rare.iter().flat_map(|rare| &rare.path_unknown);
+        self.attribute_flags & SessionAttribute::LOCAL_PROTECTION != 0
+            || carried().any(|object| object.class == class::FAST_REROUTE)
+    }
+
+    /// What it asks for beside the bare protection: around a router, and with bandwidth; and how much bandwidth.
+    pub(super) fn wanted_protection(&self) -> (bool, bool, Rate) {
+        let asks = |flag| self.attribute_flags & flag != 0;
+        let mut carried = self.rare.iter().flat_map(|rare| &rare.path_unknown);
+        // RFC 4090, 6.2: what FAST_REROUTE says goes before what the SENDER_TSPEC does.
+        let rate = carried.find_map(|object| match object.read() {
+            Object::FastReroute(asked) => Some(Rate::from_bytes_per_s(asked.bandwidth)),
+            _ => None,
+        });
+        let (node, bandwidth) = (SessionAttribute::NODE_PROTECTION, SessionAttribute::BANDWIDTH_PROTECTION);
+        (asks(node), asks(bandwidth), rate.unwrap_or_else(|| self.requested_rate()))
+    }
+
+    pub(super) fn protection(&self) -> Option<&Protection> {
+        self.rare.as_ref()?.protection.as_ref()
+    }
+
+    /// Does its traffic go through a bypass?
+    pub(super) fn is_diverted(&self) -> bool {
+        self.protection().is_some_and(|protection| protection.state.is_diverted())
+    }
+}

@@ -1,0 +1,200 @@
+//! Which bypass an LSP takes (RFC 4090, 6 and 6.4.2), and what its Resv says of that (4.4).
+
+use super::super::Rsvp;
+use super::super::faults::Fault;
+use super::super::lsp::{Lsp, Role};
+use super::super::outbox::Sending;
+use super::super::states::{ProtectionEvent, ProtectionState};
+use super::{Chosen, Protection};
+use base::{Label, Rate};
+use core::net::Ipv4Addr;
+use wire::rsvp::{RroSubobject, SessionAttribute};
+
+/// A bypass that would do for an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub bypass: u32,
+    pub swap: Option<Label>,
+    pub node: bool,
+    pub bandwidth: bool,
+    pub committed: Rate,
+}
+
+/// Addresses that a Resv recorded, the next hop's first, with the labels behind them.
+pub(super) fn recorded(rro: &[RroSubobject]) -> Vec<(Ipv4Addr, Option<Label>)> {
+    let mut nodes: Vec<(Ipv4Addr, Option<Label>)> = Vec::new();
+    for entry in rro {
+        match *entry {
+            RroSubobject::Ipv4 { address, .. } => nodes.push((address, None)),
+            RroSubobject::Unnumbered { router_id, .. } => nodes.push((router_id, None)),
+            RroSubobject::Label { c_type: 1, label, .. } => {
+                if let Some((_, given)) = nodes.last_mut() {
+                    *given = Some(Label::truncate(label));
+                }
+            }
+            _ => {}
+        }
+    }
+    nodes
+}
+
+impl Rsvp {
+    /// The best bypass for an LSP, among those that are up.
+    pub(super) fn candidate(&self, lsp: &Lsp) -> Option<Candidate> {
+        let hop = lsp.next_hop.filter(|_| lsp.is_reserved() && lsp.wants_protection())?;
+        let (node, bandwidth, rate) = lsp.wanted_protection();
+        let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+        let way = recorded(rro);
+        let own = lsp.protection().and_then(|protection| protection.chosen);
+        let candidate = |bypass: u32| {
+            let leg = self.bypass_leg(bypass)?;
+            // It would fail together with what it protects.
+            if leg.port == hop.port {
+                return None;
+            }
+            let is_next = |address: Ipv4Addr| self.is_at_end(bypass, address);
+            let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
+            let (swap, around) = if is_next(hop.address) || known.is_some_and(is_next) {
+                (None, false)
+            } else {
+                // RFC 4090, 6.4.1: the label by which the merge point knows the LSP.
+                let (_, label) = way.iter().skip(1).find(|(address, _)| is_next(*address))?;
+                (Some((*label)?), true)
+            };
+            let guard = self.protections.guards.get(&bypass)?;
+            // What this LSP has of it already is not in its own way.
+            let mine = own.filter(|own| own.bypass == bypass).map_or(0, |own| own.committed.0);
+            let left = self.bypass_rate(bypass).0.saturating_sub(guard.committed.saturating_sub(mine));
+            let has_room = rate.0 > 0 && rate.0 <= left;
+            let committed = if bandwidth && has_room { rate } else { Rate(0) };
+            Some(Candidate { bypass, swap, node: around, bandwidth: has_room, committed })
+        };
+        // The router first, then the bandwidth (RFC 4090, 6); what does not avoid more than it must; the fewest LSPs.
+        let rank = |found: &Candidate| {
+            let lsps = self.protections.guards.get(&found.bypass).map_or(0, |guard| guard.lsps);
+            let mine = own.is_some_and(|own| own.bypass == found.bypass);
+            let serves = (node && found.node, bandwidth && found.bandwidth, !node && !found.node);
+            (serves, mine, core::cmp::Reverse(lsps), core::cmp::Reverse(found.bypass))
+        };
+        self.protections.of_port(hop.port).filter_map(candidate).max_by_key(rank)
+    }
+
+    /// Chooses the backup of an LSP anew, and has one made if there is none. Are its entries to be written again?
+    pub(in crate::rsvp) fn protect(&mut self, index: u32) -> bool {
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return false;
+        };
+        if !lsp.wants_protection() || lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
+            return false;
+        }
+        let found = self.candidate(lsp);
+        let (node, bandwidth, rate) = lsp.wanted_protection();
+        let lacks = found.is_none_or(|f| (node && !f.node) || (bandwidth && !f.bandwidth));
+        if let Some(hop) = lsp.next_hop.filter(|_| lacks) {
+            let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+            let next = recorded(rro).get(1).map(|(address, _)| *address).filter(|_| node);
+            self.make_bypass(hop, next, bandwidth.then_some(rate));
+        }
+        self.take(index, found)
+    }
+
+    /// Gives an LSP this backup. Is it another one than before?
+    pub(super) fn take(&mut self, index: u32, found: Option<Candidate>) -> bool {
+        let Some(lsp) = self.store.get(index) else { return false };
+        let before = lsp.protection().and_then(|protection| protection.chosen);
+        let same = |old: &Chosen, new: &Candidate| {
+            (old.bypass, old.swap, old.node, old.bandwidth, old.committed)
+                == (new.bypass, new.swap, new.node, new.bandwidth, new.committed)
+        };
+        let unchanged = match (&before, &found) {
+            (None, None) => true,
+            (Some(old), Some(new)) => same(old, new),
+            _ => false,
+        };
+        if unchanged {
+            return false;
+        }
+        let hop = lsp.next_hop;
+        let chosen = found.zip(hop).map(|(new, hop)| {
+            let group = self.enter_group(hop, new.bypass, new.swap);
+            let Candidate { bypass, swap, node, bandwidth, committed } = new;
+            self.count_user(bypass, true, committed);
+            Chosen { hop, bypass, swap, node, bandwidth, committed, group }
+        });
+        let event = if chosen.is_some() { ProtectionEvent::Chosen } else { ProtectionEvent::Withdrawn };
+        if let Some(lsp) = self.store.get_mut(index) {
+            let protection = lsp.rare_mut().protection.get_or_insert(Protection {
+                state: ProtectionState::Unprotected,
+                chosen: None,
+            });
+            protection.chosen = chosen;
+            self.counters.faults.step(&mut protection.state, event);
+        }
+        if let Some(old) = before {
+            self.let_go(old);
+        }
+        true
+    }
+
+    /// An LSP gives its backup up: it goes, or has another next hop. Its entries lead elsewhere from now on.
+    pub(in crate::rsvp) fn unprotect(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(protection) = lsp.rare.as_mut().and_then(|rare| rare.protection.take()) else { return };
+        if let Some(old) = protection.chosen {
+            self.let_go(old);
+        }
+    }
+
+    /// An LSP counts as one of a bypass, or not any more.
+    pub(super) fn count_user(&mut self, bypass: u32, comes: bool, committed: Rate) {
+        let now = self.now;
+        let Some(guard) = self.protections.guards.get_mut(&bypass) else { return };
+        if comes {
+            guard.lsps += 1;
+            guard.committed = guard.committed.saturating_add(committed.0);
+            guard.idle = None;
+            return;
+        }
+        guard.lsps = guard.lsps.saturating_sub(1);
+        guard.committed = guard.committed.saturating_sub(committed.0);
+        if guard.lsps == 0 {
+            guard.idle = Some(now);
+            self.sweep_later();
+        }
+    }
+
+    /// Chooses the backup of an LSP anew, and tells whoever is to know.
+    pub(super) fn protect_again(&mut self, index: u32) {
+        if !self.protect(index) {
+            return;
+        }
+        self.install(index);
+        let is_known = |lsp: &Lsp| lsp.role() != Role::Head && lsp.resv.is_announced();
+        if self.store.get(index).is_some_and(is_known) {
+            self.send_resv(index, Sending::Trigger);
+        }
+    }
+
+    /// What the address of this router in a recorded route says of the LSP's protection (RFC 4090, 4.4 and 6).
+    pub(in crate::rsvp) fn rro_flags(&self, lsp: &Lsp) -> u8 {
+        let Some(protection) = lsp.protection() else { return 0 };
+        let Some(chosen) = protection.chosen else { return 0 };
+        let mut flags = RroSubobject::PROTECTION_AVAILABLE;
+        if protection.state.is_diverted() {
+            flags |= RroSubobject::PROTECTION_IN_USE;
+        }
+        if chosen.node {
+            flags |= RroSubobject::NODE_PROTECTION;
+        }
+        if chosen.bandwidth {
+            flags |= RroSubobject::BANDWIDTH_PROTECTION;
+        }
+        flags
+    }
+}
+
+/// The flags of SESSION_ATTRIBUTE that ask for protection.
+pub(super) const ASKING: u8 = SessionAttribute::LOCAL_PROTECTION
+    | SessionAttribute::NODE_PROTECTION
+    | SessionAttribute::BANDWIDTH_PROTECTION;

@@ -1,0 +1,256 @@
+//! Fast reroute by bypass tunnels (RFC 4090): chosen, used, told of, given back.
+
+use super::bus::{hops, id};
+use super::{Net, spec};
+use crate::protocol::Change;
+use crate::rsvp::command::{TunnelSpec, WhenDown};
+use crate::rsvp::{Bypass, Event, ProtectionRequest};
+use crate::services::WatchedPath;
+use base::{PortId, Rate, Span};
+use core::net::Ipv4Addr;
+use wire::rsvp::error_code::{NOTIFY, notify};
+use wire::rsvp::{Message, MessageType, RroSubobject, SenderTemplate, SessionAttribute, class};
+
+/// Five routers in a row, 0 to 4; 5 leads around the link from 1 to 2, 6 around router 2.
+const LADDER: [(usize, usize); 8] = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 2), (1, 6), (6, 3)];
+
+/// The address of a router on a link of the ladder.
+fn on(link: usize, node: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, link as u8, if LADDER[link].0 == node { 1 } else { 2 })
+}
+
+fn ladder() -> Net {
+    let mut net = Net::new(7, &LADDER);
+    net.route_all();
+    net
+}
+
+/// A tunnel from 0 to 4 along the row that asks for protection.
+fn asking(tunnel_id: u16, node: bool, bandwidth: bool) -> TunnelSpec {
+    let protection = Some(ProtectionRequest { node, bandwidth });
+    TunnelSpec { protection, retry_limit: None, ..spec(tunnel_id, 4, &[&[1, 2, 3, 4]], 1) }
+}
+
+/// A bypass from 1 around the link to 2, or around 2.
+fn bypass(tunnel_id: u16, node: bool, mbps: u64) -> TunnelSpec {
+    let (to, route) = if node { (3, vec![6, 3]) } else { (2, vec![5, 2]) };
+    let ends: Vec<Ipv4Addr> =
+        (0..LADDER.len()).filter(|n| LADDER[*n].0 == to || LADDER[*n].1 == to).map(|n| on(n, to)).collect();
+    TunnelSpec {
+        routes: vec![hops(&route)],
+        carries: Vec::new(),
+        bypass: Some(Box::new(Bypass { link: on(1, 1), merge_point: ends, node })),
+        retry_limit: None,
+        ..spec(tunnel_id, to, &[], mbps)
+    }
+}
+
+/// The flags that a router has set in the recorded route that the head end got last.
+fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
+    let resv = net.log.iter().rev().filter(|sent| sent.from == 1).find_map(|sent| match &sent.message {
+        Message::Resv(resv) => resv.flow_descriptors[0].filters[0].rro.clone(),
+        _ => None,
+    })?;
+    resv.iter().find_map(|entry| match *entry {
+        RroSubobject::Ipv4 { address, flags, .. } if address == on(link, node) => Some(flags),
+        _ => None,
+    })
+}
+
+const AVAILABLE: u8 = RroSubobject::PROTECTION_AVAILABLE;
+const IN_USE: u8 = RroSubobject::PROTECTION_IN_USE;
+const NODE: u8 = RroSubobject::NODE_PROTECTION;
+const BANDWIDTH: u8 = RroSubobject::BANDWIDTH_PROTECTION;
+
+#[test]
+fn a_head_end_asks_as_rfc_4090_5_says() {
+    let mut net = ladder();
+    net.tunnel(0, asking(1, true, true));
+    net.run(100);
+    let path = net.log.iter().find_map(|sent| match &sent.message {
+        Message::Path(path) if sent.from == 2 => Some(path.clone()),
+        _ => None,
+    });
+    let path = path.expect("a Path that has come to the third router");
+    let asked = path.session_attribute.expect("SESSION_ATTRIBUTE").flags;
+    let wanted = SessionAttribute::LOCAL_PROTECTION
+        | SessionAttribute::LABEL_RECORDING
+        | SessionAttribute::NODE_PROTECTION
+        | SessionAttribute::BANDWIDTH_PROTECTION
+        | SessionAttribute::SE_STYLE;
+    assert_eq!(asked, wanted);
+    assert!(path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE), "stored and sent on");
+    // RFC 4090, 6: without a backup the flags are clear.
+    assert_eq!(flags(&net, 0, 1), Some(0));
+}
+
+#[test]
+fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    net.tunnel(0, asking(1, false, false));
+    net.run(100);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+    let entry = *net.tables[1].ilm.values().find(|n| matches!(n.next_hop, base::plane::NextHop::Group(_))).expect("one");
+    net.link(1, 2, false);
+    // Before a message has gone anywhere, and with the entries as they were.
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]));
+    net.tables[1].ilm.iter_mut().filter(|(_, n)| n.push == entry.push).for_each(|(_, n)| *n = entry);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]), "by the backup of the group");
+    let torn = |net: &Net| (0..7).map(|n| net.sent(n, MessageType::PathTear) + net.sent(n, MessageType::ResvTear)).sum::<usize>();
+    net.run(2_000);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | IN_USE));
+    let told = net.events.iter().any(|(node, event)| {
+        *node == 0 && matches!(event, Event::LspRepaired { node, .. } if *node == id(1))
+    });
+    assert!(told, "{:?}", net.events);
+    let error = net.log.iter().any(|sent| match &sent.message {
+        Message::PathErr(error) => (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED),
+        _ => false,
+    });
+    assert!(error);
+    let diverted = Event::LspsDiverted { bypass: "t9".into(), port: PortId(1), lsps: 1 };
+    assert!(net.events.contains(&(1, diverted)));
+    let before = torn(&net);
+    // State lives on for as long as the failure lasts: through the bypass it is refreshed.
+    net.run(1_000_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4].into_iter().flat_map(|n| if n == 1 { vec![1, 5] } else { vec![n] }).collect()));
+    let lost = net.events.iter().filter(|(_, event)| matches!(event, Event::LspDown { .. })).count();
+    assert_eq!(lost, 0, "{:?}", net.events);
+    let _ = before;
+    // The Path that went around: RFC 4090, 6.4.3 and 6.4.4.
+    let around = net.log.iter().find_map(|sent| match &sent.message {
+        Message::Path(path)
+            if sent.from == 1
+                && matches!(path.sender_template, SenderTemplate::LspTunnelIpv4 { sender, .. } if sender == on(4, 1)) =>
+        {
+            Some(path.clone())
+        }
+        _ => None,
+    });
+    let around = around.expect("a Path of the backup");
+    assert_eq!(around.hop.address, on(4, 1));
+    assert_eq!(around.session_attribute.as_ref().expect("it").flags & SessionAttribute::LOCAL_PROTECTION, 0);
+    assert!(around.common.unknown.iter().all(|object| object.class != class::FAST_REROUTE));
+    let hops: Vec<_> = around.ero.expect("a route").iter().map(|hop| hop.node.clone()).collect();
+    assert_eq!(hops.len(), 3);
+    net.command(0, crate::rsvp::Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(4), id: 1 }));
+    net.run(400_000);
+    net.command(1, crate::rsvp::Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(2), id: 9 }));
+    net.run(400_000);
+    net.assert_clean();
+}
+
+#[test]
+fn a_router_that_fails_is_led_around() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(8, false, 0));
+    net.tunnel(1, bypass(9, true, 10));
+    net.run(100);
+    net.tunnel(0, asking(1, true, true));
+    net.run(100);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | NODE | BANDWIDTH));
+    for (a, b) in [(1, 2), (2, 3), (5, 2)] {
+        net.link(a, b, false);
+    }
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
+    net.run(1_000_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | IN_USE | NODE | BANDWIDTH));
+    assert!(!net.events.iter().any(|(_, event)| matches!(event, Event::LspDown { .. })), "{:?}", net.events);
+}
+
+#[test]
+fn a_bypass_serves_as_many_as_it_has_bandwidth_for() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 2));
+    net.run(100);
+    for tunnel in 1..=3 {
+        net.tunnel(0, asking(tunnel, false, true));
+        net.run(100);
+        let expected = if tunnel == 3 { AVAILABLE } else { AVAILABLE | BANDWIDTH };
+        assert_eq!(flags(&net, 0, 1), Some(expected), "tunnel {tunnel}");
+    }
+    // One group for all of them.
+    assert_eq!(net.tables[1].groups.len(), 1);
+}
+
+#[test]
+fn a_head_end_moves_its_lsp_and_the_old_one_is_torn_down_on_both_ways() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    let routes = vec![hops(&[1, 2, 3, 4]), hops(&[1, 6, 3, 4])];
+    net.tunnel(0, TunnelSpec { routes, ..asking(1, false, false) });
+    net.run(100);
+    net.link(1, 2, false);
+    net.run(200);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]), "{:?}", net.events);
+    assert!(net.events.iter().any(|(_, event)| matches!(event, Event::LspRerouted { .. })));
+    net.run(400_000);
+    // Only the LSP that carries traffic is left, and the bypass.
+    let lsps: Vec<usize> = net.nodes.iter().map(|node| node.lsps().count()).collect();
+    assert_eq!(lsps, [1, 2, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn without_the_head_end_the_link_is_taken_again_when_it_is_back() {
+    let mut net = Net::with(7, &LADDER, |_, config| config.protection.reversion = Some(Span::from_secs(5)));
+    net.route_all();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, false, false) });
+    net.run(100);
+    net.link(1, 2, false);
+    net.run(10_000);
+    net.link(1, 2, true);
+    net.run(4_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]), "it waits for the link to last");
+    net.run(2_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+    net.run(500_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
+    assert!(!net.events.iter().any(|(_, event)| matches!(event, Event::LspDown { .. })), "{:?}", net.events);
+}
+
+#[test]
+fn a_neighbour_that_does_not_answer_takes_one_write() {
+    let mut net = Net::with(7, &LADDER, |_, config| config.bfd = Some(crate::services::Pace::default()));
+    net.route_all();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    for tunnel in 1..=20 {
+        net.tunnel(0, asking(tunnel, false, false));
+    }
+    net.run(100);
+    let path = WatchedPath { port: Some(PortId(1)), local: on(1, 1), remote: on(1, 2) };
+    let entries = net.tables[1].clone();
+    net.change(1, Change::Liveness { path, is_alive: false });
+    assert!(net.tables[1].distrusted.contains(&PortId(1)));
+    // What that write alone does.
+    let written = core::mem::replace(&mut net.tables[1].ilm, entries.ilm);
+    net.tables[1].groups = entries.groups;
+    for tunnel in 1..=20 {
+        assert_eq!(net.trace(0, tunnel), Some(vec![0, 1, 5, 2, 3, 4]));
+    }
+    net.tables[1].ilm = written;
+    net.run(1_000);
+    net.change(1, Change::Liveness { path, is_alive: true });
+    assert!(net.tables[1].distrusted.is_empty());
+}
+
+#[test]
+fn whoever_does_not_ask_is_given_up_as_before() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    net.tunnel(0, TunnelSpec { when_down: WhenDown::Route, bandwidth: Rate(0), ..spec(1, 4, &[&[1, 2, 3, 4]], 1) });
+    net.run(100);
+    net.link(1, 2, false);
+    net.run(1_000);
+    assert_eq!(net.trace(0, 1), None);
+    assert!(net.tables[1].groups.is_empty());
+}
