@@ -3,6 +3,7 @@
 use super::addressing;
 use super::description::NodeSpec;
 use super::paths::Tree;
+use super::spec::protection::ProtectionMode;
 use super::spec::rsvp::EgressLabel;
 use super::spec::table_driver::TableDriver;
 use super::{Link, Network, plan};
@@ -305,6 +306,10 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
             .and_then(|hello| hello.0)
             .map(|interval| transport::HelloConfig { interval, ..transport::HelloConfig::default() }),
         bfd: asked.bfd.0,
+        protection: rsvp::ProtectionConfig {
+            automatic: asked.protection == ProtectionMode::Facility,
+            reversion: asked.reversion,
+        },
         integrity: asked.key.iter().flat_map(keys).collect(),
         ..default
     }

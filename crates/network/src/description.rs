@@ -16,6 +16,7 @@ use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
+use control::rsvp::ProtectionRequest;
 use control::rsvp::command::{ReservationStyle, WhenDown};
 use control::services::Pace;
 use control::services::te::{Affinities, Metric};
@@ -169,6 +170,8 @@ pub struct LinkSpec {
     pub a_clock_ppb: i64,
     /// The same at `b`.
     pub b_clock_ppb: i64,
+    /// Shared-risk link groups that it is in: what can fail together with it.
+    pub srlg: Vec<String>,
     /// Cost of the link for shortest paths.
     pub metric: u64,
     /// Addresses at `a` and at `b`, instead of those that the builder gives. A host with several links has its
@@ -241,6 +244,10 @@ pub struct LspSpec {
     pub shortest: bool,
     /// What is asked of a path that the head end computes.
     pub path: Option<PathSpec>,
+    /// What is asked of the routers on its way for the case that something fails (RFC 4090).
+    pub protection: Option<ProtectionRequest>,
+    /// The link at the head end that it protects: it is a bypass tunnel.
+    pub bypass: Option<HopSpec>,
     /// Bandwidth to reserve for each.
     pub bandwidth: Rate,
     /// Setup priority, 0 (most important) to 7 (RFC 3209, 4.7).

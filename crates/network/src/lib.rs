@@ -20,6 +20,7 @@ pub mod kernels;
 pub mod kind;
 mod live;
 mod lsp_tests;
+mod bypasses;
 mod lsps;
 mod meeting;
 pub mod paths;

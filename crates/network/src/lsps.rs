@@ -24,11 +24,15 @@ impl Network {
         let place = self.lsps.len();
         let of = |error: Diagnostic| error.of_lsp(place, &spec);
         self.check_lsp(&spec).map_err(of)?;
+        self.check_bypass(&spec).map_err(of)?;
         let mut routes = Vec::new();
         let mut links = None;
         for (index, route) in spec.routes.iter().enumerate() {
             let along = self.resolve(&spec, index, route).map_err(of)?;
             routes.push(self.hops(&spec, route, along.as_deref()));
+            if let Some(along) = &along {
+                self.check_risk(&spec, along).map_err(of)?;
+            }
             if index == 0 {
                 links = along;
             }
@@ -220,6 +224,9 @@ impl Network {
     ) -> TunnelSpec {
         let mut tunnel = tunnel_spec(spec, id, index, first, routes);
         tunnel.path = spec.path.as_ref().map(|path| Box::new(self.path_request(path)));
+        if let Some(guarded) = self.guarded_link(spec) {
+            self.make_bypass(&mut tunnel, spec, guarded);
+        }
         if self.has_ipv6(spec.from) && self.has_ipv6(spec.to) {
             tunnel.carries6.insert(0, Prefix6::host(addressing::test_address6(first + index)));
         }
@@ -428,6 +435,8 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         to: id.to,
         routes: routes.to_vec(),
         path: None,
+        protection: spec.protection,
+        bypass: None,
         bandwidth: spec.bandwidth,
         setup_priority: spec.setup_priority,
         holding_priority: spec.holding_priority,

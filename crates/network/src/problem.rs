@@ -164,6 +164,10 @@ base::problems! {
         RouteEnds { end: String, to: String } is Conflict, "route-ends", "its route ends at '{end}', not at '{to}'";
         /// A loose hop without a name on the wire.
         ForeignHop { node: String } is WrongType, "foreign-hop", "its route goes through '{node}', which is external: say its router_id";
+        /// A bypass of a link that its head end does not have.
+        NothingToBypass { node: String, to: String } is Conflict, "nothing-to-bypass", "'{node}' has no link to {to}: a bypass leads around a link of the router where it begins";
+        /// A bypass over the link that it is to protect, or over one that fails with it.
+        SharesRisk { what: String } is Conflict, "shares-risk", "its way leads over {what}: what it protects from, it would not survive";
         /// A command that LSPs do not know.
         UnknownCommand { command: String } is UnknownName, "unknown-command", "LSP command '{command}': signal, route, tear or reoptimise";
         /// A group of LSPs by its place, which has none.

@@ -38,6 +38,8 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         rsvp::Event::LspError { tunnel, .. } | rsvp::Event::LspNoPath { tunnel, .. } => {
             (tunnel, TunnelChange::Refused)
         }
+        // The traffic flows, by another way.
+        rsvp::Event::LspRepaired { .. } | rsvp::Event::LspsDiverted { .. } => return None,
         rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
     };
     Some((TunnelKey(*tunnel), change))

@@ -148,6 +148,7 @@ impl LinkSpec {
             detection: self.detection,
             a_clock_ppb,
             b_clock_ppb,
+            srlg: self.srlg.iter().flat_map(|groups| &groups.0).map(ToString::to_string).collect(),
             metric: self.metric,
             addresses: self.addresses,
             ipv6: self.ipv6,

@@ -2,6 +2,7 @@
 
 use super::path::PathSpec;
 use super::problem::NetworkProblem;
+use super::protection::ProtectionSpec;
 use super::reference::{HopSpec, NodeRef};
 use crate::description;
 use base::describe::{Name, Several};
@@ -34,6 +35,12 @@ base::record! {
         pub shortest: bool = false;
         /// What is asked of a computed path (OSPF with `te`).
         pub path: Option<PathSpec>, absent "one is computed all the same where it can be";
+        /// Have routers lead it around links, or routers, that fail (RFC 4090).
+        pub protection: Option<ProtectionSpec>, absent "it is not protected";
+        /// It is a bypass tunnel, which LSPs with `protection` take that leave its first router by this link, when that
+        /// fails: the router at the far end, or NODE:INTERFACE if links are parallel. It ends there, or at the router
+        /// after that on their way.
+        pub bypass: Option<HopSpec>, absent "it is none";
         /// Bandwidth to reserve for each.
         pub bandwidth: Rate = Rate(0);
         /// Destinations whose packets take it, one prefix or several.
@@ -124,6 +131,8 @@ impl LspSpec {
             loose: self.loose,
             shortest: self.shortest,
             path: self.path.as_ref().map(PathSpec::lowered),
+            protection: self.protection.map(ProtectionSpec::lowered),
+            bypass: self.bypass.as_ref().and_then(|hop| lowered_route(core::slice::from_ref(hop)).pop()),
             bandwidth: self.bandwidth,
             setup_priority: self.setup_priority,
             holding_priority: self.holding_priority(),
@@ -149,6 +158,12 @@ impl LspSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         if self.from.name == self.to.name {
             return Err(NetworkProblem::LspWithoutWay { node: self.to.name.to_string() }.into());
+        }
+        if self.bypass.is_some() && self.protection.is_some() {
+            return Err(Diagnostic::new(NetworkProblem::ProtectedBypass {}).at("protection"));
+        }
+        if self.bypass.is_some() && self.count > 1 {
+            return Err(Diagnostic::new(NetworkProblem::ManyBypasses { count: self.count }).at("bypass"));
         }
         let (setup, holding) = (self.setup_priority, self.holding_priority());
         // RFC 3209, 4.7.3: the setup priority should never be higher than the holding priority.

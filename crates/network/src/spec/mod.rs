@@ -21,6 +21,7 @@ pub mod path;
 pub mod placed;
 pub mod problem;
 pub mod profile;
+pub mod protection;
 pub mod protocols;
 pub mod reference;
 pub mod route;

@@ -34,6 +34,10 @@ base::problems! {
         NoWayOn { from: String, to: String } is Conflict, "no-way-on", "no link leads from '{from}' to '{to}'";
         /// A route by a link to a shared segment, on which there are several next hops.
         ViaSegment { from: String, to: String } is Conflict, "via-segment", "'{to}' is a shared segment, and no next hop of '{from}': name links between two routers";
+        /// A bypass that is to be protected.
+        ProtectedBypass {} is Conflict, "protected-bypass", "a bypass tunnel is not protected itself: leave 'protection' out";
+        /// A group of bypasses.
+        ManyBypasses { count: u32 } is Conflict, "many-bypasses", "a bypass in a group of {count}: one each has a way of its own";
         /// A static route with more next hops than a group has members.
         ManyNextHops { count: usize, most: usize } is OutOfRange, "many-next-hops", "{count} next hops: at most {most}";
         /// A static route that is to depend on several neighbours.

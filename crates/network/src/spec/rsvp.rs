@@ -1,5 +1,6 @@
 //! RSVP-TE of a node as users write it. What is absent is as the RFCs recommend.
 
+use super::protection::ProtectionMode;
 use base::Span;
 use base::describe::{Describe, Ranged, Schema, Schemas, Value};
 use base::diagnostic::Diagnostic;
@@ -53,6 +54,12 @@ base::record! {
         /// Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more
         /// are given up, as without Hellos.
         pub bfd: WatchSpec, absent "false";
+        /// How it protects LSPs that ask for it: by bypass tunnels that it makes itself (`facility`), or by those only that
+        /// are `declared`.
+        pub protection: ProtectionMode = ProtectionMode::Declared;
+        /// How long a link has to be back before LSPs that went around it are signalled along it again by this router
+        /// (local reversion; RFC 4090, 6.5.2).
+        pub reversion: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "head ends move them";
         /// Summary refresh and message ids (RFC 2961).
         pub refresh_reduction: bool = false;
         /// Send ADSPEC, what the way has to offer (RFC 2210, 3.3), with LSPs that begin here. Other routers may refuse
@@ -82,6 +89,8 @@ impl Default for RsvpSpec {
             refresh: None,
             hello: None,
             bfd: WatchSpec::default(),
+            protection: ProtectionMode::Declared,
+            reversion: None,
             refresh_reduction: false,
             adspec: true,
             distinct_lsp_ids: false,

@@ -9,7 +9,7 @@ use base::plane::{LabelStack, Nhlfe, TableOp};
 use base::{Frame, Label, PortId, Time};
 use control::inquiry::Inquiry;
 use control::owner::Owner;
-use control::protocol::{Arrival, LspArrival, LspMessage, Over};
+use control::protocol::{Arrival, LspArrival, LspMessage};
 use core::net::Ipv4Addr;
 use forwarding::PuntReason;
 use forwarding::punt::{ip_offset, labels_of};

@@ -251,6 +251,8 @@ impl Run {
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),
             path: None,
+            protection: None,
+            bypass: None,
             autoroute: false,
         }
     }

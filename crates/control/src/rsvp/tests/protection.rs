@@ -9,7 +9,7 @@ use crate::services::WatchedPath;
 use base::{PortId, Rate, Span};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{NOTIFY, notify};
-use wire::rsvp::{Message, MessageType, RroSubobject, SenderTemplate, SessionAttribute, class};
+use wire::rsvp::{Message, RroSubobject, SenderTemplate, SessionAttribute, class};
 
 /// Five routers in a row, 0 to 4; 5 leads around the link from 1 to 2, 6 around router 2.
 const LADDER: [(usize, usize); 8] = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 2), (1, 6), (6, 3)];
@@ -99,13 +99,12 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]));
     net.tables[1].ilm.iter_mut().filter(|(_, n)| n.push == entry.push).for_each(|(_, n)| *n = entry);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]), "by the backup of the group");
-    let torn = |net: &Net| (0..7).map(|n| net.sent(n, MessageType::PathTear) + net.sent(n, MessageType::ResvTear)).sum::<usize>();
     net.run(2_000);
     assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | IN_USE));
     let told = net.events.iter().any(|(node, event)| {
         *node == 0 && matches!(event, Event::LspRepaired { node, .. } if *node == id(1))
     });
-    assert!(told, "{:?}", net.events);
+    assert!(told);
     let error = net.log.iter().any(|sent| match &sent.message {
         Message::PathErr(error) => (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED),
         _ => false,
@@ -113,13 +112,13 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
     assert!(error);
     let diverted = Event::LspsDiverted { bypass: "t9".into(), port: PortId(1), lsps: 1 };
     assert!(net.events.contains(&(1, diverted)));
-    let before = torn(&net);
+    // The routing protocol has found new ways: the merge point's answers go by them.
+    net.route_all();
     // State lives on for as long as the failure lasts: through the bypass it is refreshed.
     net.run(1_000_000);
-    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4].into_iter().flat_map(|n| if n == 1 { vec![1, 5] } else { vec![n] }).collect()));
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]));
     let lost = net.events.iter().filter(|(_, event)| matches!(event, Event::LspDown { .. })).count();
-    assert_eq!(lost, 0, "{:?}", net.events);
-    let _ = before;
+    assert_eq!(lost, 0);
     // The Path that went around: RFC 4090, 6.4.3 and 6.4.4.
     let around = net.log.iter().find_map(|sent| match &sent.message {
         Message::Path(path)
@@ -156,10 +155,12 @@ fn a_router_that_fails_is_led_around() {
         net.link(a, b, false);
     }
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
+    net.run(1_000);
+    net.route_all();
     net.run(1_000_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
     assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | IN_USE | NODE | BANDWIDTH));
-    assert!(!net.events.iter().any(|(_, event)| matches!(event, Event::LspDown { .. })), "{:?}", net.events);
+    assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn a_head_end_moves_its_lsp_and_the_old_one_is_torn_down_on_both_ways() {
     net.run(100);
     net.link(1, 2, false);
     net.run(200);
-    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]), "{:?}", net.events);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
     assert!(net.events.iter().any(|(_, event)| matches!(event, Event::LspRerouted { .. })));
     net.run(400_000);
     // Only the LSP that carries traffic is left, and the bypass.
@@ -213,7 +214,7 @@ fn without_the_head_end_the_link_is_taken_again_when_it_is_back() {
     net.run(500_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
     assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
-    assert!(!net.events.iter().any(|(_, event)| matches!(event, Event::LspDown { .. })), "{:?}", net.events);
+    assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! Fast reroute as users write it (RFC 4090).
+
+use control::rsvp::ProtectionRequest;
+
+base::words! {
+    /// How a router protects LSPs that ask for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ProtectionMode {
+        /// It makes bypass tunnels for them, by what OSPF (with `te`) knows of links: facility backup (RFC 4090, 3.2).
+        Facility = "facility",
+        /// By the bypass tunnels that are declared, and no others.
+        Declared = "declared",
+    }
+    default Declared;
+}
+
+base::record! {
+    /// What an LSP asks of the routers on its way, for the case that something fails (RFC 4090).
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct ProtectionSpec {
+        /// Around the next router where that can be, and not only around the link to it.
+        pub node: bool = false;
+        /// With as much bandwidth as it has itself.
+        pub bandwidth: bool = false;
+    }
+}
+
+impl ProtectionSpec {
+    /// As it is built.
+    pub const fn lowered(self) -> ProtectionRequest {
+        ProtectionRequest { node: self.node, bandwidth: self.bandwidth }
+    }
+}
