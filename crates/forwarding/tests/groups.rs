@@ -3,7 +3,7 @@
 use crate::support::*;
 use base::device::DropReason;
 use base::plane::{
-    GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
+    Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
     TtlModel,
 };
 use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
@@ -219,6 +219,45 @@ fn one_write_is_enough_for_a_port_that_goes_down() {
     assert_eq!(forward(&mut tables, &mut lost), Verdict::Drop(DropReason::PortDown));
     tables.apply(&port(1, true)).expect("a port");
     assert_eq!(way(&mut tables, frame(&[(1_000, 2, 9)], to(0))).0, 1);
+}
+
+#[test]
+fn a_backup_may_lead_to_a_router_that_knows_the_packet_by_another_label() {
+    // RFC 4090, 3.2: one LSP whose merge point is the next router but one, with label 500 instead of 400.
+    let backup = |swap| Backup { leg: leg(2, &[900]), swap: Some(label(swap)) };
+    let members = |swap| group(&[Member { leg: leg(1, &[]), backup: Some(backup(swap)) }]);
+    let mut tables = tables(1, members(500));
+    let nhlfe = nhlfe(&[400], NextHop::Group(GROUP), TtlModel::Uniform, TcSource::Copy);
+    tables.apply(&ilm(1_000, nhlfe)).expect("an entry");
+    let sent = |tables: &mut Forwarding| {
+        let mut frame = frame(&[(1_000, 2, 9)], Ip::default());
+        match forward(tables, &mut frame) {
+            Verdict::Transmit { port, .. } => (port.0, frame),
+            other => panic!("{other:?}"),
+        }
+    };
+    let out = |port: u16, stack: &[Entry], ip| (port, framed(neighbour_mac(PortId(port)), mac(PortId(port)), stack, ip));
+    assert_eq!(sent(&mut tables), out(1, &[(400, 2, 8)], Ip::default()));
+    // Whether the port is down or its far end is silent, it is one write.
+    for silent in [false, true] {
+        let (before, after) = match silent {
+            true => [false, true].map(|trusted| TableOp::PortTrust { port: PortId(1), trusted }).into(),
+            false => (port(1, false), port(1, true)),
+        };
+        tables.apply(&before).expect("a port");
+        assert_eq!(sent(&mut tables), out(2, &[(900, 2, 8), (500, 2, 8)], Ip::default()));
+        tables.apply(&after).expect("a port");
+        assert_eq!(sent(&mut tables).0, 1);
+    }
+    // A merge point that is the end of the LSP and asked for implicit null.
+    tables.apply(&members(3)).expect("a group");
+    tables.apply(&port(1, false)).expect("a port");
+    assert_eq!(sent(&mut tables), out(2, &[(900, 2, 8)], Ip { ttl: 8, ..Ip::default() }));
+    let odd = TableOp::GroupSet {
+        group: GROUP,
+        members: [Member { leg: leg(1, &[]), backup: Some(backup(14)) }].into(),
+    };
+    assert_eq!(tables.apply(&odd), Err(TableError::ReservedLabel));
 }
 
 #[test]

@@ -35,6 +35,9 @@ def add_lsp(
             raise TwinplaneError(f"lsp '{name}': {key}: {hops!r}: it should be a list of nodes or links")
         if len(hops):
             spec[key] = draft.hops(hops)
+    bypass = said.pop("bypass", None)
+    if bypass is not None:
+        (spec["bypass"],) = draft.hops([bypass])
     spec |= {key: value for key, value in said.items() if value is not None and value != ()}
     if not engine.started:
         engine.require_unstarted(f"lsp '{name}'")

@@ -170,3 +170,38 @@ impl Lsp {
         self.protection().is_some_and(|protection| protection.state.is_diverted())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lsp::{SenderKey, SessionKey};
+    use super::super::states::PathState;
+    use super::*;
+    use wire::rsvp::{FastReroute, Unknown};
+
+    #[test]
+    fn the_flag_or_the_object_asks_for_protection() {
+        let a = Ipv4Addr::new(10, 0, 0, 1);
+        let session = SessionKey { end_point: a, tunnel_id: 1, extended: a };
+        let hop = Neighbor { port: PortId(0), address: a };
+        let mut lsp = Lsp::new(session, SenderKey { address: a, lsp_id: 1 }, PathState::New, hop);
+        assert!(!lsp.wants_protection());
+        lsp.attribute_flags = SessionAttribute::LOCAL_PROTECTION;
+        assert!(lsp.wants_protection());
+        lsp.attribute_flags = SessionAttribute::NODE_PROTECTION;
+        let asked = FastReroute {
+            setup_priority: 7,
+            holding_priority: 0,
+            hop_limit: 9,
+            flags: FastReroute::FACILITY,
+            bandwidth: 1_000.0,
+            include_any: 0,
+            exclude_any: 0,
+            include_all: None,
+        };
+        let object = Unknown::of(&Object::FastReroute(asked)).expect("a short object");
+        assert_eq!(object.read(), Object::FastReroute(asked), "C-Type 7 is read, too");
+        lsp.rare_mut().path_unknown.push(object);
+        assert!(lsp.wants_protection());
+        assert_eq!(lsp.wanted_protection(), (true, false, Rate::from_bytes_per_s(1_000.0)));
+    }
+}

@@ -2,10 +2,12 @@
 
 use super::bus::{hops, id};
 use super::{Net, spec};
+use crate::owner::Owner;
 use crate::protocol::Change;
-use crate::rsvp::command::{TunnelSpec, WhenDown};
+use crate::rsvp::command::{Command, TunnelSpec, WhenDown};
 use crate::rsvp::{Bypass, Event, ProtectionRequest};
 use crate::services::WatchedPath;
+use crate::services::te::{TeKey, TeLink, Towards};
 use base::{PortId, Rate, Span};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{NOTIFY, notify};
@@ -254,4 +256,113 @@ fn whoever_does_not_ask_is_given_up_as_before() {
     net.run(1_000);
     assert_eq!(net.trace(0, 1), None);
     assert!(net.tables[1].groups.is_empty());
+}
+
+#[test]
+fn the_flags_are_clear_while_the_bypass_is_down() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    net.tunnel(0, asking(1, false, false));
+    net.run(100);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
+    net.link(1, 5, false);
+    net.run(1_000);
+    assert_eq!(flags(&net, 0, 1), Some(0));
+    net.link(1, 5, true);
+    net.run(60_000);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
+}
+
+#[test]
+fn a_head_end_repairs_its_own_lsp_under_another_address() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    let own = TunnelSpec { routes: vec![hops(&[2, 3, 4])], ..asking(1, false, false) };
+    net.tunnel(1, own);
+    net.run(100);
+    net.link(1, 2, false);
+    assert_eq!(net.trace(1, 1), Some(vec![1, 5, 2, 3, 4]));
+    net.run(1_000);
+    net.route_all();
+    net.run(500_000);
+    assert_eq!(net.trace(1, 1), Some(vec![1, 5, 2, 3, 4]));
+    let senders = net.log.iter().filter(|sent| sent.from == 1).filter_map(|sent| match &sent.message {
+        Message::Path(path) => match path.sender_template {
+            SenderTemplate::LspTunnelIpv4 { sender, .. } if sender != id(1) => Some(sender),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert!(senders.into_iter().any(|sender| sender == on(4, 1)));
+}
+
+#[test]
+fn a_reservation_that_ends_below_the_merge_point_ends_at_the_ingress() {
+    let mut net = ladder();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, false, false) });
+    net.run(100);
+    net.link(1, 2, false);
+    net.route_all();
+    net.run(1_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]));
+    net.link(3, 4, false);
+    net.run(1_000);
+    assert!(net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
+    net.run(400_000);
+    let lsps: Vec<usize> = net.nodes.iter().map(|node| node.lsps().count()).collect();
+    assert_eq!(lsps, [0, 1, 1, 0, 0, 1, 0], "the bypass is left");
+}
+
+#[test]
+fn state_that_nobody_refreshes_around_a_failure_goes_in_its_time() {
+    let mut net = ladder();
+    net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, false, false) });
+    net.run(100);
+    net.link(1, 2, false);
+    net.run(1_000);
+    // RFC 4090, 7.2: the routers below wait for a repair that does not come; nothing is torn down there.
+    let lsps = |net: &Net| net.nodes.iter().map(|node| node.lsps().count()).collect::<Vec<_>>();
+    assert_eq!(lsps(&net)[2..5], [1, 1, 1]);
+    net.run(400_000);
+    assert_eq!(lsps(&net)[2..5], [0, 0, 0]);
+    net.assert_clean();
+}
+
+#[test]
+fn bypass_tunnels_are_made_for_who_asks_and_go_with_the_last() {
+    let mut net = Net::with(7, &LADDER, |_, config| config.protection.automatic = true);
+    net.route_all();
+    for (link, (a, b)) in LADDER.into_iter().enumerate() {
+        for (near, far) in [(a, b), (b, a)] {
+            let key = TeKey { owner: Owner(0), area: 0, router: id(near), number: link as u32 };
+            let said = TeLink {
+                towards: Towards::Router(id(far)),
+                local: on(link, near),
+                remote: Some(on(link, far)),
+                te_metric: Some(1),
+                igp_metric: None,
+                reservable: Rate::from_gbps(1),
+                unreserved: [Rate::from_gbps(1); 8],
+                groups: 0,
+                srlgs: Vec::new(),
+            };
+            net.nodes.iter_mut().for_each(|node| node.services.engineering.set_link(key, said.clone()));
+        }
+    }
+    let tunnel = net.tunnel(0, asking(1, true, true));
+    net.run(1_000);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | NODE | BANDWIDTH));
+    // RFC 4090, 6.2: it ends at the merge point, and touches neither what fails nor more than it must.
+    let made: Vec<String> = net.nodes[1].tunnels().map(|tunnel| tunnel.name).collect();
+    assert_eq!(made, [format!("bypass-node-{}-{}", on(1, 1), id(3))]);
+    net.link(1, 2, false);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
+    net.link(1, 2, true);
+    net.command(0, Command::TunnelRemove(tunnel));
+    net.run(500_000);
+    net.assert_clean();
 }

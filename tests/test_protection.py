@@ -1,0 +1,131 @@
+"""Fast reroute (RFC 4090) as users meet it: exact gaps in virtual time, tables, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import twinplane as tp
+from twinplane.errors import TwinplaneError
+
+PERIOD_MS = 1
+"""From one packet to the next."""
+
+
+def ladder(seed: int = 7, *, bfd: Any = False, detection: str = "10 ms", te: bool = True) -> tp.Network:
+    """A row from a to d, where m leads around the link from b to c, and n around c."""
+    net = tp.Network(seed=seed)
+    for name in "abcdmn":
+        net.router(name, rsvp={"protection": "facility", "bfd": bfd})
+    for a, b in [("a", "b"), ("b", "c"), ("c", "d"), ("b", "m"), ("m", "c"), ("b", "n"), ("n", "d")]:
+        cost = 1 if "m" not in (a, b) and "n" not in (a, b) else 10
+        net.link(a, b, rate="10 Gbit/s", delay="50 us", detection=detection, metric=cost)
+    net.ospf(area=0, te=te)
+    return net
+
+
+def lost(count: int, *, fail: str, bfd: Any = False, protection: dict[str, bool] | None = None) -> list[int]:
+    """Packets that the first and the last of so many LSPs lost when `fail` did."""
+    net = ladder(bfd=bfd)
+    nodes = {node.name: node for node in net.nodes}
+    asked = {} if protection is None else protection
+    lsps = [
+        nodes["a"].lsp(f"l{place}", to=nodes["d"], route=["b", "c", "d"], protection=asked)
+        for place in range(min(count, 2))
+    ]
+    if count > 2:
+        nodes["a"].lsp(
+            "others", to=nodes["d"], count=count - 2, route=["b", "c", "d"], protection=asked, record_route=True
+        )
+    flows = [
+        net.flow(nodes["a"], nodes["d"], over=lsp, rate="4.096 Mbit/s", size=512, start="20 s", stop="22 s")
+        for lsp in lsps
+    ]
+    net.run(until="19 s")
+    assert all(lsp.up for lsp in lsps)
+    states = net.table("protected_lsps").filter(node="b")
+    assert states["state"].unique().to_list() == ["available"], states
+    # Half a period after a packet, so that no packet is on the link when it fails.
+    net.run(until="20.5004 s")
+    if fail == "c":
+        net.at("20.5005 s").fail("c")
+    else:
+        net.at("20.5005 s").fail("b", "c")
+    net.run(until="23 s")
+    return [flow.stats()["lost"].sum() for flow in flows]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+@pytest.mark.parametrize("fail", ["link", "c"])
+def test_exactly_what_comes_before_the_failure_is_seen_is_lost(count: int, fail: str) -> None:
+    """Ten packets leave in the ten milliseconds of detection; those before and after arrive."""
+    asked = {"node": fail == "c"}
+    assert set(lost(count, fail=fail, protection=asked)) == {10 // PERIOD_MS}
+
+
+def test_a_declared_bypass_needs_no_traffic_engineering() -> None:
+    net = ladder(te=False)
+    nodes = {node.name: node for node in net.nodes}
+    nodes["b"].lsp("around", to="c", route=["m", "c"], bypass="c")
+    east = nodes["a"].lsp("east", to="d", route=["b", "c", "d"], protection={})
+    net.run(until="10 s")
+    assert east.up
+    (row,) = net.table("bypasses").to_dicts()
+    assert (row["node"], row["bypass"], row["protects"], row["lsps"], row["diverted"]) == (
+        "b",
+        "around",
+        "link",
+        1,
+        0,
+    )
+    net.fail("b", "c")
+    net.run(until="11 s")
+    assert net.table("bypasses")["diverted"].to_list() == [1]
+    told = [event["event"] for event in net.table("events")["event"].to_list()]
+    assert "lsps-diverted" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"route": ["c"], "bypass": "c"}, "what it protects from, it would not survive"),
+        ({"route": ["m", "c"], "bypass": "d"}, "'b' has no link to 'd'"),
+        ({"route": ["m", "c"], "bypass": "c", "count": 2}, "one each has a way of its own"),
+        ({"route": ["m", "c"], "bypass": "c", "protection": {}}, "a bypass tunnel is not protected itself"),
+    ],
+)
+def test_a_bypass_that_can_not_help_is_refused(said: dict[str, Any], words: str) -> None:
+    net = ladder()
+    (b,) = (node for node in net.nodes if node.name == "b")
+    with pytest.raises(TwinplaneError, match=words):
+        b.lsp("around", to="c", **said)
+        net.run(until="1 s")
+
+
+def test_a_bypass_in_the_same_duct_is_refused() -> None:
+    net = tp.Network(seed=1)
+    for name in "abm":
+        net.router(name)
+    net.link("a", "b", srlg="duct")
+    net.link("a", "m", srlg="duct")
+    net.link("m", "b")
+    (a,) = (node for node in net.nodes if node.name == "a")
+    with pytest.raises(TwinplaneError, match="is in group 'duct', too"):
+        a.lsp("around", to="b", route=["m", "b"], bypass="b")
+        net.run(until="1 s")
+
+
+def test_why_an_lsp_is_not_protected_is_said() -> None:
+    """Nothing leads around the link to d once n is not there."""
+    net = tp.Network(seed=3)
+    for name in "abc":
+        net.router(name, rsvp={"protection": "facility"})
+    net.link("a", "b")
+    net.link("b", "c")
+    net.ospf(area=0, te=True)
+    (a,) = (node for node in net.nodes if node.name == "a")
+    a.lsp("east", to="c", route=["b", "c"], protection={})
+    net.run(until="60 s")
+    rows = net.table("protected_lsps").sort("node").to_dicts()
+    assert [(row["node"], row["state"]) for row in rows] == [("a", "unprotected"), ("b", "unprotected")]
+    assert all(row["lacks"] for row in rows)
