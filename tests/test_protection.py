@@ -16,7 +16,7 @@ def ladder(seed: int = 7, *, bfd: Any = False, detection: str = "10 ms", te: boo
     """A row from a to d, where m leads around the link from b to c, and n around c."""
     net = tp.Network(seed=seed)
     for name in "abcdmn":
-        net.router(name, rsvp={"protection": "facility", "bfd": bfd})
+        net.router(name, protection="facility", bfd=bfd)
     for a, b in [("a", "b"), ("b", "c"), ("c", "d"), ("b", "m"), ("m", "c"), ("b", "n"), ("n", "d")]:
         cost = 1 if "m" not in (a, b) and "n" not in (a, b) else 10
         net.link(a, b, rate="10 Gbit/s", delay="50 us", detection=detection, metric=cost)
@@ -35,7 +35,12 @@ def lost(count: int, *, fail: str, bfd: Any = False, protection: dict[str, bool]
     ]
     if count > 2:
         nodes["a"].lsp(
-            "others", to=nodes["d"], count=count - 2, route=["b", "c", "d"], protection=asked, record_route=True
+            "others",
+            to=nodes["d"],
+            count=count - 2,
+            route=["b", "c", "d"],
+            protection=asked,
+            record_route=True,
         )
     flows = [
         net.flow(nodes["a"], nodes["d"], over=lsp, rate="4.096 Mbit/s", size=512, start="20 s", stop="22 s")
@@ -119,7 +124,7 @@ def test_why_an_lsp_is_not_protected_is_said() -> None:
     """Nothing leads around the link to d once n is not there."""
     net = tp.Network(seed=3)
     for name in "abc":
-        net.router(name, rsvp={"protection": "facility"})
+        net.router(name, protection="facility")
     net.link("a", "b")
     net.link("b", "c")
     net.ospf(area=0, te=True)

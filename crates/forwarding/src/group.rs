@@ -128,9 +128,11 @@ impl Forwarding {
     }
 
     pub(crate) fn group_set(&mut self, id: GroupId, members: &[Member]) -> Result<(), TableError> {
-        let legs = || members.iter().flat_map(|member| {
-            core::iter::once(&member.leg).chain(member.backup.as_ref().map(|backup| &backup.leg))
-        });
+        let legs = || {
+            members.iter().flat_map(|member| {
+                core::iter::once(&member.leg).chain(member.backup.as_ref().map(|backup| &backup.leg))
+            })
+        };
         let twice = members.iter().enumerate().any(|(n, one)| members[..n].iter().any(|m| m.leg == one.leg));
         if members.is_empty()
             || members.len() > MEMBERS_MAX
@@ -143,7 +145,9 @@ impl Forwarding {
             return Err(TableError::ReservedLabel);
         }
         let swaps = members.iter().filter_map(|member| member.backup?.swap);
-        let odd = |label: &Label| label.is_reserved() && ![Label::IMPLICIT_NULL, Label::EXPLICIT_NULL].contains(label);
+        let odd = |label: &Label| {
+            label.is_reserved() && ![Label::IMPLICIT_NULL, Label::EXPLICIT_NULL].contains(label)
+        };
         if swaps.into_iter().any(|label| odd(&label)) {
             return Err(TableError::ReservedLabel);
         }
@@ -155,9 +159,8 @@ impl Forwarding {
         for member in members {
             let way = self.take_leg(&member.leg)?;
             let backup = member.backup.as_ref();
-            let backup = backup.map(|backup| {
-                self.take_leg(&backup.leg).map(|way| Way { swap: backup.swap, ..way })
-            });
+            let backup =
+                backup.map(|backup| self.take_leg(&backup.leg).map(|way| Way { swap: backup.swap, ..way }));
             let backup = backup.transpose()?;
             group.candidates.push(Candidate { key: key_of(&member.leg, seed), adjacency: way.adjacency });
             group.ways.push((way, backup));

@@ -3,8 +3,8 @@
 use crate::support::*;
 use base::device::DropReason;
 use base::plane::{
-    Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
-    TtlModel,
+    Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
+    TcSource, TtlModel,
 };
 use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv4Addr;
@@ -236,7 +236,9 @@ fn a_backup_may_lead_to_a_router_that_knows_the_packet_by_another_label() {
             other => panic!("{other:?}"),
         }
     };
-    let out = |port: u16, stack: &[Entry], ip| (port, framed(neighbour_mac(PortId(port)), mac(PortId(port)), stack, ip));
+    let out = |port: u16, stack: &[Entry], ip| {
+        (port, framed(neighbour_mac(PortId(port)), mac(PortId(port)), stack, ip))
+    };
     assert_eq!(sent(&mut tables), out(1, &[(400, 2, 8)], Ip::default()));
     // Whether the port is down or its far end is silent, it is one write.
     for silent in [false, true] {

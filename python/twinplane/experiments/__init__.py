@@ -21,6 +21,10 @@ CATALOGUE: dict[str, tuple[str, str]] = {
         "tag_switching",
         "how long does a tag-switching network take to recover, and what do timers alone say?",
     ),
+    "protection": (
+        "protection",
+        "how long are LSPs interrupted when a link or a router fails that they are led around?",
+    ),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
     "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }

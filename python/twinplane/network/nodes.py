@@ -68,12 +68,12 @@ class HeadEnd(Node):
         With `autoroute` routes to what lies behind its end, by all shortest paths of OSPF (with `te`), lead
         through it.
 
-        With `protection` routers on its way lead it around what fails (RFC 4090), if they have bypass tunnels:
-        ``{}`` around links, ``{"node": True}`` around routers, too, where that can be, and with
+        With `protection` routers on its way lead it around what fails (RFC 4090), if they have bypass
+        tunnels: ``{}`` around links, ``{"node": True}`` around routers, too, where that can be, and with
         ``"bandwidth": True`` by bypass tunnels that have as much bandwidth. Routers make bypass tunnels
-        themselves if their `rsvp` says ``{"protection": "facility"}``. With `bypass` it is a bypass tunnel itself,
-        which LSPs take when the link from here to that neighbour fails; it ends at the neighbour, or at a router
-        after it.
+        themselves if they are made with ``protection="facility"``. With `bypass` it is a bypass tunnel
+        itself, which LSPs take when the link from here to that neighbour fails; it ends at the neighbour,
+        or at a router after it.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file

@@ -33,7 +33,8 @@ impl Rsvp {
                 let below = |leg: Leg, swap: Option<Label>| {
                     let own = swap.or_else(|| nhlfe.push.as_slice().last().copied());
                     let own = own.filter(|label| *label != Label::IMPLICIT_NULL);
-                    let labels: Vec<Label> = own.into_iter().chain(leg.labels.as_slice().iter().copied()).collect();
+                    let labels: Vec<Label> =
+                        own.into_iter().chain(leg.labels.as_slice().iter().copied()).collect();
                     Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
                 };
                 let backup = member.backup.and_then(|backup| below(backup.leg, backup.swap));

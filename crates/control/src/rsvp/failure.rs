@@ -50,14 +50,16 @@ impl Rsvp {
                 self.counters.faults.note(Fault::NoLsp);
                 continue;
             };
-            let (from, to) = (lsp.role() != Role::Head && gone(lsp.prev_hop), lsp.next_hop.filter(|hop| gone(*hop)));
+            let (from, to) =
+                (lsp.role() != Role::Head && gone(lsp.prev_hop), lsp.next_hop.filter(|hop| gone(*hop)));
             if from && !self.holds(index) {
                 self.send_path_tear(index);
                 self.remove_lsp(index, PathEvent::PreviousHopLost);
                 continue;
             }
             let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
-            let (chosen, head) = (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
+            let (chosen, head) =
+                (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
             match chosen.filter(|_| self.is_repairable(lsp)) {
                 Some(chosen) => {
                     if !lsp.is_diverted() {

@@ -322,7 +322,9 @@ impl Rsvp {
         self.event(Event::LspRepaired { tunnel: id, lsp_id, node });
         let why = Loss::Error { node, code: error_code::NOTIFY, value: notify::LOCALLY_REPAIRED };
         self.blame(index, lsp, why);
-        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.active == Some(lsp)) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.active == Some(lsp)) else {
+            return;
+        };
         tunnel.repaired = Some(lsp);
         if tunnel.state.has_candidate() {
             return;

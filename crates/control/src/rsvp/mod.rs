@@ -67,8 +67,8 @@ pub use config::{Config, EgressLabel, Interface, Limits};
 pub use counters::{Counters, Discard};
 pub use event::Event;
 pub use faults::{Fault, Faults};
-pub use protection::{Bypass, ProtectionConfig, ProtectionRequest};
 pub use lsp::{Role, SenderKey, SessionKey};
+pub use protection::{Bypass, ProtectionConfig, ProtectionRequest};
 pub use signals::SignalRecord;
 pub(crate) use states::CHARTS;
 pub use unreadable::Unreadable;
@@ -99,6 +99,8 @@ enum Timer {
     Restore(PortId),
     /// Bypass tunnels that nobody uses are looked for.
     Sweep,
+    /// LSPs that have less protection than they ask for are looked at again.
+    Protect,
 }
 
 /// An RSVP-TE speaker.
@@ -229,6 +231,7 @@ impl Rsvp {
                 Timer::Tunnel(index) => self.tunnel_timeout(index),
                 Timer::Restore(port) => self.restore(port),
                 Timer::Sweep => self.sweep(),
+                Timer::Protect => self.protect_all(),
             }
             self.settle();
         }
@@ -260,7 +263,10 @@ impl Rsvp {
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
             Change::Liveness { path, is_alive: false } => self.on_dead(path),
             Change::Liveness { path, is_alive: true } => self.on_alive(path),
-            Change::Engineering { is_lost } => self.engineering_changed(is_lost),
+            Change::Engineering { is_lost } => {
+                self.engineering_changed(is_lost);
+                self.protect_later();
+            }
             Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),
             // LSPs leave by ports, and are routed anew when their state is refreshed.

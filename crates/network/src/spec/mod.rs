@@ -331,6 +331,9 @@ pub fn resolve_lsp(lsp: &mut LspSpec, names: &Names, ends: &[[Endpoint; 2]]) -> 
     for (place, spec) in lsp.path.iter_mut().flat_map(|path| path.exclude.iter_mut().enumerate()) {
         resolve_hop(spec, names, ends).at(place).at("exclude").at("path")?;
     }
+    if let Some(bypass) = &mut lsp.bypass {
+        resolve_hop(bypass, names, ends).at("bypass")?;
+    }
     Ok(())
 }
 

@@ -2,9 +2,9 @@
 
 use super::router::{Hop, hop, operation};
 use crate::Network;
-use base::{Label, PortId};
 use base::plane::{LabelStack, Leg, Member, NextHop};
 use base::table::{Rows, Table};
+use base::{Label, PortId};
 use core::net::IpAddr;
 use std::borrow::Cow;
 

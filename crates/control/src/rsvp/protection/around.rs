@@ -35,7 +35,8 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        let (Some(address), Some(chosen)) = (self.repair_address(lsp), lsp.protection().and_then(|p| p.chosen))
+        let (Some(address), Some(chosen)) =
+            (self.repair_address(lsp), lsp.protection().and_then(|p| p.chosen))
         else {
             // The bypass has just gone; what follows from that is on its way.
             return;
@@ -70,7 +71,8 @@ impl Rsvp {
     /// Sends a PathTear of a diverted LSP through its bypass.
     pub(in crate::rsvp) fn send_tear_around(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index).filter(|lsp| lsp.is_diverted()) else { return };
-        let (Some(address), Some(chosen)) = (self.repair_address(lsp), lsp.protection().and_then(|p| p.chosen))
+        let (Some(address), Some(chosen)) =
+            (self.repair_address(lsp), lsp.protection().and_then(|p| p.chosen))
         else {
             return;
         };
@@ -121,7 +123,11 @@ impl Rsvp {
                 Some((port, if gateway.is_unspecified() { to } else { gateway }))
             }
             _ => {
-                let near = self.links.adjacent(&EroSubobject::Ipv4 { address: to, prefix_length: 32 }, base::Rate(0), 7);
+                let near = self.links.adjacent(
+                    &EroSubobject::Ipv4 { address: to, prefix_length: 32 },
+                    base::Rate(0),
+                    7,
+                );
                 near.map(|hop| (hop.port, hop.address))
             }
         };
@@ -169,7 +175,9 @@ impl Rsvp {
         changed: &mut Vec<u32>,
     ) -> bool {
         let keys = SessionKey::of(&resv.session).zip(SenderKey::of(&filter.filter_spec));
-        let Some(index) = keys.and_then(|(session, sender)| self.diverted(&session, &sender)) else { return false };
+        let Some(index) = keys.and_then(|(session, sender)| self.diverted(&session, &sender)) else {
+            return false;
+        };
         let (Some(label), true) = (filter.label, descriptor.flowspec.bucket().is_sound()) else {
             self.counters.discard(Discard::Malformed);
             return true;

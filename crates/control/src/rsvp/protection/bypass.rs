@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// A bypass that was made here goes when it has had no LSP for so long. Make before break leaves none for a moment.
 const IDLE: Span = Span::from_secs(10);
 
+/// From a change of what is known of links to the search for backups.
+const SETTLE: Span = Span::from_secs(1);
+
 impl Rsvp {
     /// The port that a bypass protects; nothing if the tunnel is none, or protects a link that is not there.
     fn guarded_port(&self, spec: &TunnelSpec) -> Option<PortId> {
@@ -68,9 +71,9 @@ impl Rsvp {
         let port = guard.port;
         self.rewrite_groups(bypass);
         let concerned = |rsvp: &Rsvp, index: u32| {
-            rsvp.store.get(index).is_some_and(|lsp| {
-                lsp.next_hop.is_some_and(|hop| hop.port == port) && lsp.wants_protection()
-            })
+            rsvp.store
+                .get(index)
+                .is_some_and(|lsp| lsp.next_hop.is_some_and(|hop| hop.port == port) && lsp.wants_protection())
         };
         for index in self.store.indices() {
             if !concerned(self, index) {
@@ -137,7 +140,9 @@ impl Rsvp {
     /// Asks for more bandwidth where an automatic bypass has too little for another LSP: twice as much each time, so
     /// that it is signalled anew seldom.
     fn widen(&mut self, bypass: u32, more: Rate) {
-        let Some(guard) = self.protections.guards.get(&bypass).filter(|guard| guard.automatic) else { return };
+        let Some(guard) = self.protections.guards.get(&bypass).filter(|guard| guard.automatic) else {
+            return;
+        };
         let needed = guard.committed.saturating_add(more.0);
         let Some(spec) = self.tunnels.get(bypass).map(|tunnel| tunnel.spec.clone()) else { return };
         if needed > spec.bandwidth.0 {
@@ -175,7 +180,8 @@ impl Rsvp {
             to,
             routes: Vec::new(),
             path: Some(Box::new(path)),
-            bandwidth: rate.map_or(Rate(0), |rate| Rate(rate.0.checked_next_power_of_two().unwrap_or(rate.0))),
+            bandwidth: rate
+                .map_or(Rate(0), |rate| Rate(rate.0.checked_next_power_of_two().unwrap_or(rate.0))),
             setup_priority: 7,
             holding_priority: 0,
             style: ReservationStyle::SharedExplicit,
@@ -215,7 +221,8 @@ impl Rsvp {
 
     /// Looks for bypass tunnels without LSPs when the first of them has had none for long enough.
     pub(super) fn sweep_later(&mut self) {
-        let idle = self.protections.guards.values().filter(|guard| guard.automatic).filter_map(|guard| guard.idle);
+        let idle =
+            self.protections.guards.values().filter(|guard| guard.automatic).filter_map(|guard| guard.idle);
         let Some(at) = idle.min().map(|since| since + IDLE) else { return };
         if self.protections.sweep_at.is_none() {
             self.protections.sweep_at = Some(at);
@@ -252,14 +259,34 @@ impl Rsvp {
 
     /// Does an LSP that leaves by a port have less protection than it asks for?
     fn is_wanted(&self, port: PortId) -> bool {
-        let lacks = |lsp: &Lsp| {
-            let chosen = lsp.protection().and_then(|protection| protection.chosen);
-            let (node, bandwidth, _) = lsp.wanted_protection();
-            chosen.is_none_or(|chosen| (node && !chosen.node) || (bandwidth && !chosen.bandwidth))
-        };
         let mut all = self.store.iter().map(|(_, lsp)| lsp);
-        all.any(|lsp| {
-            lsp.wants_protection() && lsp.next_hop.is_some_and(|hop| hop.port == port) && lacks(lsp)
-        })
+        all.any(|lsp| lsp.next_hop.is_some_and(|hop| hop.port == port) && lacks_protection(lsp))
     }
+
+    /// Something else is known of links: LSPs that could not be protected are looked at when what belongs to it has
+    /// come (RFC 4090, 6.2: what can't be brought up is tried again later).
+    pub(in crate::rsvp) fn protect_later(&mut self) {
+        if self.config.protection.automatic && !self.protections.is_looking {
+            self.protections.is_looking = true;
+            self.wheel.schedule(self.now + SETTLE, Timer::Protect);
+        }
+    }
+
+    /// Looks for backups of LSPs that have less protection than they ask for.
+    pub(in crate::rsvp) fn protect_all(&mut self) {
+        self.protections.is_looking = false;
+        for index in self.store.indices() {
+            if self.store.get(index).is_some_and(lacks_protection) {
+                self.protect_again(index);
+            }
+        }
+    }
+}
+
+/// Has an LSP less protection than it asks for?
+fn lacks_protection(lsp: &Lsp) -> bool {
+    let chosen = lsp.protection().and_then(|protection| protection.chosen);
+    let (node, bandwidth, _) = lsp.wanted_protection();
+    let lacks = chosen.is_none_or(|chosen| (node && !chosen.node) || (bandwidth && !chosen.bandwidth));
+    lacks && lsp.wants_protection() && lsp.is_reserved()
 }

@@ -83,7 +83,9 @@ impl Rsvp {
     /// Tells the user how many LSPs took which bypass.
     pub(in crate::rsvp) fn tell_diverted(&mut self, diverted: &BTreeMap<(u32, PortId), u32>) {
         for ((bypass, port), lsps) in diverted {
-            let Some(name) = self.tunnels.get(*bypass).map(|tunnel| tunnel.spec.name.clone()) else { continue };
+            let Some(name) = self.tunnels.get(*bypass).map(|tunnel| tunnel.spec.name.clone()) else {
+                continue;
+            };
             self.event(Event::LspsDiverted { bypass: name, port: *port, lsps: *lsps });
         }
     }

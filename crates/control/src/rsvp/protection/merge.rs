@@ -28,7 +28,8 @@ pub(in crate::rsvp) struct Merged {
 
 /// Does a Path ask for protection? One of a backup does not (RFC 4090, 7.1.1).
 fn asks(path: &Path) -> bool {
-    let flagged = path.session_attribute.as_ref().is_some_and(|a| a.flags & SessionAttribute::LOCAL_PROTECTION != 0);
+    let flagged =
+        path.session_attribute.as_ref().is_some_and(|a| a.flags & SessionAttribute::LOCAL_PROTECTION != 0);
     flagged || path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE)
 }
 
@@ -36,7 +37,10 @@ impl Rsvp {
     /// The protected LSP that a Path of a backup is merged into; nothing if it is none, or leads elsewhere from here.
     fn merges_into(&self, path: &Path, session: &SessionKey, sender: &SenderKey) -> Option<u32> {
         let first = self.store.first(session)?;
-        if asks(path) || self.links.is_own(sender.address) || self.store.find_from(Some(first), sender).is_some() {
+        if asks(path)
+            || self.links.is_own(sender.address)
+            || self.store.find_from(Some(first), sender).is_some()
+        {
             return None;
         }
         let index = self.store.chain(Some(first)).find(|index| {
@@ -93,7 +97,8 @@ impl Rsvp {
         let now = self.now;
         let Some(lsp) = self.store.get(index) else { return };
         let Some(rare) = lsp.rare.as_ref().filter(|rare| !rare.backups.is_empty()) else { return };
-        let backups: Vec<Merged> = rare.backups.iter().filter(|merged| merged.expires > now).cloned().collect();
+        let backups: Vec<Merged> =
+            rare.backups.iter().filter(|merged| merged.expires > now).cloned().collect();
         for merged in backups {
             let Some((Message::Resv(mut resv), _)) = self.build_resv(index, &[index]) else {
                 return self.counters.faults.note(Fault::Incomplete);

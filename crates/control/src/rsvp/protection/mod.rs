@@ -122,6 +122,8 @@ pub(super) struct Protections {
     ended: Vec<GroupId>,
     /// When LSPs are signalled along links again that are back.
     restoring: BTreeMap<PortId, TimerId>,
+    /// LSPs with too little protection are looked at soon.
+    is_looking: bool,
     /// When bypass tunnels that nobody uses are looked for.
     sweep_at: Option<Time>,
     /// Ports of which the tables have been told that nobody answers there.

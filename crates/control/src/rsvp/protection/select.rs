@@ -124,10 +124,10 @@ impl Rsvp {
         });
         let event = if chosen.is_some() { ProtectionEvent::Chosen } else { ProtectionEvent::Withdrawn };
         if let Some(lsp) = self.store.get_mut(index) {
-            let protection = lsp.rare_mut().protection.get_or_insert(Protection {
-                state: ProtectionState::Unprotected,
-                chosen: None,
-            });
+            let protection = lsp
+                .rare_mut()
+                .protection
+                .get_or_insert(Protection { state: ProtectionState::Unprotected, chosen: None });
             protection.chosen = chosen;
             self.counters.faults.step(&mut protection.state, event);
         }

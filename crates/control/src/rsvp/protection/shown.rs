@@ -108,7 +108,9 @@ impl Rsvp {
         // RFC 4090, 6.2: nothing leads around the egress.
         let is_last = recorded(rro).len() == 1;
         match chosen {
-            Some(chosen) if node && !chosen.node && !is_last => Some("no bypass leads around the next router"),
+            Some(chosen) if node && !chosen.node && !is_last => {
+                Some("no bypass leads around the next router")
+            }
             Some(chosen) if bandwidth && !chosen.bandwidth => Some("the bypass has no bandwidth for it"),
             Some(_) => None,
             None if !lsp.is_reserved() => Some("it is not set up"),
@@ -155,7 +157,8 @@ impl RowsOf<Rsvp> for BypassRow<'static> {
 
 impl RowsOf<Rsvp> for ProtectedLspRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
-        let asking = rsvp.store.iter().filter(|(_, lsp)| lsp.wants_protection() && lsp.role() != Role::Egress);
+        let asking =
+            rsvp.store.iter().filter(|(_, lsp)| lsp.wants_protection() && lsp.role() != Role::Egress);
         for (_, lsp) in asking {
             to.push(rsvp.protected_row(node, lsp));
         }

@@ -21,12 +21,11 @@ pub(super) use tunnel::{TunnelEvent, TunnelState};
 use crate::machine::{Chart, State};
 
 /// The machines, in the order in which a message meets them.
-pub(crate) const CHARTS: &[Chart] =
-    &[
-        PathState::CHART,
-        ResvState::CHART,
-        ProtectionState::CHART,
-        TunnelState::CHART,
-        HelloState::CHART,
-        ReductionState::CHART,
-    ];
+pub(crate) const CHARTS: &[Chart] = &[
+    PathState::CHART,
+    ResvState::CHART,
+    ProtectionState::CHART,
+    TunnelState::CHART,
+    HelloState::CHART,
+    ReductionState::CHART,
+];

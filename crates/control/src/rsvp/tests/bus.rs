@@ -277,7 +277,8 @@ impl Net {
                     self.log.push(Sent { from: node, message: packet.message });
                     let labels = stack.iter().rev().map(|word| Label::truncate(word >> 12)).collect();
                     if let Some((to, port)) = self.labelled(node, port, labels) {
-                        let arrival = IpArrival { over: Over::Ip(46), port, src, dst, ttl: ttl - 1, router_alert };
+                        let arrival =
+                            IpArrival { over: Over::Ip(46), port, src, dst, ttl: ttl - 1, router_alert };
                         self.push(self.now + self.delay, What::Message { node: to, arrival, bytes });
                     }
                 }
@@ -290,10 +291,7 @@ impl Net {
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
-                Output::Message6(_)
-                | Output::Llc(_)
-                | Output::Inquire(_)
-                | Output::Session(..) => {
+                Output::Message6(_) | Output::Llc(_) | Output::Inquire(_) | Output::Session(..) => {
                     panic!("RSVP-TE speaks over IPv4")
                 }
                 Output::Event(event) => {
@@ -396,9 +394,8 @@ impl Net {
             NextHop::Group(group) => {
                 let tables = &self.tables[node];
                 let [member] = &**tables.groups.get(&group).expect("a group") else { panic!("one member") };
-                let usable = |port: &PortId| {
-                    self.far(node, *port).is_some() && !tables.distrusted.contains(port)
-                };
+                let usable =
+                    |port: &PortId| self.far(node, *port).is_some() && !tables.distrusted.contains(port);
                 if usable(&member.leg.port) {
                     labels.extend_from_slice(member.leg.labels.as_slice());
                     return Some(member.leg.port);
@@ -548,7 +545,10 @@ impl Tables {
             }
             TableOp::GroupRemove { group } => {
                 let named = self.ilm.values().chain(self.ftn.values());
-                assert!(named.into_iter().all(|n| n.next_hop != NextHop::Group(group)), "{group:?} is in use");
+                assert!(
+                    named.into_iter().all(|n| n.next_hop != NextHop::Group(group)),
+                    "{group:?} is in use"
+                );
                 self.groups.remove(&group).map(|_| ()).ok_or(TableError::NoGroup)
             }
             TableOp::PortTrust { port, trusted } => {

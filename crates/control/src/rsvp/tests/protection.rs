@@ -81,7 +81,10 @@ fn a_head_end_asks_as_rfc_4090_5_says() {
         | SessionAttribute::BANDWIDTH_PROTECTION
         | SessionAttribute::SE_STYLE;
     assert_eq!(asked, wanted);
-    assert!(path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE), "stored and sent on");
+    assert!(
+        path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE),
+        "stored and sent on"
+    );
     // RFC 4090, 6: without a backup the flags are clear.
     assert_eq!(flags(&net, 0, 1), Some(0));
 }
@@ -95,7 +98,11 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
     net.run(100);
     assert_eq!(flags(&net, 0, 1), Some(AVAILABLE));
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
-    let entry = *net.tables[1].ilm.values().find(|n| matches!(n.next_hop, base::plane::NextHop::Group(_))).expect("one");
+    let entry = *net.tables[1]
+        .ilm
+        .values()
+        .find(|n| matches!(n.next_hop, base::plane::NextHop::Group(_)))
+        .expect("one");
     net.link(1, 2, false);
     // Before a message has gone anywhere, and with the entries as they were.
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 5, 2, 3, 4]));
@@ -108,7 +115,9 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
     });
     assert!(told);
     let error = net.log.iter().any(|sent| match &sent.message {
-        Message::PathErr(error) => (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED),
+        Message::PathErr(error) => {
+            (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED)
+        }
         _ => false,
     });
     assert!(error);
@@ -250,7 +259,10 @@ fn whoever_does_not_ask_is_given_up_as_before() {
     let mut net = ladder();
     net.tunnel(1, bypass(9, false, 0));
     net.run(100);
-    net.tunnel(0, TunnelSpec { when_down: WhenDown::Route, bandwidth: Rate(0), ..spec(1, 4, &[&[1, 2, 3, 4]], 1) });
+    net.tunnel(
+        0,
+        TunnelSpec { when_down: WhenDown::Route, bandwidth: Rate(0), ..spec(1, 4, &[&[1, 2, 3, 4]], 1) },
+    );
     net.run(100);
     net.link(1, 2, false);
     net.run(1_000);

@@ -1,0 +1,44 @@
+"""Parameters of `protection`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..parameters import Parameters
+
+CYCLE_S = 10.0
+"""From one failure to the next, at most a second more or less: down for two seconds, then time to go back."""
+
+DOWN_S = 2.0
+
+
+class ProtectionParameters(Parameters):
+    """A link, or the router behind it, fails again and again, while packets go over protected LSPs."""
+
+    lsps: int = Field(10, ge=1, le=100_000, description="LSPs that leave by the link")
+    fails: Literal["link", "node"] = Field(
+        "link", description="what fails: the link, or the router behind it"
+    )
+    protected: bool = Field(True, description="LSPs ask for protection, and routers make bypass tunnels")
+    detection: Literal["link-down", "bfd"] = Field(
+        "link-down", description="a router sees that its port is down, or only that nobody answers"
+    )
+    detection_ms: float = Field(
+        10.0, ge=0, le=1000, description="of link-down: until a router notices that a port is down"
+    )
+    bfd_interval_ms: float = Field(10.0, ge=1, le=1000, description="of BFD: from a packet to the next")
+    bfd_multiplier: int = Field(3, ge=1, le=255, description="of BFD: so many packets may be missing")
+    failures: int = Field(20, ge=1, le=10_000, description="so many failures, each at a time of its own")
+    packets_per_s: int = Field(10_000, ge=100, le=1_000_000, description="of each of the two flows")
+
+    @property
+    def begin_s(self) -> float:
+        """When all LSPs are up, with room to spare."""
+        return 30.0 + self.lsps / 1000
+
+    @property
+    def end_s(self) -> float:
+        """When traffic has stopped and arrived."""
+        return self.begin_s + 1 + CYCLE_S * self.failures + 0.5

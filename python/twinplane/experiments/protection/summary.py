@@ -1,0 +1,61 @@
+"""Gaps of `protection`, by the three methods of RFC 6414, 3.6, side by side."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ...network import Network
+from ..base import Outcome
+from .build import times
+from .parameters import DOWN_S, ProtectionParameters
+
+METHODS = ("loss", "time", "timestamp")
+"""Packets lost over the rate (PLBM); from the event to the first packet that is not lost (TBLM); from the
+last packet before the gap to the first one behind it (TBM)."""
+
+
+def gaps(network: Network, p: ProtectionParameters, seed: int) -> pl.DataFrame:
+    """A row for each failure and flow: when it was, and its gap by each method in seconds."""
+    period = 1 / p.packets_per_s
+    rows = []
+    outages = network.table("outages").to_dicts()
+    for at in times(p, seed):
+        for row in outages:
+            if not at - period <= row["first_s"] <= at + DOWN_S:
+                continue
+            rows.append(
+                {
+                    "flow": row["flow"],
+                    "failed_s": at,
+                    "packets": row["packets"],
+                    "loss_s": row["packets"] * period,
+                    "time_s": max(row["last_s"] + period - at, 0.0),
+                    "timestamp_s": row["last_s"] - row["first_s"] + 2 * period,
+                }
+            )
+    kinds = {"flow": pl.UInt32, "packets": pl.UInt64}
+    floats = dict.fromkeys(("failed_s", "loss_s", "time_s", "timestamp_s"), pl.Float64)
+    return pl.DataFrame(rows, schema={**kinds, **floats})
+
+
+def summarise(network: Network, p: ProtectionParameters) -> Outcome:
+    """Quantiles and maximum of each method, and all gaps as a table."""
+    found = gaps(network, p, network.seed)
+    metrics: dict[str, float | int | str | None] = {}
+    for method in METHODS:
+        values: list[float] = sorted(found[f"{method}_s"].to_list())
+        for name, share in (("p50", 0.5), ("p99", 0.99)):
+            metrics[f"{method}_{name}_s"] = values[int(share * (len(values) - 1))] if values else 0.0
+        metrics[f"{method}_max_s"] = max(values, default=0.0)
+    flows = min(p.lsps, 2)
+    metrics["missing"] = max(flows * p.failures - len(found), 0)
+    metrics["bypasses"] = len(network.table("bypasses"))
+    metrics["diversions"] = _diversions(network)
+    tables = {"gaps": found.to_dict(as_series=False), "bypasses": network.columns("bypasses")}
+    return Outcome(metrics, tables)
+
+
+def _diversions(network: Network) -> int:
+    """How often a router led LSPs around a failure: events, not LSPs."""
+    events = network.table("events")["event"].to_list()
+    return sum("lsps-diverted" in str(event) for event in events)

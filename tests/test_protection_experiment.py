@@ -1,0 +1,27 @@
+"""`protection`: gaps by three methods agree with detection, whatever the number of LSPs."""
+
+from __future__ import annotations
+
+import pytest
+from twinplane.experiments import load
+from twinplane.experiments.protection.build import times
+
+
+@pytest.mark.parametrize("settings", [{"lsps": 1}, {"lsps": 30}, {"lsps": 2, "fails": "node"}])
+def test_the_gap_is_detection_whatever_the_number_of_lsps(settings: dict[str, object]) -> None:
+    experiment = load("protection")
+    p = experiment.parameters(failures=2, packets_per_s=1000, **settings)
+    network = experiment.build(p, 3)
+    experiment.run(network, p)
+    found = experiment.summarise(network, p).metrics
+    assert found["missing"] == 0
+    # Ten or eleven packets leave in ten milliseconds, by the phase; and the methods differ by a period at most.
+    assert 0.0095 < found["loss_max_s"] < 0.0115
+    assert 0.0099 <= found["time_max_s"] < 0.0115
+    assert found["timestamp_max_s"] == pytest.approx(found["loss_max_s"] + 0.001, abs=1e-6)
+
+
+def test_failures_come_at_any_phase_and_the_same_with_the_same_seed() -> None:
+    p = load("protection").parameters(failures=50)
+    assert times(p, 1) == times(p, 1) != times(p, 2)
+    assert all(b - a > 8 for a, b in zip(times(p, 1), times(p, 1)[1:], strict=False))
