@@ -68,6 +68,29 @@ def test_exactly_what_comes_before_the_failure_is_seen_is_lost(count: int, fail:
     assert set(lost(count, fail=fail, protection=asked)) == {10 // PERIOD_MS}
 
 
+def test_by_bfd_exactly_what_comes_until_the_neighbour_is_found_dead_is_lost() -> None:
+    """The port stays up: routers see nothing but that BFD's packets stay away."""
+    net = ladder(bfd={"interval": "10 ms", "multiplier": 3}, detection="100 s")
+    nodes = {node.name: node for node in net.nodes}
+    lsps = [
+        nodes["a"].lsp(f"l{place}", to=nodes["d"], route=["b", "c", "d"], protection={}) for place in range(3)
+    ]
+    begin, failed = 20.0, 20.5005
+    flows = [
+        net.flow(nodes["a"], nodes["d"], over=lsp, rate="4.096 Mbit/s", size=512, start="20 s", stop="22 s")
+        for lsp in lsps
+    ]
+    net.at(f"{failed} s").fail("b", "c")
+    net.run(until="23 s")
+    events = net.table("events").filter(node="b").to_dicts()
+    (diverted,) = [row["time_s"] for row in events if "lsps-diverted" in str(row["event"])]
+    assert 0.02 <= diverted - failed <= 0.031, "between two and three intervals, and the way of a packet"
+    # A packet comes to b after 50 us on the link and 0.4 us on the wire.
+    comes = [begin + place * PERIOD_MS / 1000 + 50.4e-6 for place in range(2000)]
+    expected = sum(failed <= at < diverted for at in comes)
+    assert [flow.stats()["lost"].sum() for flow in flows] == [expected] * 3
+
+
 def test_a_declared_bypass_needs_no_traffic_engineering() -> None:
     net = ladder(te=False)
     nodes = {node.name: node for node in net.nodes}

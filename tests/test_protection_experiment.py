@@ -15,7 +15,7 @@ def test_the_gap_is_detection_whatever_the_number_of_lsps(settings: dict[str, ob
     experiment.run(network, p)
     found = experiment.summarise(network, p).metrics
     assert found["missing"] == 0
-    # Ten or eleven packets leave in ten milliseconds, by the phase; and the methods differ by a period at most.
+    # Ten or eleven packets leave in ten milliseconds, by the phase; methods differ by a period at most.
     assert 0.0095 < found["loss_max_s"] < 0.0115
     assert 0.0099 <= found["time_max_s"] < 0.0115
     assert found["timestamp_max_s"] == pytest.approx(found["loss_max_s"] + 0.001, abs=1e-6)
