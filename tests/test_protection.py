@@ -109,8 +109,7 @@ def test_a_declared_bypass_needs_no_traffic_engineering() -> None:
     net.fail("b", "c")
     net.run(until="11 s")
     assert net.table("bypasses")["diverted"].to_list() == [1]
-    told = [event["event"] for event in net.table("events")["event"].to_list()]
-    assert "lsps-diverted" in str(told)
+    assert "lsps-diverted" in str(net.table("events")["event"].to_list())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ use super::bus::{hops, id};
 use super::{Net, spec};
 use crate::owner::Owner;
 use crate::protocol::Change;
-use crate::rsvp::command::{Command, TunnelSpec, WhenDown};
+use crate::rsvp::command::{Command, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Bypass, Event, ProtectionRequest};
 use crate::services::WatchedPath;
 use crate::services::te::{TeKey, TeLink, Towards};
@@ -146,9 +146,9 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
     assert!(around.common.unknown.iter().all(|object| object.class != class::FAST_REROUTE));
     let hops: Vec<_> = around.ero.expect("a route").iter().map(|hop| hop.node.clone()).collect();
     assert_eq!(hops.len(), 3);
-    net.command(0, crate::rsvp::Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(4), id: 1 }));
+    net.command(0, Command::TunnelRemove(TunnelId { to: id(4), id: 1 }));
     net.run(400_000);
-    net.command(1, crate::rsvp::Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(2), id: 9 }));
+    net.command(1, Command::TunnelRemove(TunnelId { to: id(2), id: 9 }));
     net.run(400_000);
     net.assert_clean();
 }
@@ -332,7 +332,7 @@ fn a_reservation_that_ends_below_the_merge_point_ends_at_the_ingress() {
 #[test]
 fn state_that_nobody_refreshes_around_a_failure_goes_in_its_time() {
     let mut net = ladder();
-    net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, false, false) });
+    let tunnel = net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, false, false) });
     net.run(100);
     net.link(1, 2, false);
     net.run(1_000);
@@ -341,6 +341,8 @@ fn state_that_nobody_refreshes_around_a_failure_goes_in_its_time() {
     assert_eq!(lsps(&net)[2..5], [1, 1, 1]);
     net.run(400_000);
     assert_eq!(lsps(&net)[2..5], [0, 0, 0]);
+    net.command(0, Command::TunnelRemove(tunnel));
+    net.run(1_000);
     net.assert_clean();
 }
 
