@@ -16,7 +16,9 @@ def ladder(seed: int = 7, *, bfd: Any = False, detection: str = "10 ms", te: boo
     """A row from a to d, where m leads around the link from b to c, and n around c."""
     net = tp.Network(seed=seed)
     for name in "abcdmn":
-        net.router(name, protection="facility", bfd=bfd)
+        router = net.router(name, protection="facility")
+        if bfd:
+            net.draft.change_node(router, {"rsvp": {"protection": "facility", "bfd": bfd}})
     for a, b in [("a", "b"), ("b", "c"), ("c", "d"), ("b", "m"), ("m", "c"), ("b", "n"), ("n", "d")]:
         cost = 1 if "m" not in (a, b) and "n" not in (a, b) else 10
         net.link(a, b, rate="10 Gbit/s", delay="50 us", detection=detection, metric=cost)

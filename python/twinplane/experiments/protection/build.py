@@ -38,7 +38,9 @@ def build(p: ProtectionParameters, seed: int) -> Network:
         "reversion": "500 ms",
         "bfd": bfd,
     }
-    routers = {name: net.router(name, **rsvp) for name in "abcdmn"}
+    routers = {name: net.router(name) for name in "abcdmn"}
+    for router in routers.values():
+        net.draft.change_node(router, {"rsvp": rsvp})
     # Longer than a failure: nobody sees it by a port.
     detection = f"{10 * DOWN_S} s" if watched else f"{p.detection_ms} ms"
     for near, far, cost in LINKS:
