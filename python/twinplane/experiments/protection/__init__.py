@@ -10,7 +10,7 @@ from ...network import Network
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column, Experiment, Outcome, Tick, steps
-from .build import build
+from .build import build, fill
 from .parameters import ProtectionParameters
 from .summary import METHODS, summarise
 
@@ -33,6 +33,7 @@ class Protection(Experiment[ProtectionParameters]):
 
     def run(self, network: Network, parameters: ProtectionParameters, tick: Tick | None = None) -> None:
         """Signalling, and one failure after the other."""
+        fill(network, parameters)
         steps(network, parameters.end_s, tick)
 
     def summarise(self, network: Network, parameters: ProtectionParameters) -> Outcome:

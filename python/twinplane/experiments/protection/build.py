@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 from ...network import Network
-from .parameters import CYCLE_S, DOWN_S, ProtectionParameters
+from ...network.nodes import HeadEnd
+from .parameters import BATCH, BATCH_S, CYCLE_S, DOWN_S, SETTLED_S, ProtectionParameters
 
 LINKS = (
     ("a", "b", 1),
@@ -36,6 +37,7 @@ def build(p: ProtectionParameters, seed: int) -> Network:
     rsvp: dict[str, Any] = {
         "protection": "facility" if p.protected else "declared",
         "reversion": "500 ms",
+        "refresh_reduction": True,
         "bfd": bfd,
     }
     routers = {name: net.router(name) for name in "abcdmn"}
@@ -47,15 +49,10 @@ def build(p: ProtectionParameters, seed: int) -> Network:
         net.link(near, far, rate="10 Gbit/s", delay="50 us", metric=cost, detection=detection)
     net.ospf(area=0, te=True)
     head, tail, way = routers["a"], routers["d"], ["b", "c", "d"]
-    asked = {"node": p.fails == "node"} if p.protected else None
-    retry: dict[str, Any] = {"retry_first": "100 ms", "retry_max": "500 ms"}
-    # The first and the last of all LSPs carry the flows.
-    first = head.lsp("first", tail, way, protection=asked, **retry)
-    if p.lsps > 2:
-        head.lsp("others", tail, way, count=p.lsps - 2, protection=asked, **retry)
-    over = [first]
+    # The first and the last of all LSPs carry the flows; the others come while the network runs.
+    over = [head.lsp("first", tail, way, **asked(p))]
     if p.lsps > 1:
-        over.append(head.lsp("last", tail, way, protection=asked, **retry))
+        over.append(head.lsp("last", tail, way, **asked(p)))
     rate = f"{p.packets_per_s * SIZE * 8} bit/s"
     stop = f"{p.end_s - 0.5} s"
     for lsp in over:
@@ -68,3 +65,20 @@ def build(p: ProtectionParameters, seed: int) -> Network:
         else:
             moment.fail("b", "c", for_=f"{DOWN_S} s")
     return net
+
+
+def asked(p: ProtectionParameters) -> dict[str, Any]:
+    """What LSPs ask for; head ends try soon to go back to their only route."""
+    protection = {"node": p.fails == "node"} if p.protected else None
+    return {"protection": protection, "retry_first": "100 ms", "retry_max": "500 ms"}
+
+
+def fill(net: Network, p: ProtectionParameters) -> None:
+    """Signal the other LSPs: no more at once than the queue of a control processor takes."""
+    head, tail = (next(node for node in net.nodes if node.name == name) for name in "ad")
+    assert isinstance(head, HeadEnd)
+    net.run(until=f"{SETTLED_S} s")
+    for place, first in enumerate(range(2, p.lsps, BATCH)):
+        count = min(BATCH, p.lsps - first)
+        head.lsp(f"others{place}", tail, ["b", "c", "d"], count=count, **asked(p))
+        net.run(until=f"{SETTLED_S + BATCH_S * (place + 1)} s")

@@ -13,6 +13,14 @@ CYCLE_S = 10.0
 
 DOWN_S = 2.0
 
+SETTLED_S = 25.0
+"""Routers know of all links by then."""
+
+BATCH = 2000
+"""LSPs that are signalled at once, and the time that they get."""
+
+BATCH_S = 2.0
+
 
 class ProtectionParameters(Parameters):
     """A link, or the router behind it, fails again and again, while packets go over protected LSPs."""
@@ -36,7 +44,7 @@ class ProtectionParameters(Parameters):
     @property
     def begin_s(self) -> float:
         """When all LSPs are up, with room to spare."""
-        return 30.0 + self.lsps / 1000
+        return SETTLED_S + 5.0 + BATCH_S * (self.lsps // BATCH + 1)
 
     @property
     def end_s(self) -> float:
