@@ -68,7 +68,7 @@ impl Port {
         PortConfig { mac: self.mac, mtu: self.mtu, up: self.up }
     }
 
-    /// May packets be forwarded by it?
+    /// Do members of groups on it take packets?
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.up && self.trusted

@@ -112,7 +112,7 @@ pub struct PortRow {
     pub port: PortId,
     /// As the control plane configured it last.
     pub config: PortConfig,
-    /// Does what lies beyond it answer, as far as control has said? Nothing is forwarded by it otherwise.
+    /// Does what lies beyond it answer, as far as control has said? Members of groups on it give way otherwise.
     pub trusted: bool,
     /// What went through it.
     pub counters: PortCounters,
@@ -261,7 +261,7 @@ impl Forwarding {
         Some(self.ports.get(port)?.config())
     }
 
-    /// Are packets forwarded by a port: is it up, and does what lies beyond answer?
+    /// Do members of groups on a port take packets: is it up, and does what lies beyond answer?
     pub fn is_usable(&self, port: PortId) -> bool {
         self.ports.is_up(port)
     }

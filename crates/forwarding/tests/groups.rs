@@ -251,6 +251,16 @@ fn a_backup_may_lead_to_a_router_that_knows_the_packet_by_another_label() {
         tables.apply(&after).expect("a port");
         assert_eq!(sent(&mut tables).0, 1);
     }
+    // Packets without another way, and those of the node itself, still leave by a port that is distrusted.
+    tables.apply(&TableOp::PortTrust { port: PortId(1), trusted: false }).expect("a port");
+    let via = NextHop::Via { port: PortId(1), gateway: gateway(1).into() };
+    tables.apply(&ilm(1_001, Nhlfe { next_hop: via, ..nhlfe })).expect("an entry");
+    let mut other = frame(&[(1_001, 2, 9)], Ip::default());
+    assert!(matches!(forward(&mut tables, &mut other), Verdict::Transmit { port: PortId(1), .. }));
+    let mut own = frame(&[], Ip::default());
+    assert_eq!(tables.transmit_via(PortId(1), gateway(1).into(), &mut own).ok(), Some(PortId(1)));
+    assert_eq!(sent(&mut tables).0, 2);
+    tables.apply(&TableOp::PortTrust { port: PortId(1), trusted: true }).expect("a port");
     // A merge point that is the end of the LSP and asked for implicit null.
     tables.apply(&members(3)).expect("a group");
     tables.apply(&port(1, false)).expect("a port");

@@ -148,8 +148,8 @@ pub enum TableOp {
         config: PortConfig,
     },
     /// Says whether what lies beyond a port answers. While it does not, the members of groups on the port give way to
-    /// their backups, as if the port were down, and no other packet is forwarded there; what the node itself sends,
-    /// such as the packets that find the far end out, still leaves.
+    /// their backups, or to other members, as if the port were down. Packets that have no other way, and those of the
+    /// node itself, such as find out whether the far end is back, still leave.
     PortTrust {
         /// A port of this device; [`TableError::NoPort`] if there is none of that number.
         port: PortId,

@@ -106,7 +106,7 @@ impl Forwarding {
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
     pub(super) fn neighbour(&self, entry: &Entry, to: IpAddr) -> Result<u32, Exception> {
         let network = self.adjacencies.get(entry.next_hop).ok_or(DropReason::NoAdjacency)?;
-        if !self.ports.is_up(network.port) {
+        if !self.ports.get(network.port).is_some_and(|port| port.up) {
             return Err(DropReason::PortDown.into());
         }
         let broadcast = matches!(to, IpAddr::V4(to) if self.is_broadcast(to));
@@ -118,14 +118,15 @@ impl Forwarding {
         self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
     }
 
-    /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now.
+    /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now. Whether the port is trusted
+    /// matters where there is a choice, which is in groups.
     #[inline(always)]
     pub(crate) fn usable(&self, index: u32, adjacency: &Adjacency) -> Result<u32, Exception> {
         let port = adjacency.port;
         let record = self.ports.get(port).ok_or(DropReason::PortDown)?;
         let config = record.config();
         match adjacency.state {
-            _ if !record.is_usable() => Err(DropReason::PortDown.into()),
+            _ if !record.up => Err(DropReason::PortDown.into()),
             State::Ready => Ok(config.mtu),
             _ => Err(PuntReason::NoAdjacency { port, gateway: self.adjacencies.gateway(index) }.into()),
         }
