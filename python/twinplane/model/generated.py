@@ -621,6 +621,10 @@ class LspSpec(Written):
     """Take the shortest path as explicit route, after those that are said."""
     path: PathSpec | None = None
     """What is asked of a computed path (OSPF with `te`) [default: one is computed all the same where it can be]."""
+    protection: ProtectionSpec | None = None
+    """Have routers lead it around links, or routers, that fail (RFC 4090) [default: it is not protected]."""
+    bypass: str | None = None
+    """It is a bypass tunnel, which LSPs with `protection` take that leave its first router by this link, when that fails: the router at the far end, or NODE:INTERFACE if links are parallel. It ends there, or at the router after that on their way [default: it is none]."""
     bandwidth: Quantity = 0
     """Bandwidth to reserve for each."""
     carries: str | Sequence[str] | None = None
@@ -677,6 +681,16 @@ class PathSpec(Written):
     """How often a better path is looked for [default: by command and after failures only]."""
     follow: bool = False
     """Look for a better path a second after something else is known of links, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectionSpec(Written):
+    """What an LSP asks of the routers on its way, for the case that something fails (RFC 4090)."""
+
+    node: bool = False
+    """Around the next router where that can be, and not only around the link to it."""
+    bandwidth: bool = False
+    """With as much bandwidth as it has itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -806,6 +820,10 @@ class RsvpSpec(Written):
     """Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without its state [default: 9 s in a lab, else none]."""
     bfd: BfdPace | None = None
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more are given up, as without Hellos [default: false]."""
+    protection: Literal["facility", "declared"] = "declared"
+    """How it protects LSPs that ask for it: by bypass tunnels that it makes itself (`facility`), or by those only that are `declared`."""
+    reversion: Quantity | None = None
+    """How long a link has to be back before LSPs that went around it are signalled along it again by this router (local reversion; RFC 4090, 6.5.2) [default: head ends move them]."""
     refresh_reduction: bool = False
     """Summary refresh and message ids (RFC 2961)."""
     adspec: bool = True
