@@ -160,7 +160,7 @@ impl LspSpec {
             return Err(NetworkProblem::LspWithoutWay { node: self.to.name.to_string() }.into());
         }
         if self.bypass.is_some() && self.protection.is_some() {
-            return Err(Diagnostic::new(NetworkProblem::ProtectedBypass {}).at("protection"));
+            return Err(Diagnostic::new(NetworkProblem::ProtectedBypass {}).at("bypass"));
         }
         if self.bypass.is_some() && self.count > 1 {
             return Err(Diagnostic::new(NetworkProblem::ManyBypasses { count: self.count }).at("bypass"));
