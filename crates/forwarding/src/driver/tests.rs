@@ -142,7 +142,7 @@ fn what_is_in_force_can_be_written_again() {
     let leg =
         |last| Leg { labels: LabelStack::EMPTY, port: P, gateway: Ipv4Addr::new(10, 0, 0, last).into() };
     let (group, list) = (GroupId(4), ReplicationId(2));
-    let members = [Member { leg: leg(2), backup: Some(leg(3)) }, Member { leg: leg(4), backup: None }];
+    let members = [Member { leg: leg(2), backup: Some(leg(3).into()) }, Member { leg: leg(4), backup: None }];
     let branches = [nhlfe(via, &[40]), nhlfe(NextHop::Group(group), &[41, 42])];
     let filter = base::flow::FlowFilter { protocol: Some(17), ..Default::default() };
     let mac = MacAddr::of_port(NodeId(2), P);

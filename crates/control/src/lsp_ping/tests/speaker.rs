@@ -407,7 +407,7 @@ fn a_request_and_the_reply_that_belongs_to_it() {
     assert_eq!((request.src, request.dst, request.ttl), (OWN, Ipv4Addr::LOCALHOST, 1));
     assert_eq!(
         (request.over, request.router_alert),
-        (Over::Udp { src: source_of(&request), dst: PORT }, true)
+        (Over::Udp { src: source_of(request), dst: PORT }, true)
     );
     assert_eq!(request.stack, [20 << 12 | 6 << 9 | 1 << 8 | 255]);
     assert_eq!(request.bytes.len() + 24 + 8, 200);
