@@ -118,7 +118,8 @@ impl Forwarding {
         self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
     }
 
-    /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now. Whether the port is trusted
+    /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now. Whether the port is
+    /// trusted
     /// matters where there is a choice, which is in groups.
     #[inline(always)]
     pub(crate) fn usable(&self, index: u32, adjacency: &Adjacency) -> Result<u32, Exception> {
