@@ -72,6 +72,8 @@ drop_reasons! {
     TtlExpired,
     /// No route to the destination.
     NoRoute,
+    /// To a group, and it came by another way than from its source (the check of the reverse path).
+    WrongInterface,
     /// The route says to discard.
     Discard,
     /// The next hop's Ethernet address is not known, and too many frames wait for it or nobody answered.

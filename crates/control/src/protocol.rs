@@ -11,7 +11,7 @@ use crate::services::sessions::{
 };
 use crate::services::{Attached, InterfaceId, Services, WatchedLsp, WatchedPath};
 use base::describe::SectionDecl;
-use base::plane::{Ack, Batch, IpPrefix};
+use base::plane::{Ack, Batch, GroupKey, IpPrefix};
 use base::table::View;
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
@@ -330,6 +330,8 @@ pub enum Change {
     /// Other routers want LSPs watched that end here:
     /// [`Bootstrap::poll_offer`](crate::services::Bootstrap::poll_offer) says which.
     Offered,
+    /// Other ports than before want packets to groups: [`Multicast`](crate::services::Multicast) says which.
+    Group(GroupKey),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -359,6 +361,8 @@ pub enum Topic {
     Verifying,
     /// Ask for [`Change::Offered`]: for who watches LSPs.
     Offered,
+    /// Ask for [`Change::Group`] whenever other ports want packets to a group.
+    Groups,
 }
 
 /// The services of the node, as a protocol may use them during a call.

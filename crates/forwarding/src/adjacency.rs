@@ -1,7 +1,7 @@
 //! Next hops by index: an adjacency for each neighbour that an entry or an Ethernet address is known for, and groups.
 
 use crate::port::Ports;
-use base::plane::{GroupId, PortConfig};
+use base::plane::{GroupId, PortConfig, group_mac, group_mac6};
 use base::{MacAddr, Map, PortId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeMap;
@@ -18,6 +18,14 @@ pub(crate) enum State {
     Balanced,
     /// A group of any other kind: the general way chooses.
     Several,
+}
+
+/// The Ethernet address of a gateway that is a group: nobody has to be asked for it.
+fn mac_of_group(gateway: IpAddr) -> Option<MacAddr> {
+    match gateway {
+        IpAddr::V4(group) => group.is_multicast().then(|| group_mac(group)),
+        IpAddr::V6(group) => group.is_multicast().then(|| group_mac6(group)),
+    }
 }
 
 /// No group.
@@ -148,6 +156,10 @@ impl Adjacencies {
         }
         let mut slot = Adjacency { addresses: [0; 12], port, state: State::Unresolved, group: NO_GROUP };
         slot.addresses[6..].copy_from_slice(&config.mac.0);
+        if let Some(mac) = mac_of_group(gateway) {
+            slot.addresses[..6].copy_from_slice(&mac.0);
+            slot.state = State::Ready;
+        }
         let index = self.put(slot, gateway);
         match gateway {
             IpAddr::V4(gateway) => self.by_v4.insert((port, gateway), index),
@@ -158,10 +170,12 @@ impl Adjacencies {
 
     fn collect(&mut self, index: u32) {
         let Adjacency { port, state, group, .. } = self.slots[index as usize];
-        if self.held[index as usize].uses > 0 || state != State::Unresolved || group != NO_GROUP {
+        let gateway = self.held[index as usize].gateway;
+        let is_known = state != State::Unresolved && !gateway.is_multicast();
+        if self.held[index as usize].uses > 0 || is_known || group != NO_GROUP {
             return;
         }
-        match self.held[index as usize].gateway {
+        match gateway {
             IpAddr::V4(gateway) => self.by_v4.remove(&(port, gateway)),
             IpAddr::V6(gateway) => self.by_v6.remove(&(port, gateway)),
         };

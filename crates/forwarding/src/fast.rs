@@ -14,7 +14,8 @@ use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::frame::Lengths;
-use base::{Frame, PortId, Time, Verdict};
+use base::plane::label_mac;
+use base::{Frame, Label, PortId, Time, Verdict};
 
 /// How many frames ahead header bytes are fetched.
 const AHEAD_HEADER: usize = 64;
@@ -227,6 +228,11 @@ impl Forwarding {
             },
             Err(reason) => Err(reason.into()),
         };
+        if let Err(Exception::Punt(PuntReason::Replicate { .. })) = decision
+            && ethertype(frame.header()) != Some(ETHERTYPE_MPLS)
+        {
+            self.count_grouped(port, frame, ETHERNET);
+        }
         self.carry_out(now, port, frame, decision)
     }
 
@@ -281,7 +287,8 @@ impl Forwarding {
         plan.write(frame, &adjacency)?;
         let bytes = frame.wire_len();
         let entry: Option<&mut Entry> = match plan.by {
-            By::Label => None,
+            // An entry for a group counts what arrives.
+            By::Label | By::Group(..) => None,
             By::Prefix(place, to) => {
                 let place = self.fib.own(place, to);
                 self.fib.get_mut(place).map(|known| known.active_mut())
@@ -361,6 +368,17 @@ impl Plan {
             (false, false) => ETHERTYPE_IPV4,
         };
         ethernet[..12].copy_from_slice(&adjacency.addresses);
+        if labelled && adjacency.addresses[0] & 1 != 0 {
+            let top = below.first_chunk::<LABEL>().map_or(0, |word| u32::from_be_bytes(*word));
+            // RFC 5332, 8: the second label, or the only one.
+            let word = match self.depth {
+                0 => top,
+                1 if !self.below_is_ip => top,
+                1 => self.stack[0],
+                depth => self.stack[depth - 2],
+            };
+            ethernet[..6].copy_from_slice(&label_mac(Label::truncate(word >> 12)).0);
+        }
         ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
         Ok(())
     }

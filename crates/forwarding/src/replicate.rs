@@ -5,13 +5,43 @@
 //! copy after another by [`Forwarding::copy`]: each is decided on like a packet with an entry of its own, so that a
 //! copy may wait for a neighbour, be cut, or end here while the others leave.
 
+use crate::adjacency::State;
 use crate::entry::{Entry, Kind};
-use crate::punt::{Exception, PuntReason};
+use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL};
+use crate::punt::{Exception, PuntReason, ip_offset, labels_of};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::{NextHop, Nhlfe, ReplicationId, TableError};
 use base::{Frame, PortId};
 use std::collections::BTreeMap;
+
+/// Which copy of a frame is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    at: u16,
+    /// The branch of the list that the packet comes to below the label which ends here.
+    below: Option<u16>,
+}
+
+impl Branch {
+    /// The copy for a branch of the first list that a frame comes to.
+    pub const fn first(at: u16) -> Branch {
+        Branch { at, below: None }
+    }
+
+    /// The copy for a branch of the list that this copy comes to in turn. There is no third list.
+    pub const fn then(self, below: u16) -> Option<Branch> {
+        match self.below {
+            None => Some(Branch { at: self.at, below: Some(below) }),
+            Some(_) => None,
+        }
+    }
+
+    /// What is asked for below the label of this branch.
+    pub(crate) fn below(self) -> Option<Branch> {
+        self.below.map(Branch::first)
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 struct List {
@@ -70,14 +100,14 @@ impl Forwarding {
     pub(crate) fn branch_of<'a>(
         &'a self,
         entry: &'a Entry,
-        branch: Option<u16>,
+        branch: Option<Branch>,
     ) -> Result<&'a Entry, Exception> {
         if entry.kind != Kind::Replicate {
             return Ok(entry);
         }
         let list = self.lists.lists.get(entry.next_hop as usize).ok_or(DropReason::Discard)?;
         match branch {
-            Some(branch) => Ok(list.branches.get(usize::from(branch)).ok_or(DropReason::Discard)?),
+            Some(branch) => Ok(list.branches.get(usize::from(branch.at)).ok_or(DropReason::Discard)?),
             None if list.branches.is_empty() => Err(DropReason::Discard.into()),
             None => Err(PuntReason::Replicate { branches: list.branches.len() as u16 }.into()),
         }
@@ -86,19 +116,76 @@ impl Forwarding {
     /// Makes `frame`, which arrived by `port` and is to be replicated, the copy for one branch, and returns its egress
     /// port. On an exception the frame is as it came. Drops are not counted here. Router alert and IP options do not
     /// stop it: they were looked at before it came to be copied.
-    pub fn copy(&mut self, port: PortId, frame: &mut Frame, branch: u16) -> Result<PortId, Exception> {
+    pub fn copy(&mut self, port: PortId, frame: &mut Frame, branch: Branch) -> Result<PortId, Exception> {
         let admitted = self.admit(port, frame.header())?;
         let plan = match self.decide_copy(admitted, frame, branch) {
+            Err(Exception::Punt(reason @ PuntReason::Replicate { .. })) => {
+                self.count_grouped(port, frame, ip_offset(labels_of(frame)));
+                return Err(reason.into());
+            }
             Err(Exception::Punt(PuntReason::NoRoute { labels })) if self.has_unused(frame, labels) => {
                 self.decide_copy(admitted, frame, branch)?
             }
             decision => decision?,
         };
         let egress = self.rewrite(frame, &plan)?;
-        if let Some(branch) = plan.list.and_then(|list| self.lists.branch_mut(list, branch)) {
+        // The list that the copy came to last.
+        let last = branch.below.unwrap_or(branch.at);
+        if let Some(branch) = plan.list.and_then(|list| self.lists.branch_mut(list, last)) {
             branch.count(frame.wire_len());
         }
         Ok(egress)
+    }
+
+    /// The common case of [`Forwarding::copy`], for all branches at once: a frame with a label that each branch swaps for
+    /// another, to a neighbour that can be reached. Hands over each copy with its egress port, in the order of the
+    /// branches; what lies behind the header is shared. In all other cases it returns false and has done nothing.
+    #[inline]
+    pub fn copies(&mut self, port: PortId, frame: &Frame, mut give: impl FnMut(PortId, Frame)) -> bool {
+        self.all_copies(port, frame, &mut give).is_some()
+    }
+
+    #[inline(always)]
+    fn all_copies(
+        &mut self,
+        port: PortId,
+        frame: &Frame,
+        give: &mut impl FnMut(PortId, Frame),
+    ) -> Option<()> {
+        let key = self.ports.get(port)?.short;
+        let lengths = frame.lengths();
+        let old = frame.header().first_chunk::<{ ETHERNET + LABEL }>()?;
+        let [a, b, c, d, e, f, g, h, ..] = *old;
+        let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
+        if to != key || u16::from_be_bytes([old[12], old[13]]) != ETHERTYPE_MPLS {
+            return None;
+        }
+        let word = u32::from_be_bytes([old[14], old[15], old[16], old[17]]);
+        let entry = self.ilm.get(word >> 12)?;
+        if entry.kind != Kind::Replicate || word & 0xff <= 1 {
+            return None;
+        }
+        let list = self.lists.lists.get_mut(entry.next_hop as usize)?;
+        let len = lengths.segment - ETHERNET as u32;
+        let is_plain = |branch: &Entry| {
+            let adjacency = self.adjacencies.get(branch.next_hop)?;
+            let room = self.ports.get(adjacency.port)?.room;
+            let is_known = adjacency.state == State::Ready && adjacency.addresses[0] & 1 == 0;
+            (branch.kind == Kind::One && is_known && len <= room).then_some(())
+        };
+        list.branches.iter().try_for_each(is_plain)?;
+        for branch in &mut list.branches {
+            let adjacency = self.adjacencies.get(branch.next_hop)?;
+            let mut copy = frame.clone();
+            let header = copy.header_mut().first_chunk_mut::<{ ETHERNET + LABEL }>()?;
+            let new = branch.word | (word & branch.keep) | ((word & 0xff) - 1);
+            header[..12].copy_from_slice(&adjacency.addresses);
+            header[14..].copy_from_slice(&new.to_be_bytes());
+            branch.count(lengths.wire);
+            self.ports.count_tx(adjacency.port, u64::from(lengths.wire));
+            give(adjacency.port, copy);
+        }
+        Some(())
     }
 
     pub(crate) fn replication_set(

@@ -11,6 +11,7 @@ use crate::filter::Filters;
 use crate::group::Group;
 use crate::hash::Seed;
 use crate::ilm::Ilm;
+use crate::multicast::Groups;
 use crate::port::Ports;
 use crate::recent::Recent;
 use crate::replicate::Lists;
@@ -45,6 +46,8 @@ pub struct Config {
     pub groups_max: usize,
     /// The most replication lists.
     pub lists_max: usize,
+    /// The most entries for groups, by key and way of arrival.
+    pub multicast_max: usize,
     /// What the hash of flows begins with, by which groups choose members.
     pub seed: Seed,
 }
@@ -61,6 +64,7 @@ impl Default for Config {
             filters_max: usize::MAX,
             groups_max: usize::MAX,
             lists_max: usize::MAX,
+            multicast_max: usize::MAX,
             seed: Seed::default(),
         }
     }
@@ -90,6 +94,8 @@ pub struct Forwarding {
     pub(crate) groups: Vec<Group>,
     pub(crate) free_groups: Vec<u32>,
     pub(crate) lists: Lists,
+    /// Of a node that forwards packets to groups.
+    pub(crate) multicast: Option<Box<Groups>>,
     pub(crate) stacks: Stacks,
     pub(crate) contexts: Contexts,
     /// That of E-LSPs with the preconfigured mapping, of a node that supports DiffServ.
@@ -122,6 +128,9 @@ impl Forwarding {
             TableOp::GroupRemove { group } => self.group_remove(group),
             TableOp::ReplicationSet { list, ref branches } => self.replication_set(list, branches),
             TableOp::ReplicationRemove { list } => self.replication_remove(list),
+            TableOp::MulticastSet { key, incoming, list } => self.multicast_set(key, incoming, list),
+            TableOp::MulticastRemove { key, incoming } => self.multicast_remove(key, incoming),
+            TableOp::MulticastThreshold { port, ttl } => self.multicast_threshold(port, ttl),
             TableOp::PortSet { port, config } => {
                 // Whether the port is up stands in its record alone.
                 if self.ports.set(port, config) {
@@ -184,6 +193,7 @@ impl Forwarding {
             Table::Neighbors => self.adjacencies.len(),
             Table::Groups => self.adjacencies.groups(),
             Table::Replications => self.lists.len(),
+            Table::Multicast => self.multicast.as_ref().map_or(0, |groups| groups.len()),
             Table::Ilm => self.ilm.len(),
             Table::Filters => self.filters.len(),
             Table::Ftn | Table::Fib => self.prefixes(),

@@ -6,7 +6,7 @@ use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
-use base::plane::{GroupId, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId};
+use base::plane::{GroupId, GroupKey, Incoming, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId};
 use base::{Label, MacAddr, PhbSet, PortId};
 use core::net::IpAddr;
 
@@ -102,6 +102,21 @@ pub struct BranchRow {
     /// Copies that left by this branch.
     pub packets: u64,
     /// Bytes of their frames as sent, labels included.
+    pub bytes: u64,
+}
+
+/// An entry for a group: packets that arrive in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MulticastRow {
+    /// Which packets it takes.
+    pub key: GroupKey,
+    /// How they have to arrive.
+    pub incoming: Incoming,
+    /// The list whose branches they leave by.
+    pub list: ReplicationId,
+    /// Packets that arrived so.
+    pub packets: u64,
+    /// Bytes of their frames as received.
     pub bytes: u64,
 }
 
@@ -234,6 +249,22 @@ impl Forwarding {
                 move |e: &Entry| BranchRow { list, nhlfe: self.nhlfe(e), packets: e.packets, bytes: e.bytes };
             branches.iter().map(row)
         })
+    }
+
+    /// Entries for groups: in order of their keys.
+    pub fn multicast(&self) -> impl Iterator<Item = MulticastRow> {
+        self.multicast.iter().flat_map(|groups| groups.iter()).map(|(key, incoming, entry)| MulticastRow {
+            key,
+            incoming,
+            list: self.lists.id(entry.next_hop).unwrap_or_default(),
+            packets: entry.packets,
+            bytes: entry.bytes,
+        })
+    }
+
+    /// Ports by which packets to groups leave only if their time to live is above a threshold, and that.
+    pub fn thresholds(&self) -> impl Iterator<Item = (PortId, u8)> {
+        self.multicast.iter().flat_map(|groups| groups.thresholds())
     }
 
     /// The Ethernet address of a neighbour, if it is known.

@@ -41,7 +41,10 @@ impl Naive {
             TableOp::GroupSet { .. }
             | TableOp::GroupRemove { .. }
             | TableOp::ReplicationSet { .. }
-            | TableOp::ReplicationRemove { .. } => unreachable!("groups and lists have tests of their own"),
+            | TableOp::ReplicationRemove { .. }
+            | TableOp::MulticastSet { .. }
+            | TableOp::MulticastRemove { .. }
+            | TableOp::MulticastThreshold { .. } => unreachable!("groups and lists have tests of their own"),
             TableOp::Route6Set { .. }
             | TableOp::Route6Remove { .. }
             | TableOp::FtnSet { fec: Fec::Prefix6(_), .. }
@@ -337,7 +340,7 @@ fn packet() -> impl Strategy<Value = (Vec<crate::support::Entry>, Ip)> {
     );
     (stack, ip).prop_map(|(stack, (to, ttl, dscp, options, payload))| {
         let options = if options { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
-        (stack, Ip { to, ttl, dscp, options, dont_fragment: false, payload })
+        (stack, Ip { to, ttl, dscp, options, payload, ..Ip::default() })
     })
 }
 

@@ -2,9 +2,12 @@
 
 use crate::support::*;
 use base::device::DropReason;
-use base::plane::{NextHop, Nhlfe, ReplicationId, TableError, TableOp, TcSource, TtlModel};
+use base::plane::{
+    GroupKey, Incoming, NextHop, Nhlfe, ReplicationId, TableError, TableOp, TcSource, TtlModel, group_mac,
+};
 use base::{Frame, Verdict};
-use twinplane_forwarding::{Exception, Forwarding, PuntReason};
+use core::net::{IpAddr, Ipv4Addr};
+use twinplane_forwarding::{Branch, Exception, Forwarding, PuntReason};
 
 const LIST: ReplicationId = ReplicationId(3);
 
@@ -26,7 +29,7 @@ fn tables(branches: &[Nhlfe]) -> Forwarding {
 
 fn copy(tables: &mut Forwarding, frame: &Frame, branch: u16) -> Result<Frame, Exception> {
     let mut copy = frame.clone();
-    tables.copy(P0, &mut copy, branch).map(|port| {
+    tables.copy(P0, &mut copy, Branch::first(branch)).map(|port| {
         assert_eq!(port, P1);
         copy
     })
@@ -45,9 +48,9 @@ fn each_branch_gets_a_copy_of_its_own() {
     assert_eq!(tables.classify_punt(P0, &labelled), Some(PuntReason::Replicate { branches: 3 }));
     assert_eq!(copy(&mut tables, &labelled, 0), Ok(sent(&[(200, 3, 8)], Ip::default())));
     assert_eq!(copy(&mut tables, &labelled, 1), Ok(sent(&[(202, 3, 255), (201, 3, 8)], Ip::default())));
-    // Here the third branch ends, and what is below the label is looked at: it would be replicated in turn.
+    // Here the third branch ends, and what is below the label is looked at: it is replicated in turn.
     let inner = copy(&mut tables, &labelled, 2);
-    assert_eq!(inner, Err(PuntReason::Local { labels: 1 }.into()));
+    assert_eq!(inner, Err(PuntReason::Replicate { branches: 3 }.into()));
     assert_eq!(copy(&mut tables, &labelled, 3), Err(DropReason::Discard.into()));
     let plain = frame(&[], Ip::default());
     stays(&mut tables, plain.clone(), Verdict::Replicate);
@@ -94,4 +97,136 @@ fn lists_are_checked_and_released() {
     }
     assert_eq!(tables.replications().count(), 0);
     assert_eq!(tables.apply(&TableOp::ReplicationRemove { list: LIST }), Err(TableError::NoGroup));
+}
+
+/// A group that the node replicates, and one that it does not.
+const GROUP: Ipv4Addr = Ipv4Addr::new(232, 1, 2, 3);
+
+fn group_branch(gateway: Ipv4Addr) -> Nhlfe {
+    nhlfe(&[], via(gateway), TtlModel::Uniform, TcSource::Copy)
+}
+fn entry(source: Option<Ipv4Addr>, incoming: Incoming) -> TableOp {
+    let key = GroupKey { group: GROUP.into(), source: source.map(IpAddr::from) };
+    TableOp::MulticastSet { key, incoming, list: LIST }
+}
+fn to_group(ttl: u8) -> Ip {
+    Ip { to: GROUP, ttl, ..Ip::default() }
+}
+
+#[test]
+fn packets_to_groups_leave_in_copies() {
+    let branches = [group_branch(GROUP), to_gateway(&[200], TtlModel::Uniform), local(TtlModel::Uniform)];
+    let mut tables = node(&[list(&branches), entry(Some(SOURCE), Incoming::Port(P0))]);
+    let mut plain = frame(&[], to_group(9));
+    plain.header_mut()[..6].copy_from_slice(&group_mac(GROUP).0);
+    stays(&mut tables, plain.clone(), Verdict::Replicate);
+    // RFC 1112, 6.4; one hop less to live; the label gets the time to live of the packet.
+    let mut first = sent(&[], to_group(8));
+    first.header_mut()[..6].copy_from_slice(&[0x01, 0, 0x5e, 1, 2, 3]);
+    assert_eq!(copy(&mut tables, &plain, 0), Ok(first));
+    assert_eq!(copy(&mut tables, &plain, 1), Ok(sent(&[(200, 46 >> 3, 8)], to_group(8))));
+    assert_eq!(copy(&mut tables, &plain, 2), Err(PuntReason::Local { labels: 0 }.into()));
+    let row = tables.multicast().next().expect("an entry");
+    assert_eq!((row.incoming, row.list, row.packets), (Incoming::Port(P0), LIST, 1));
+    // By another port the packet does not come from where its source is.
+    let mut other = plain.clone();
+    assert_eq!(verdict_at(&mut tables, P1, &mut other), Verdict::Drop(DropReason::WrongInterface));
+    // Neither a time to live that is over nor one that is not above the threshold leaves.
+    stays(&mut tables, frame(&[], to_group(1)), Verdict::Drop(DropReason::TtlExpired));
+    tables.apply(&TableOp::MulticastThreshold { port: P1, ttl: 9 }).expect("a port");
+    assert_eq!(copy(&mut tables, &plain, 0), Err(DropReason::TtlExpired.into()));
+    assert!(copy(&mut tables, &frame(&[], to_group(10)), 0).is_ok());
+    // Groups of a link, and those that nobody has told of, are for whoever listens here.
+    for to in [Ipv4Addr::new(224, 0, 0, 22), Ipv4Addr::new(232, 9, 9, 9)] {
+        stays(&mut tables, frame(&[], Ip { to, ..Ip::default() }), Verdict::Punt);
+    }
+    let key = GroupKey { group: GROUP.into(), source: Some(SOURCE.into()) };
+    let gone = TableOp::MulticastRemove { key, incoming: Incoming::Port(P0) };
+    tables.apply(&gone).expect("there");
+    assert_eq!(tables.apply(&gone), Err(TableError::NoEntry));
+    assert_eq!(tables.apply(&TableOp::ReplicationRemove { list: LIST }), Ok(()));
+}
+
+#[test]
+fn an_entry_of_a_source_goes_before_that_of_all() {
+    let mut tables = node(&[list(&[group_branch(GROUP)]), entry(None, Incoming::Port(P1))]);
+    tables.apply(&entry(Some(SOURCE), Incoming::Port(P0))).expect("an entry");
+    let packet = frame(&[], to_group(9));
+    assert_eq!(verdict_at(&mut tables, P0, &mut packet.clone()), Verdict::Replicate);
+    // Its own entry says from where; that of all others does not help.
+    let wrong = Verdict::Drop(DropReason::WrongInterface);
+    assert_eq!(verdict_at(&mut tables, P1, &mut packet.clone()), wrong);
+    let other = Ip { from: Ipv4Addr::new(10, 0, 0, 8), ..to_group(9) };
+    assert_eq!(verdict_at(&mut tables, P0, &mut frame(&[], other)), wrong);
+    let bad = GroupKey { group: FAR.into(), source: None };
+    let set = TableOp::MulticastSet { key: bad, incoming: Incoming::Label, list: LIST };
+    assert_eq!(tables.apply(&set), Err(TableError::NotAGroup));
+}
+
+#[test]
+fn a_label_that_ends_here_leads_to_the_group() {
+    let other = ReplicationId(4);
+    let mut tables = node(&[
+        list(&[local(TtlModel::Uniform), to_gateway(&[201], TtlModel::Uniform)]),
+        TableOp::ReplicationSet { list: other, branches: [group_branch(GROUP), group_branch(GROUP)].into() },
+        ilm(100, to_list()),
+    ]);
+    let key = GroupKey { group: GROUP.into(), source: None };
+    let set = TableOp::MulticastSet { key, incoming: Incoming::Label, list: other };
+    tables.apply(&set).expect("an entry");
+    let labelled = frame(&[(100, 3, 9)], to_group(20));
+    stays(&mut tables, labelled.clone(), Verdict::Replicate);
+    assert_eq!(copy(&mut tables, &labelled, 0), Err(PuntReason::Replicate { branches: 2 }.into()));
+    let below = Branch::first(0).then(1).expect("a second list");
+    let mut left = labelled.clone();
+    assert_eq!(tables.copy(P0, &mut left, below), Ok(P1));
+    // A uniform LSP hands its time to live down; here the packet makes one hop.
+    let mut expected = sent(&[], to_group(8));
+    expected.header_mut()[..6].copy_from_slice(&group_mac(GROUP).0);
+    assert_eq!(left, expected);
+    assert_eq!(below.then(0), None);
+    assert_eq!(copy(&mut tables, &labelled, 1), Ok(sent(&[(201, 3, 8)], to_group(20))));
+    assert_eq!(tables.multicast().map(|row| row.packets).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn labelled_packets_go_to_all_on_a_link() {
+    // RFC 5332, 8: the address has the second label, or the only one, and the EtherType stays that of unicast.
+    let group = Ipv4Addr::new(224, 0, 0, 1);
+    let branches = [&[0x12345][..], &[0x12345, 77]].map(|push| nhlfe(push, via(group), TtlModel::Uniform, TcSource::Copy));
+    let mut tables = tables(&branches);
+    let labelled = frame(&[(100, 3, 9)], Ip::default());
+    for branch in [0, 1] {
+        let copy = copy(&mut tables, &labelled, branch).expect("a copy");
+        assert_eq!(copy.header()[..6], [0x01, 0, 0x5e, 0x81, 0x23, 0x45]);
+        assert_eq!(copy.header()[12..14], [0x88, 0x47]);
+    }
+    // It is taken in, whatever the label in the address; to other groups it is not for routers.
+    for (address, verdict) in [
+        ([0x01, 0, 0x5e, 0x80, 0, 0], Verdict::Replicate),
+        ([0x01, 0, 0x5e, 0x8f, 0xff, 0xff], Verdict::Replicate),
+        ([0x01, 0, 0x5e, 1, 2, 3], Verdict::Drop(DropReason::NotForUs)),
+    ] {
+        let mut frame = labelled.clone();
+        frame.header_mut()[..6].copy_from_slice(&address);
+        assert_eq!(verdict_at(&mut tables, P0, &mut frame), verdict);
+    }
+}
+
+#[test]
+fn all_copies_at_once_are_those_one_by_one() {
+    let branches = [200, 201, 202].map(|label| to_gateway(&[label], TtlModel::Uniform));
+    let (mut one, mut other) = (tables(&branches), tables(&branches));
+    for (ttl, is_common) in [(9, true), (1, false)] {
+        let labelled = frame(&[(100, 3, ttl)], Ip::default());
+        let mut all = Vec::new();
+        assert_eq!(one.copies(P0, &labelled, |port, frame| all.push((port, frame))), is_common);
+        if is_common {
+            let each: Vec<_> = (0..3).map(|at| (P1, copy(&mut other, &labelled, at).expect("a copy"))).collect();
+            assert_eq!(all, each);
+        }
+    }
+    let rows = |tables: &Forwarding| tables.replications().collect::<Vec<_>>();
+    assert_eq!(rows(&one), rows(&other));
+    assert_eq!(one.port_counters(P1), other.port_counters(P1));
 }

@@ -76,7 +76,7 @@ pub struct TableProfile {
     /// As much again for each entry in the table, in ns.
     pub per_entry_ns: f64,
     /// What an operation costs by the table that it writes (`fib`, `neighbors`, `ports`, `groups`, `replications`,
-    /// `ilm`, `ftn`, `filters`). What costs nothing is in force at once and never queues.
+    /// `multicast`, `ilm`, `ftn`, `filters`). What costs nothing is in force at once and never queues.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub costs: BTreeMap<Table, WriteCost>,
     /// The most labels in the ILM; without limit if absent, as those that follow.
@@ -94,6 +94,9 @@ pub struct TableProfile {
     /// The most replication lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,
+    /// The most entries for groups, by key and way of arrival.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multicast_max: Option<u32>,
     /// Share of the writes that put something in and that the device refuses, 0 to 1; ports and neighbours never fail.
     #[serde(skip_serializing_if = "is_zero")]
     pub failures: f64,

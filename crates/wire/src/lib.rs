@@ -12,6 +12,7 @@
 pub mod arp;
 pub mod bfd;
 pub mod bgp;
+pub mod cbt;
 pub mod checksum;
 pub mod error;
 pub mod ethernet;
@@ -19,6 +20,7 @@ pub mod greet;
 pub mod hex;
 pub mod icmp;
 pub mod icmpv6;
+pub mod igmp;
 pub mod ipv4;
 pub mod ipv6;
 pub mod ldp;

@@ -142,7 +142,6 @@ thread_local! {
 }
 
 /// A frame. Moving it moves a pointer; the memory of a dropped one is used again.
-#[derive(Clone)]
 pub struct Frame(ManuallyDrop<Box<Data>>);
 
 impl Drop for Frame {
@@ -165,6 +164,27 @@ impl Drop for Frame {
                 spare.push(data);
             }
         });
+    }
+}
+
+impl Clone for Frame {
+    /// A frame with the same bytes: its header is copied, its body shared.
+    #[inline]
+    fn clone(&self) -> Frame {
+        let spare = SPARE.try_with(|spare| spare.try_borrow_mut().ok()?.pop());
+        let Some(mut data) = spare.ok().flatten() else {
+            return Frame(ManuallyDrop::new(Box::new(Data::clone(&self.0))));
+        };
+        let from = &**self.0;
+        // Three cache lines at once are cheaper than the part that is used, whose length differs.
+        data.header = from.header;
+        (data.start, data.end, data.flags, data.phb) = (from.start, from.end, from.flags, from.phb);
+        (data.pattern, data.arrived, data.body_len) = (from.pattern, from.arrived, from.body_len);
+        data.body = from.body.clone();
+        if from.flags & !flag::PATTERN != 0 {
+            data.extras = from.extras.clone();
+        }
+        Frame(ManuallyDrop::new(data))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod ip_prefix;
 mod label_use;
+mod multicast;
 mod next_hop;
 mod prefix;
 mod prefix6;
@@ -16,6 +17,9 @@ mod unwritten;
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use ip_prefix::IpPrefix;
 pub use label_use::LabelUse;
+pub use multicast::{
+    GroupKey, Incoming, group_mac, group_mac6, is_label_mac, is_link_local_group, label_mac,
+};
 pub use next_hop::{Backup, Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
 pub use prefix6::Prefix6;
@@ -229,6 +233,30 @@ pub enum TableOp {
         /// As it was set.
         list: ReplicationId,
     },
+    /// Has packets to a group that arrive one way leave by the branches of a list. Those that arrive in no way which
+    /// an entry of the group names fail the check of the reverse path.
+    MulticastSet {
+        /// Which packets.
+        key: GroupKey,
+        /// How they have to arrive; a group may have an entry for each way.
+        incoming: Incoming,
+        /// Where the copies go. What leaves without a label has the group itself as gateway.
+        list: ReplicationId,
+    },
+    /// Takes such an entry out.
+    MulticastRemove {
+        /// Which packets.
+        key: GroupKey,
+        /// How they had to arrive.
+        incoming: Incoming,
+    },
+    /// Lets only packets to groups leave by a port whose time to live on arrival is above a threshold.
+    MulticastThreshold {
+        /// The port by which they leave.
+        port: PortId,
+        /// The threshold; 0 lets all leave.
+        ttl: u8,
+    },
     /// Tells a neighbour's Ethernet address.
     AdjacencySet {
         /// The port that the neighbour is on.
@@ -295,6 +323,9 @@ pub enum TableError {
     /// A group without members, with too many, with one twice, or with one on a connected network.
     #[error("a group has 1 to {MEMBERS_MAX} members, each a different neighbour")]
     Group,
+    /// An entry for a group whose address is none, or whose source is none or of the other family.
+    #[error("an entry for a group has a multicast address and a source of its family")]
+    NotAGroup,
     /// A branch that replicates again.
     #[error("a branch of a replication list can't replicate")]
     Nested,

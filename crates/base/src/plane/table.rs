@@ -15,6 +15,8 @@ pub enum Table {
     Groups,
     /// Replication lists.
     Replications,
+    /// Packets to groups.
+    Multicast,
     /// The incoming label map.
     Ilm,
     /// Prefixes that are mapped to LSPs.
@@ -27,11 +29,12 @@ pub enum Table {
 
 impl Table {
     /// Every table, in the order in which they are declared.
-    pub const ALL: [Table; 8] = [
+    pub const ALL: [Table; 9] = [
         Table::Ports,
         Table::Neighbors,
         Table::Groups,
         Table::Replications,
+        Table::Multicast,
         Table::Ilm,
         Table::Ftn,
         Table::Filters,
@@ -52,6 +55,9 @@ impl TableOp {
             TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => Table::Neighbors,
             TableOp::GroupSet { .. } | TableOp::GroupRemove { .. } => Table::Groups,
             TableOp::ReplicationSet { .. } | TableOp::ReplicationRemove { .. } => Table::Replications,
+            TableOp::MulticastSet { .. }
+            | TableOp::MulticastRemove { .. }
+            | TableOp::MulticastThreshold { .. } => Table::Multicast,
             TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => Table::Ilm,
             TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
                 Table::Filters
@@ -71,6 +77,7 @@ impl TableOp {
             TableOp::AdjacencyRemove { .. }
                 | TableOp::GroupRemove { .. }
                 | TableOp::ReplicationRemove { .. }
+                | TableOp::MulticastRemove { .. }
                 | TableOp::IlmRemove { .. }
                 | TableOp::FtnRemove { .. }
                 | TableOp::RouteRemove { .. }

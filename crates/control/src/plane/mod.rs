@@ -288,9 +288,10 @@ impl ControlPlane {
     #[inline]
     fn tell_changes(&mut self, now: Time) {
         let Services { interfaces, rib, rib6, bandwidth, bindings, .. } = &*self.services;
-        let Services { avoided, engineering, shortcuts, liveness, bootstrap, labelled, .. } = &*self.services;
+        let Services { avoided, engineering, shortcuts, liveness, bootstrap, labelled, multicast, .. } = &*self.services;
         let is_routed =
             rib.is_changed() || rib6.is_changed() || bindings.is_changed() || labelled.is_changed();
+        let is_routed = is_routed || multicast.is_changed();
         let is_watched = liveness.is_changed() || bootstrap.is_changed();
         let is_reached = interfaces.is_changed() || is_watched || avoided.is_changed();
         let is_reserved = bandwidth.is_changed() || engineering.is_changed() || shortcuts.is_changed();
@@ -323,6 +324,12 @@ impl ControlPlane {
             }
             while let Some(path) = self.services.liveness.poll_asked() {
                 changes.push_back((Topic::Watching, Change::Watching(path)));
+            }
+            while let Some(op) = self.services.multicast.poll_op() {
+                self.routes.push(op);
+            }
+            while let Some(key) = self.services.multicast.poll_change() {
+                changes.push_back((Topic::Groups, Change::Group(key)));
             }
             while let Some((path, is_alive)) = self.services.liveness.poll_change() {
                 changes.push_back((Topic::Liveness, Change::Liveness { path, is_alive }));

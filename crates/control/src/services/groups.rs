@@ -122,7 +122,7 @@ impl RouteWrites {
     }
 
     /// Has something else written behind what waits.
-    pub(super) fn push(&mut self, op: TableOp) {
+    pub(crate) fn push(&mut self, op: TableOp) {
         self.ops.push_back(op);
     }
 

@@ -10,6 +10,7 @@
 //! - [`liveness`]: whether packets reach other nodes
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`Labelled`]: packets that get a label for a far router, and go there by LSPs
+//! - [`Multicast`]: groups, who wants them and where their packets go
 //! - [`distribution`]: labels for routes, for protocols that carry them
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
@@ -27,6 +28,7 @@ mod interfaces;
 mod labelled;
 pub mod labels;
 pub mod liveness;
+mod multicast;
 pub mod policy;
 pub mod rib;
 pub mod sessions;
@@ -42,6 +44,7 @@ pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId,
 pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels};
 pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedLsp, WatchedPath, Way};
+pub use multicast::Multicast;
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
 pub use shortcuts::Shortcuts;
@@ -78,6 +81,8 @@ pub struct Services {
     pub liveness: Liveness,
     /// LSPs that are verified for who watches them.
     pub bootstrap: Bootstrap,
+    /// Groups: who wants them, and where their packets go.
+    pub multicast: Multicast,
     /// Random streams of the run; a protocol names its own after the node.
     pub streams: Streams,
     /// TCP connections, and UDP datagrams that the tables route.
@@ -130,6 +135,7 @@ impl Services {
             shortcuts: Shortcuts::default(),
             liveness: Liveness::default(),
             bootstrap: Bootstrap::default(),
+            multicast: Multicast::default(),
             streams,
             sessions,
         }
@@ -149,6 +155,7 @@ impl Services {
         self.shortcuts = Shortcuts::default();
         self.liveness.restart();
         self.bootstrap.restart();
+        self.multicast.restart();
         self.sessions.restart();
     }
 }

@@ -7,6 +7,7 @@ use crate::hash;
 use crate::packet::{ETHERNET, IPV4, IPV6, LABEL, address6, class6, u32_at};
 use crate::phb::tc_of;
 use crate::punt::{Exception, PuntReason};
+use crate::replicate::Branch;
 use crate::tables::Forwarding;
 use base::Label;
 use base::device::DropReason;
@@ -16,7 +17,7 @@ use core::net::Ipv4Addr;
 impl Forwarding {
     pub(super) fn labelled<const AGAIN: bool>(
         &self,
-        bytes: Bytes,
+        mut bytes: Bytes,
         mut popped: Popped,
     ) -> Result<Plan, Exception> {
         loop {
@@ -64,6 +65,8 @@ impl Forwarding {
                             let branch = self.branch_of(entry, bytes.branch)?;
                             match branch.kind {
                                 Kind::Local => {
+                                    // What is below the label may be replicated in turn.
+                                    bytes.branch = bytes.branch.and_then(Branch::below);
                                     popped = popped.pop(branch.ttl(), ttl);
                                     self.note_pop(&mut popped.known, word, Some(branch))?;
                                 }

@@ -4,9 +4,11 @@
 //! - here: which frames are looked at, and by what
 //! - `plan`: what is decided
 //! - `labelled`, `unlabelled`, `unlabelled6`: by the label on top, by the header of IPv4 or IPv6
+//! - `groups`: packets to groups
 //! - `leave`: labels to push, neighbour, and whether the egress takes the packet
 
 mod labelled;
+mod groups;
 mod leave;
 mod plan;
 mod unlabelled;
@@ -20,9 +22,10 @@ use crate::packet::{
 use crate::phb::KnownPhb;
 use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
+use crate::replicate::Branch;
 use crate::tables::Forwarding;
 use base::device::DropReason;
-use base::plane::TtlModel;
+use base::plane::{TtlModel, is_label_mac};
 use base::{Frame, MacAddr, PortId};
 
 /// A frame that this node has to look at.
@@ -31,6 +34,10 @@ pub(crate) struct Admitted {
     ethertype: u16,
     /// Did it come to a group address?
     group: bool,
+    /// Did it come to an address that labelled packets are sent to on a link (RFC 5332, 8)?
+    label_group: bool,
+    /// By which it arrived.
+    port: PortId,
 }
 
 /// The bytes that are decided on.
@@ -43,8 +50,9 @@ struct Bytes<'a> {
     /// Bytes of the longest frame that it becomes on a wire.
     longest: u32,
     group: bool,
+    port: PortId,
     /// Which branch is asked for, of a packet that is to be replicated.
-    branch: Option<u16>,
+    branch: Option<Branch>,
 }
 
 impl Bytes<'_> {
@@ -101,7 +109,9 @@ impl Forwarding {
         if mac_key(to) != ingress.key && !to.is_group() {
             return Err(DropReason::NotForUs);
         }
-        Ok(Admitted { ethertype: u16::from_be_bytes([ethernet[12], ethernet[13]]), group: to.is_group() })
+        let ethertype = u16::from_be_bytes([ethernet[12], ethernet[13]]);
+        let (group, label_group) = (to.is_group(), is_label_mac(to));
+        Ok(Admitted { ethertype, group, label_group, port })
     }
 
     /// Decides on an admitted frame. With `AGAIN`, router alert and options do not stop it any more.
@@ -119,7 +129,7 @@ impl Forwarding {
         &self,
         admitted: Admitted,
         frame: &Frame,
-        branch: u16,
+        branch: Branch,
     ) -> Result<Plan, Exception> {
         self.decide_as::<true>(admitted, frame, Some(branch))
     }
@@ -129,13 +139,15 @@ impl Forwarding {
         &self,
         admitted: Admitted,
         frame: &Frame,
-        branch: Option<u16>,
+        branch: Option<Branch>,
     ) -> Result<Plan, Exception> {
         let (len, longest) = (frame.len(), frame.segment_len());
-        let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group, branch };
+        let Admitted { group, port, .. } = admitted;
+        let bytes = Bytes { header: frame.header(), frame, len, longest, group, port, branch };
         let popped = Popped { at: ETHERNET, known: KnownPhb::new(frame.phb()), ..Popped::default() };
         match admitted.ethertype {
-            ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
+            // RFC 5332, 8: an LSR must not filter frames to such an address.
+            ETHERTYPE_MPLS if admitted.group && !admitted.label_group => Err(DropReason::NotForUs.into()),
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes, popped),
             ETHERTYPE_IPV4 => self.unlabelled::<AGAIN>(bytes, popped),
             ETHERTYPE_IPV6 => self.unlabelled6::<AGAIN>(bytes, popped),

@@ -53,6 +53,8 @@ pub(crate) enum By {
     Prefix6(u32),
     /// A prefix, and a place among its LSPs for some PHBs.
     Class(u32, u8),
+    /// An entry for a group: its place, and the way in which the packet arrived.
+    Group(u32, u16),
     /// An FTN entry for the packets that a filter takes: its place among the filters.
     Filter(u32),
 }

@@ -49,6 +49,9 @@ impl Forwarding {
         let entry = plain.and_then(|place| self.fib.get(place)).map(|k| k.active());
         let labels = popped.count() as u8;
         let ours = entry.is_some_and(|e| e.kind == Kind::Local);
+        if to.is_multicast() && self.multicast.is_some() {
+            return self.to_group::<AGAIN>(bytes, popped, options, total);
+        }
         if ours || to.is_multicast() || to.is_broadcast() || self.is_network_broadcast(plain, to) {
             return Err(PuntReason::Local { labels }.into());
         }
@@ -116,7 +119,7 @@ impl Forwarding {
 }
 
 /// Is there a router alert option (RFC 2113, 2.1) among `options`?
-fn has_router_alert(mut options: &[u8]) -> bool {
+pub(super) fn has_router_alert(mut options: &[u8]) -> bool {
     while let [kind, rest @ ..] = options {
         options = match kind {
             0 => return false,

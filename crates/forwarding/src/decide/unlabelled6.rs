@@ -39,6 +39,9 @@ impl Forwarding {
         let labels = popped.count() as u8;
         let place = fib.find(to);
         let entry = place.and_then(|place| fib.get(place)).map(|known| known.active());
+        if to.is_multicast() && self.multicast.is_some() {
+            return self.to_group6::<AGAIN>(bytes, popped, ip, total);
+        }
         if to.is_multicast() || entry.is_some_and(|e| e.kind == Kind::Local) {
             return Err(PuntReason::Local { labels }.into());
         }
@@ -95,7 +98,7 @@ impl Forwarding {
 
 /// Is there a Router Alert option (RFC 2711) in the hop-by-hop options header that `bytes` begin with, as far as they
 /// go?
-fn has_router_alert(bytes: &[u8]) -> bool {
+pub(super) fn has_router_alert(bytes: &[u8]) -> bool {
     let len = bytes.get(1).map_or(0, |units| (usize::from(*units) + 1) * ipv6::extension::UNIT);
     let header = ipv6::extension::Header {
         kind: ipv6::Protocol::HOP_BY_HOP,

@@ -136,6 +136,7 @@ impl Capabilities {
             Table::Ports | Table::Neighbors => usize::MAX,
             Table::Groups => config.groups_max,
             Table::Replications => config.lists_max,
+            Table::Multicast => config.multicast_max,
             Table::Ilm => config.ilm_max,
             Table::Ftn | Table::Fib => config.fib_max,
             Table::Filters => config.filters_max,

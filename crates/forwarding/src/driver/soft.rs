@@ -3,6 +3,7 @@
 use super::{Capabilities, Counters, Notice};
 use crate::punt::Exception;
 use crate::tables::{Config, Forwarding};
+use crate::view::MulticastRow;
 use base::plane::{Ack, Batch, Fec, Table, TableError, TableOp};
 use base::{Frame, PortId};
 use core::net::IpAddr;
@@ -141,7 +142,8 @@ impl Soft {
             tables.ports().map(|row| TableOp::PortSet { port: row.port, config: row.config }).collect();
         let silent = tables.ports().filter(|row| !row.trusted);
         ops.extend(silent.map(|row| TableOp::PortTrust { port: row.port, trusted: false }));
-        ops.extend(tables.adjacencies().filter_map(|row| {
+        // The addresses of groups nobody has told.
+        ops.extend(tables.adjacencies().filter(|row| !row.gateway.is_multicast()).filter_map(|row| {
             row.mac.map(|mac| TableOp::AdjacencySet { port: row.port, gateway: row.gateway, mac })
         }));
         let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -152,6 +154,11 @@ impl Soft {
         ops.extend(tables.lists.iter().map(|(list, branches)| TableOp::ReplicationSet {
             list,
             branches: branches.iter().map(|entry| tables.nhlfe(entry)).collect(),
+        }));
+        ops.extend(tables.thresholds().map(|(port, ttl)| TableOp::MulticastThreshold { port, ttl }));
+        ops.extend(tables.multicast().map(|row| {
+            let MulticastRow { key, incoming, list, .. } = row;
+            TableOp::MulticastSet { key, incoming, list }
         }));
         ops.extend(tables.fib().map(|row| TableOp::RouteSet { prefix: row.prefix, next_hop: row.next_hop }));
         let route6 = |prefix, next_hop| TableOp::Route6Set { prefix, next_hop };

@@ -78,6 +78,7 @@ pub fn node_with(config: Config, ops: &[TableOp]) -> Forwarding {
 /// An IPv4 packet as a frame's header holds it: everything but the body.
 #[derive(Clone, Copy, Debug)]
 pub struct Ip {
+    pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub ttl: u8,
     pub dscp: u8,
@@ -88,14 +89,15 @@ pub struct Ip {
 
 impl Default for Ip {
     fn default() -> Ip {
-        Ip { to: FAR, ttl: 64, dscp: 46, options: ipv4::Options::NONE, dont_fragment: false, payload: 18 }
+        let options = ipv4::Options::NONE;
+        Ip { from: SOURCE, to: FAR, ttl: 64, dscp: 46, options, dont_fragment: false, payload: 18 }
     }
 }
 
 impl Ip {
     pub fn header(&self) -> Vec<u8> {
         let repr = ipv4::Repr {
-            src: SOURCE,
+            src: self.from,
             dst: self.to,
             protocol: ipv4::Protocol::UDP,
             ttl: self.ttl,
@@ -141,8 +143,16 @@ pub fn sent(stack: &[Entry], ip: Ip) -> Frame {
 
 /// Forwards one frame that arrives on port 0.
 pub fn forward(tables: &mut Forwarding, frame: &mut Frame) -> Verdict {
+    verdict_at(tables, P0, frame)
+}
+
+/// Forwards one frame that arrives on a port, also where it is not the port's that it is addressed to.
+pub fn verdict_at(tables: &mut Forwarding, port: PortId, frame: &mut Frame) -> Verdict {
     let mut verdicts = [Verdict::Punt];
-    tables.forward_batch(Time(7), P0, core::slice::from_mut(frame), &mut verdicts);
+    if port != P0 && frame.header().starts_with(&mac(P0).0) {
+        frame.header_mut()[..6].copy_from_slice(&mac(port).0);
+    }
+    tables.forward_batch(Time(7), port, core::slice::from_mut(frame), &mut verdicts);
     verdicts[0]
 }
 

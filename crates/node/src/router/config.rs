@@ -195,6 +195,7 @@ impl RouterConfig {
             filters_max: most(tables.filters_max),
             groups_max: most(tables.groups_max),
             lists_max: most(tables.replications_max),
+            multicast_max: most(tables.multicast_max),
             ..forwarding::Config::default()
         }
     }

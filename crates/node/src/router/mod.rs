@@ -40,7 +40,7 @@ use control::ControlPlane;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use forwarding::driver::Written;
 use forwarding::explain::Explained;
-use forwarding::{Driver, Exception, Forwarding, ForwardingPlane, Notice};
+use forwarding::{Branch, Driver, Exception, Forwarding, ForwardingPlane, Notice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ enum Waiting {
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
     /// A frame in transit that is replicated, the port that it came by, and which of its copies this is.
-    Copy(PortId, Frame, u16),
+    Copy(PortId, Frame, Branch),
 }
 
 impl Waiting {

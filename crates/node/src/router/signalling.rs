@@ -3,7 +3,7 @@
 use super::Router;
 use super::listening::LLC;
 use base::device::DropReason;
-use base::plane::TransactionId;
+use base::plane::{TransactionId, group_mac};
 use base::{Body, Frame, MacAddr, Output, PortId, Time};
 use control::owner::Owner;
 use control::plane::{self, Offered};
@@ -210,12 +210,6 @@ impl Router {
 
 /// The control byte of unnumbered information (IEEE 802.2, 5.4.3).
 const UNNUMBERED: u8 = 3;
-
-/// The Ethernet address of an IPv4 group (RFC 1112, 6.4).
-fn group_mac(group: Ipv4Addr) -> MacAddr {
-    let [_, b, c, d] = group.octets();
-    MacAddr([0x01, 0x00, 0x5e, b & 0x7f, c, d])
-}
 
 /// A UDP datagram with its checksum, from address to address and from port to port.
 pub(super) fn datagram<A: wire::checksum::Addresses>(

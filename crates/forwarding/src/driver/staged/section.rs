@@ -50,6 +50,7 @@ impl Setup for StagedSpec {
             filters_max: config.filters_max.min(most),
             groups_max: config.groups_max.min(most),
             lists_max: config.lists_max.min(most),
+            multicast_max: config.multicast_max.min(most),
             ..config
         }
     }

@@ -1,0 +1,144 @@
+//! What a router knows of a group on a link: the filter mode and the sources (RFC 3376, 6.2 to 6.4).
+
+use base::{Span, Time};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::igmp::{Record, RecordKind};
+
+/// What has to be asked again before it is forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Does anybody want the group?
+    Group,
+    /// Does anybody want these sources of it?
+    Sources(BTreeSet<Ipv4Addr>),
+}
+
+/// A group on a link. With a group timer its filter mode is EXCLUDE, else INCLUDE.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    /// When the mode falls back to INCLUDE, if it is EXCLUDE.
+    pub expires: Option<Time>,
+    /// Sources, each with the end of its timer; nothing for one that is excluded.
+    pub sources: BTreeMap<Ipv4Addr, Option<Time>>,
+    /// Until when a host of version 2 may be there (RFC 3376, 7.3.2).
+    pub older: Option<Time>,
+}
+
+impl Group {
+    /// Sources whose timers run: A in INCLUDE mode, X in EXCLUDE mode.
+    fn running(&self) -> BTreeSet<Ipv4Addr> {
+        self.sources.iter().filter(|(_, end)| end.is_some()).map(|(source, _)| *source).collect()
+    }
+
+    /// Sources that are excluded: Y.
+    fn excluded(&self) -> BTreeSet<Ipv4Addr> {
+        self.sources.iter().filter(|(_, end)| end.is_none()).map(|(source, _)| *source).collect()
+    }
+
+    fn set(&mut self, sources: impl IntoIterator<Item = Ipv4Addr>, end: Option<Time>) {
+        self.sources.extend(sources.into_iter().map(|source| (source, end)));
+    }
+
+    /// Takes a record in. `interval` is the group membership interval: how long an answer holds. Returns what is to be
+    /// asked before it is forgotten (RFC 3376, tables of 6.4.1 and 6.4.2).
+    pub(super) fn record(&mut self, now: Time, interval: Span, record: &Record) -> Vec<Ask> {
+        let is_older = self.older.is_some_and(|end| end > now);
+        let mut said: BTreeSet<Ipv4Addr> = record.sources.iter().copied().collect();
+        // RFC 3376, 7.3.2: while a host of version 2 is there, BLOCK is ignored, and so are the sources of TO_EX.
+        match record.kind {
+            RecordKind::Block if is_older => return Vec::new(),
+            RecordKind::ToExclude if is_older => said.clear(),
+            _ => {}
+        }
+        let end = now + interval;
+        let (running, excluded) = (self.running(), self.excluded());
+        let both = |a: &BTreeSet<Ipv4Addr>, b: &BTreeSet<Ipv4Addr>| a & b;
+        let less = |a: &BTreeSet<Ipv4Addr>, b: &BTreeSet<Ipv4Addr>| a - b;
+        match (self.expires, record.kind) {
+            (_, RecordKind::IsInclude | RecordKind::Allow) => {
+                self.set(said, Some(end));
+                Vec::new()
+            }
+            (None, RecordKind::ToInclude) => {
+                self.set(said.iter().copied(), Some(end));
+                asks([Ask::Sources(less(&running, &said))])
+            }
+            (Some(_), RecordKind::ToInclude) => {
+                self.set(said.iter().copied(), Some(end));
+                asks([Ask::Sources(less(&running, &said)), Ask::Group])
+            }
+            (None, RecordKind::Block) => asks([Ask::Sources(both(&running, &said))]),
+            (Some(group_end), RecordKind::Block) => {
+                self.set(less(&less(&said, &running), &excluded), Some(group_end));
+                asks([Ask::Sources(less(&said, &excluded))])
+            }
+            (None, kind @ (RecordKind::IsExclude | RecordKind::ToExclude)) => {
+                let kept = both(&running, &said);
+                self.sources.retain(|source, _| kept.contains(source));
+                self.set(less(&said, &running), None);
+                self.expires = Some(end);
+                match kind {
+                    RecordKind::ToExclude => asks([Ask::Sources(kept)]),
+                    _ => Vec::new(),
+                }
+            }
+            (Some(group_end), kind @ (RecordKind::IsExclude | RecordKind::ToExclude)) => {
+                self.sources.retain(|source, _| said.contains(source));
+                let new = less(&less(&said, &running), &excluded);
+                let to_exclude = kind == RecordKind::ToExclude;
+                self.set(new, Some(if to_exclude { group_end } else { end }));
+                self.expires = Some(end);
+                if to_exclude { asks([Ask::Sources(less(&said, &excluded))]) } else { Vec::new() }
+            }
+        }
+    }
+
+    /// What is asked about is forgotten at `end` unless somebody answers (RFC 3376, 6.6.3).
+    pub(super) fn lower(&mut self, ask: &Ask, end: Time) {
+        match ask {
+            Ask::Group => self.expires = self.expires.map(|expires| expires.min(end)),
+            Ask::Sources(sources) => {
+                let asked = self.sources.iter_mut().filter(|(source, _)| sources.contains(source));
+                asked.for_each(|(_, expires)| *expires = expires.map(|expires| expires.min(end)));
+            }
+        }
+    }
+
+    /// Lets timers end. Returns false if nobody wants anything of the group any more (RFC 3376, 6.5).
+    pub(super) fn advance(&mut self, now: Time) -> bool {
+        let is_exclude = self.expires.is_some();
+        let over = |end: Option<Time>| end.is_some_and(|end| end <= now);
+        if is_exclude {
+            self.sources.values_mut().filter(|end| over(**end)).for_each(|end| *end = None);
+        } else {
+            self.sources.retain(|_, end| !over(*end));
+        }
+        if over(self.expires) {
+            // Those that were asked for go on; those that were excluded are forgotten.
+            self.expires = None;
+            self.sources.retain(|_, end| end.is_some());
+        }
+        if over(self.older) {
+            self.older = None;
+        }
+        self.expires.is_some() || !self.sources.is_empty()
+    }
+
+    /// When the next timer ends.
+    pub(super) fn next(&self) -> Option<Time> {
+        let sources = self.sources.values().flatten().copied();
+        sources.chain(self.expires).chain(self.older).min()
+    }
+
+    /// The sources that are wanted: all if absent.
+    pub(super) fn wanted(&self) -> Option<BTreeSet<Ipv4Addr>> {
+        self.expires.is_none().then(|| self.running())
+    }
+}
+
+/// Without those that ask about nobody.
+fn asks(all: impl IntoIterator<Item = Ask>) -> Vec<Ask> {
+    let is_empty = |ask: &Ask| matches!(ask, Ask::Sources(sources) if sources.is_empty());
+    all.into_iter().filter(|ask| !is_empty(ask)).collect()
+}

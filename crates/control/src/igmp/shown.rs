@@ -1,0 +1,55 @@
+//! The table of IGMP.
+
+use super::Igmp;
+use base::table::{RowsOf, Table, View};
+use base::{PortId, Time};
+use core::net::Ipv4Addr;
+
+/// The tables of IGMP.
+pub(super) const VIEWS: &[View] = &[View::of::<Igmp, GroupRow<'static>>()];
+
+base::table! {
+    /// The groups that hosts on the links of routers want, as IGMP has heard it.
+    pub struct GroupRow<'a> in "groups" key ["node", "port", "group"] {
+        /// The router.
+        node: &'a str,
+        /// The port of the link.
+        port: PortId,
+        /// The group.
+        group: Ipv4Addr,
+        /// `include`: only some sources are wanted; `exclude`: all but some.
+        mode: &'static str,
+        /// The sources that are wanted (`include`), or asked for by somebody (`exclude`); absent if there are none.
+        sources: Option<String>,
+        /// The sources that nobody wants (`exclude`); absent if there are none.
+        excluded: Option<String>,
+        /// The router that asks on the link; absent if it is this one.
+        querier: Option<Ipv4Addr>,
+        /// When the mode falls back to `include` if nobody reports the group; absent in that mode.
+        expires_s: Option<Time> = "s",
+    }
+}
+
+impl RowsOf<Igmp> for GroupRow<'static> {
+    fn rows(igmp: &Igmp, node: &str, to: &mut Table) {
+        for (port, link) in &igmp.links {
+            for (group, known) in &link.groups {
+                let those = |running: bool| {
+                    let all = known.sources.iter().filter(|(_, end)| end.is_some() == running);
+                    let all: Vec<String> = all.map(|(source, _)| source.to_string()).collect();
+                    (!all.is_empty()).then(|| all.join(" "))
+                };
+                to.push(GroupRow {
+                    node,
+                    port: *port,
+                    group: *group,
+                    mode: if known.expires.is_some() { "exclude" } else { "include" },
+                    sources: those(true),
+                    excluded: those(false),
+                    querier: link.querier,
+                    expires_s: known.expires,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use super::group::{Ask, Group};
+use super::querier::QuerierState;
+use super::*;
+use base::Span;
+use std::collections::BTreeSet;
+
+const GROUP: Ipv4Addr = Ipv4Addr::new(239, 1, 1, 1);
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 5);
+
+fn source(n: u8) -> Ipv4Addr {
+    Ipv4Addr::new(10, 9, 0, n)
+}
+fn sources(all: &[u8]) -> BTreeSet<Ipv4Addr> {
+    all.iter().map(|n| source(*n)).collect()
+}
+fn at(s: i64) -> Time {
+    Time::ZERO + Span::from_secs(s)
+}
+fn record(kind: RecordKind, all: &[u8]) -> Record {
+    Record { kind, group: GROUP, sources: all.iter().map(|n| source(*n)).collect() }
+}
+
+/// INCLUDE(1, 2), or EXCLUDE(X: 1, 2; Y: 3, 4).
+fn begun(exclude: bool) -> Group {
+    let mut group = Group::default();
+    group.record(at(0), Span::from_secs(260), &record(RecordKind::IsInclude, &[1, 2]));
+    if exclude {
+        group.sources.extend([3, 4].map(|n| (source(n), None)));
+        group.expires = Some(at(100));
+    }
+    group
+}
+
+/// The rows of RFC 3376, 6.4.1 and 6.4.2, with B (or A) = 2, 3, 5: mode, running sources, excluded ones, questions.
+#[test]
+fn records_change_state_as_the_tables_say() {
+    use RecordKind::*;
+    let row = |exclude: bool, kind| {
+        let mut group = begun(exclude);
+        let asks = group.record(at(9), Span::from_secs(260), &record(kind, &[2, 3, 5]));
+        let these = |running: bool| {
+            let all = group.sources.iter().filter(|(_, end)| end.is_some() == running);
+            all.map(|(source, _)| source.octets()[3]).collect::<Vec<_>>()
+        };
+        let asks: Vec<Vec<u8>> = asks
+            .into_iter()
+            .map(|ask| match ask {
+                Ask::Group => vec![],
+                Ask::Sources(all) => all.into_iter().map(|source| source.octets()[3]).collect(),
+            })
+            .collect();
+        (group.expires.is_some(), these(true), these(false), asks)
+    };
+    let none = Vec::<Vec<u8>>::new();
+    assert_eq!(row(false, IsInclude), (false, vec![1, 2, 3, 5], vec![], none.clone()));
+    assert_eq!(row(false, IsExclude), (true, vec![2], vec![3, 5], none.clone()));
+    assert_eq!(row(true, IsInclude), (true, vec![1, 2, 3, 5], vec![4], none.clone()));
+    assert_eq!(row(true, IsExclude), (true, vec![2, 5], vec![3], none.clone()));
+    assert_eq!(row(false, Allow), (false, vec![1, 2, 3, 5], vec![], none.clone()));
+    assert_eq!(row(false, Block), (false, vec![1, 2], vec![], vec![vec![2]]));
+    assert_eq!(row(false, ToExclude), (true, vec![2], vec![3, 5], vec![vec![2]]));
+    assert_eq!(row(false, ToInclude), (false, vec![1, 2, 3, 5], vec![], vec![vec![1]]));
+    assert_eq!(row(true, Allow), (true, vec![1, 2, 3, 5], vec![4], none));
+    assert_eq!(row(true, Block), (true, vec![1, 2, 5], vec![3, 4], vec![vec![2, 5]]));
+    assert_eq!(row(true, ToExclude), (true, vec![2, 5], vec![3], vec![vec![2, 5]]));
+    assert_eq!(row(true, ToInclude), (true, vec![1, 2, 3, 5], vec![4], vec![vec![1], vec![]]));
+}
+
+#[test]
+fn timers_end_as_the_filter_mode_says() {
+    let mut group = begun(true);
+    assert!(group.advance(at(100)), "X goes on in INCLUDE mode");
+    assert_eq!((group.expires, group.wanted()), (None, Some(sources(&[1, 2]))));
+    assert!(!group.advance(at(260)), "nobody has asked for them again");
+}
+
+fn link() -> (Link, IgmpSpec) {
+    use base::describe::{Describe, Value};
+    let spec = IgmpSpec::read(&Value::Map(Vec::new())).expect("defaults");
+    let mut link = Link::new(OWN);
+    link.begin(at(0), &spec);
+    (link, spec)
+}
+
+#[test]
+fn the_lowest_address_asks() {
+    let (mut link, spec) = link();
+    // RFC 3376, 8.6 and 8.7: twice at first, a quarter of the interval apart.
+    assert_eq!((link.advance(at(0), &spec).len(), link.next()), (1, Some(at(31) + Span::from_ms(250))));
+    let general = Ipv4Addr::UNSPECIFIED;
+    link.hear(at(1), &spec, Ipv4Addr::new(10, 0, 0, 9), general, None);
+    assert_eq!(link.state, QuerierState::Querier, "a higher address does not count");
+    link.hear(at(1), &spec, Ipv4Addr::new(10, 0, 0, 2), general, None);
+    assert_eq!((link.state, link.querier), (QuerierState::NonQuerier, Some(Ipv4Addr::new(10, 0, 0, 2))));
+    assert!(link.advance(at(200), &spec).is_empty());
+    // RFC 3376, 8.5: 2 x 125 s + 5 s.
+    assert_eq!(link.next(), Some(at(256)));
+    assert_eq!((link.advance(at(256), &spec).len(), link.state), (1, QuerierState::Querier));
+}
+
+#[test]
+fn a_group_that_is_left_is_asked_for_twice_and_forgotten() {
+    let (mut link, spec) = link();
+    link.advance(at(0), &spec);
+    link.report(at(1), &spec, &record(RecordKind::IsExclude, &[]), true);
+    link.report(at(2), &spec, &record(RecordKind::ToInclude, &[]), true);
+    let asked: Vec<_> = [2, 3, 4].map(|s| link.advance(at(s), &spec)).into_iter().flatten().collect();
+    assert!(asked.iter().all(|(dst, query)| *dst == GROUP
+        && matches!(query, Repr::Query { group, max_resp_ds: 10, .. } if *group == GROUP)));
+    assert_eq!((asked.len(), link.groups.len()), (2, 0));
+    // RFC 3376, 6.6.1: whoever does not ask lowers its timers by the questions of whoever does.
+    link.report(at(5), &spec, &record(RecordKind::IsExclude, &[]), false);
+    link.hear(at(6), &spec, Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::UNSPECIFIED, None);
+    link.hear(at(7), &spec, Ipv4Addr::new(10, 0, 0, 2), GROUP, None);
+    assert_eq!(link.groups[&GROUP].expires, Some(at(9)));
+}
+
+#[test]
+fn the_machine() {
+    let lines = [
+        "Down --Up--> Querier",
+        "Querier --LowerHeard--> NonQuerier",
+        "Querier --Lost--> Down",
+        "NonQuerier --LowerHeard--> NonQuerier",
+        "NonQuerier --OtherGone--> Querier",
+        "NonQuerier --Lost--> Down",
+    ];
+    assert_eq!(QuerierState::CHART.lines(), lines);
+}
