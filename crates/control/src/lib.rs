@@ -13,9 +13,12 @@
 //! - [`greet`]: a made-up protocol, an example for developers
 //! - [`bfd`]: BFD, whether neighbours can be reached
 //! - [`bgp`]: BGP-4, routes between and within autonomous systems
+//! - [`cbt`]: CBT, core-based trees of groups
+//! - [`igmp`]: IGMP, which groups hosts want
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`lsp_ping`]: LSP ping and traceroute, whether both planes agree on an LSP
 //! - [`ospf`]: OSPF version 2, routes inside an area
+//! - [`probing`]: probes of links, as in a published study
 //! - [`tdp`]: TDP, the tag-switching dialect that LDP came from
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
@@ -24,8 +27,10 @@
 
 pub mod bfd;
 pub mod bgp;
+pub mod cbt;
 pub mod cost;
 pub mod greet;
+pub mod igmp;
 pub mod inquiry;
 pub mod ldp;
 pub mod lsp_ping;
@@ -36,6 +41,7 @@ pub mod owner;
 pub mod plane;
 #[cfg(test)]
 mod plane_tests;
+pub mod probing;
 pub mod processor;
 pub mod protocol;
 pub mod rsvp;
@@ -54,6 +60,9 @@ pub const PROTOCOLS: &[protocol::Known] = &[
     tdp::Tdp::KNOWN,
     bfd::Bfd::KNOWN,
     lsp_ping::LspPing::KNOWN,
+    igmp::Igmp::KNOWN,
+    cbt::Cbt::KNOWN,
+    probing::Probing::KNOWN,
 ];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
@@ -64,6 +73,9 @@ pub const CHARTS: &[(&str, &[machine::Chart])] = &[
     ("bgp", bgp::CHARTS),
     ("tdp", tdp::CHARTS),
     ("bfd", bfd::CHARTS),
+    ("igmp", igmp::CHARTS),
+    ("cbt", cbt::CHARTS),
+    ("probing", probing::CHARTS),
 ];
 
 pub use plane::ControlPlane;

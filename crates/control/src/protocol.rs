@@ -13,10 +13,10 @@ use crate::services::{Attached, InterfaceId, Services, WatchedLsp, WatchedPath};
 use base::describe::SectionDecl;
 use base::plane::{Ack, Batch, GroupKey, IpPrefix};
 use base::table::View;
-use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
+use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Rate, Time};
 use core::any::Any;
 use core::fmt::Debug;
-use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -577,6 +577,17 @@ pub trait Setup: Debug + Send + Sync {
 
     /// What it costs to send by a port, where that is a matter of the protocol; `metric` is what the link says.
     fn cost(&self, _attached: &Attached, _metric: u64) -> Option<u64> {
+        None
+    }
+
+    /// What it sends by each port of its own accord, whatever happens, in bits a second: more than the link can carry is
+    /// refused.
+    fn load(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Does it bring packets of a group to who wants them? Nothing if that is not its business.
+    fn brings(&self, _group: IpAddr) -> Option<bool> {
         None
     }
 

@@ -6,7 +6,9 @@ use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
-use base::plane::{GroupId, GroupKey, Incoming, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId};
+use base::plane::{
+    GroupId, GroupKey, Incoming, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId,
+};
 use base::{Label, MacAddr, PhbSet, PortId};
 use core::net::IpAddr;
 

@@ -193,7 +193,8 @@ fn a_label_that_ends_here_leads_to_the_group() {
 fn labelled_packets_go_to_all_on_a_link() {
     // RFC 5332, 8: the address has the second label, or the only one, and the EtherType stays that of unicast.
     let group = Ipv4Addr::new(224, 0, 0, 1);
-    let branches = [&[0x12345][..], &[0x12345, 77]].map(|push| nhlfe(push, via(group), TtlModel::Uniform, TcSource::Copy));
+    let branches = [&[0x12345][..], &[0x12345, 77]]
+        .map(|push| nhlfe(push, via(group), TtlModel::Uniform, TcSource::Copy));
     let mut tables = tables(&branches);
     let labelled = frame(&[(100, 3, 9)], Ip::default());
     for branch in [0, 1] {
@@ -222,7 +223,8 @@ fn all_copies_at_once_are_those_one_by_one() {
         let mut all = Vec::new();
         assert_eq!(one.copies(P0, &labelled, |port, frame| all.push((port, frame))), is_common);
         if is_common {
-            let each: Vec<_> = (0..3).map(|at| (P1, copy(&mut other, &labelled, at).expect("a copy"))).collect();
+            let each: Vec<_> =
+                (0..3).map(|at| (P1, copy(&mut other, &labelled, at).expect("a copy"))).collect();
             assert_eq!(all, each);
         }
     }

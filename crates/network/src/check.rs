@@ -6,7 +6,7 @@ use super::place::Place;
 use super::plan;
 use super::problem::{BuildProblem, LspProblem};
 use super::spec::problem::NetworkProblem;
-use base::describe::{listed, near};
+use base::describe::{Describe, listed, near};
 use base::diagnostic::{At, Diagnostic};
 use node::profile::WrongCost;
 
@@ -16,7 +16,27 @@ type Checked = Result<(), Diagnostic>;
 pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
     check_links(description)?;
-    check_neighbors(description)
+    check_neighbors(description)?;
+    check_loads(description)
+}
+
+/// Refuses protocols that send more by a link of their own accord than it can carry.
+fn check_loads(description: &Description) -> Checked {
+    for (index, node) in description.nodes.iter().enumerate() {
+        for spoken in node.protocols.spoken() {
+            let Some(load) = spoken.setup.load() else { continue };
+            let is_full =
+                |link: &&LinkSpec| [link.a, link.b].contains(&index) && link.rate.0 > 0 && link.rate < load;
+            if let Some(link) = description.links.iter().find(is_full) {
+                let [a, b] = [link.a, link.b].map(|end| description.nodes[end].name.clone());
+                let [load, rate] = [load, link.rate].map(|rate| rate.write().shown());
+                let protocol = spoken.protocol.name().to_string();
+                let problem = BuildProblem::LinkOverloaded { protocol, load, a, b, rate };
+                return Err(Diagnostic::new(problem).at(spoken.protocol.name()).of_node(description, index));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses settings of protocols for neighbours that are none.

@@ -157,7 +157,7 @@ impl Network {
                 dad: link.spec.dad,
             }),
         };
-        HostConfig { ports: self.ports_of(node).map(port).collect() }
+        HostConfig { ports: self.ports_of(node).map(port).collect(), groups: Vec::new() }
     }
 
     /// Static routes to every node, host and link by the shortest path, and to the port beside the router; then those

@@ -10,6 +10,8 @@ base::problems! {
         SameName {} is Conflict, "same-name", "two nodes have that name";
         /// A node by its place among the nodes, which has no such place.
         NodeNumber { node: usize, count: usize } is UnknownName, "node-number", "node {node} of {count}";
+        /// A protocol that sends more by itself than a link can carry.
+        LinkOverloaded { protocol: String, load: String, a: String, b: String, rate: String } is Conflict, "link-overloaded", "{protocol} sends {load}, and link {a} - {b} carries {rate}: a longer period or shorter probes are needed";
         /// DiffServ of what is no router.
         NoDiffServ { called: String } is Conflict, "no-diffserv", "{called} has no 'diffserv'";
         /// A router id of what is no router.

@@ -4,16 +4,17 @@
 //! is its source. It takes a packet to any of its addresses, whichever port it came by.
 
 use crate::echo;
+use crate::membership::{Membership, Memberships};
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use crate::probing::Probing;
 use base::Limiter;
 use base::device::{DropCounters, DropReason};
-use base::plane::Prefix;
+use base::plane::{Prefix, group_mac};
 use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use forwarding::icmp::{IcmpError, icmp_error};
 use std::collections::VecDeque;
-use wire::{arp, ethernet, icmp, ipv4};
+use wire::{arp, ethernet, icmp, igmp, ipv4};
 
 /// ICMP errors that a host sends each second, and at once (RFC 1812, 4.3.2.8, which is for routers; RFC 1122 leaves
 /// it open).
@@ -26,6 +27,8 @@ const TTL: u8 = 64;
 pub struct HostConfig {
     /// Its ports, by number. What it sends of its own accord, and not in answer, it sends by the first.
     pub ports: Vec<HostPort>,
+    /// The groups that it wants.
+    pub groups: Vec<Membership>,
 }
 
 /// How a port of a host is set up.
@@ -101,6 +104,7 @@ pub struct Host {
     ident: u16,
     /// What ports know of their IPv6 addresses, where they look whether these are free.
     pub(crate) probing: Vec<Option<Probing>>,
+    memberships: Memberships,
     /// Why the frame that is being handled is discarded, once that is so.
     discarded: Option<DropReason>,
 }
@@ -111,6 +115,7 @@ impl Host {
         let mut host = Host {
             up: vec![true; config.ports.len()],
             probing: vec![None; config.ports.len()],
+            memberships: Memberships::new(config.groups.clone(), config.ports.len()),
             config,
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
@@ -137,7 +142,11 @@ impl Host {
     }
     /// The Ethernet address that packets to `to` go to by a port, if it is known.
     pub fn neighbor_mac(&self, port: PortId, to: impl Into<IpAddr>) -> Option<MacAddr> {
-        self.neighbors.get(port, self.config.port(port)?.neighbor_towards(to.into())?)
+        let own = self.config.port(port)?;
+        match to.into() {
+            IpAddr::V4(group) if group.is_multicast() => Some(group_mac(group)),
+            to => self.neighbors.get(port, own.neighbor_towards(to)?),
+        }
     }
 
     /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address
@@ -156,7 +165,14 @@ impl Host {
 
     /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of
     /// [`Host::send_ip`] does.
-    pub fn send_frame(&mut self, now: Time, port: PortId, to: IpAddr, frame: Frame) {
+    pub fn send_frame(&mut self, now: Time, port: PortId, to: IpAddr, mut frame: Frame) {
+        if let (IpAddr::V4(group), Some(own)) = (to, self.config.port(port))
+            && group.is_multicast()
+        {
+            let header = ethernet::Repr::untagged(group_mac(group), own.mac, ethernet::EtherType::IPV4);
+            header.emit(frame.header_mut());
+            return self.transmit(now, port, frame);
+        }
         match self.config.port(port).and_then(|own| own.neighbor_towards(to)) {
             Some(neighbor) => self.send_to(now, port, neighbor, frame),
             None => self.lose(port, frame, DropReason::PortDown),
@@ -261,7 +277,7 @@ impl Host {
         }
     }
 
-    fn handle_ip(&mut self, now: Time, frame: &Frame, payload: &[u8]) {
+    fn handle_ip(&mut self, now: Time, port: PortId, frame: &Frame, payload: &[u8]) {
         let Ok(ip) = ipv4::Packet::new_checked(payload) else {
             self.discard(DropReason::Malformed);
             return;
@@ -269,6 +285,9 @@ impl Host {
         if ip.verify_checksum().is_err() {
             self.discard(DropReason::BadChecksum);
             return;
+        }
+        if ip.dst().is_multicast() {
+            return self.handle_group(now, port, &ip);
         }
         if self.config.port_of(ip.dst()).is_none() {
             // RFC 1122, 3.2.1.3: a host discards what is not addressed to it.
@@ -284,6 +303,57 @@ impl Host {
             ipv4::Protocol::ICMP => self.handle_icmp(now, [ip.src(), ip.dst()], ip.payload()),
             ipv4::Protocol::UDP => self.refuse(now, frame, ip.dst(), IcmpError::PortUnreachable),
             _ => self.refuse(now, frame, ip.dst(), IcmpError::ProtocolUnreachable),
+        }
+    }
+
+    /// A packet to a group: questions of routers are answered; nobody here listens to anything else, and no error is
+    /// told (RFC 1122, 3.2.2).
+    fn handle_group(&mut self, now: Time, port: PortId, ip: &ipv4::Packet<&[u8]>) {
+        let is_known = ip.dst() == igmp::ALL_SYSTEMS || self.memberships.takes(ip.dst(), ip.src());
+        if !is_known && ip.protocol().0 != igmp::PROTOCOL {
+            return self.discard(DropReason::NotForUs);
+        }
+        let query = (ip.protocol().0 == igmp::PROTOCOL).then(|| igmp::Repr::parse(ip.payload()));
+        match (query, self.config.port(port).map(|own| own.address)) {
+            (Some(Ok(query)), Some(own)) => self.memberships.hear(now, port, own, &query),
+            (Some(Err(_)), _) => self.discard(DropReason::Malformed),
+            _ => self.discard(DropReason::NoListener),
+        }
+    }
+
+    /// The groups that the host wants.
+    pub fn groups(&self) -> &[Membership] {
+        self.memberships.groups()
+    }
+
+    /// Says which groups the host wants, where that is due (RFC 3376, 4: TTL 1, and the Router Alert option).
+    fn report_groups(&mut self, now: Time) {
+        for (port, dst, report) in self.memberships.poll(now) {
+            let Some(own) = self.config.port(port).filter(|_| self.up[port.index()]).copied() else {
+                continue;
+            };
+            self.ident = self.ident.wrapping_add(1);
+            let payload = report.emit();
+            let repr = ipv4::Repr {
+                src: own.address,
+                dst,
+                protocol: ipv4::Protocol(igmp::PROTOCOL),
+                ttl: 1,
+                dscp: base::Dscp::CS6,
+                ecn: 0,
+                ident: self.ident,
+                dont_fragment: false,
+                more_fragments: false,
+                fragment_offset: 0,
+                payload_len: payload.len() as u16,
+                options: ipv4::Options::ROUTER_ALERT,
+            };
+            let mut bytes = vec![0; ethernet::HEADER_LEN + repr.buffer_len()];
+            let header = ethernet::Repr::untagged(group_mac(dst), own.mac, ethernet::EtherType::IPV4);
+            header.emit(&mut bytes);
+            repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
+            bytes.extend(payload);
+            self.transmit(now, port, Frame::from_bytes(&bytes));
         }
     }
 
@@ -330,6 +400,10 @@ impl Host {
             let (_, lost) = self.neighbors.forget_port(port);
             lost.into_iter().for_each(|frame| self.lose(port, frame, DropReason::PortDown));
         }
+        if up {
+            self.memberships.begin(now, port);
+            self.report_groups(now);
+        }
         self.begin_link6(now, port, up);
         let port = port.0;
         let event = if up { Event::PortUp { port } } else { Event::PortDown { port } };
@@ -355,6 +429,7 @@ impl Host {
         let dst = bytes.first_chunk::<6>().map(|mac| MacAddr(*mac));
         let own = self.config.port(port).map(|own| own.mac);
         let to_group = dst.is_some_and(|dst| dst.0[..2] == [0x33, 0x33]) && self.interface6(port).is_some();
+        let to_group = to_group || dst.is_some_and(|dst| dst.0[..3] == [0x01, 0x00, 0x5e]);
         if !to_group && dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
             self.discard(DropReason::NotForUs);
             return;
@@ -362,7 +437,7 @@ impl Host {
         let payload = bytes.get(ethernet::HEADER_LEN..).unwrap_or_default();
         match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.handle_arp(now, port, payload),
-            Some([0x08, 0x00]) => self.handle_ip(now, frame, payload),
+            Some([0x08, 0x00]) => self.handle_ip(now, port, frame, payload),
             Some([0x86, 0xdd]) if self.interface6(port).is_some() => {
                 self.handle_ipv6(now, port, frame, payload)
             }
@@ -381,6 +456,7 @@ impl Device for Host {
     }
 
     fn handle_timeout(&mut self, now: Time) {
+        self.report_groups(now);
         for due in self.neighbors.due(now) {
             match due {
                 Due::Ask(port, neighbor, known) => self.ask(now, port, neighbor, known),
@@ -413,7 +489,8 @@ impl Device for Host {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.neighbors.next()
+        let reports = self.memberships.next();
+        self.neighbors.next().into_iter().chain(reports).min()
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

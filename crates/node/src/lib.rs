@@ -6,6 +6,7 @@ pub mod discovery;
 mod echo;
 pub mod host;
 mod host6;
+mod membership;
 pub mod neighbors;
 pub mod peer;
 mod probing;
@@ -17,6 +18,7 @@ pub use bridge::{Bridge, BridgeConfig};
 /// What routers do to packets on their way in.
 pub use forwarding::conditioner;
 pub use host::{Host, HostAddress6, HostConfig, HostPort};
+pub use membership::Membership;
 pub use peer::Peer;
 pub use profile::DeviceProfile;
 pub use router::{Router, RouterConfig};

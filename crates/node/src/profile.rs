@@ -39,6 +39,17 @@ pub struct ForwardingProfile {
     pub latency_ns_per_byte: f64,
     /// The most packets forwarded per second, all ports together; without limit if absent.
     pub packets_per_s_max: Option<f64>,
+    /// Time that the processor which forwards takes to receive a packet, in us. It does one thing at a time: packets wait
+    /// for it, as long as it takes. Without this and the two that follow the forwarding plane is no processor.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub packet_us: f64,
+    /// As much again for each table that it looks into, in us: one for a packet by its route or by its label, two for a
+    /// packet that gets its first label (its route and its label).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lookup_us: f64,
+    /// As much again for each copy that it sends, in us; a packet that is not replicated is one copy.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copy_us: f64,
 }
 
 /// Timing and limits of the control processor.
@@ -194,14 +205,23 @@ pub struct WrongCost {
 }
 
 impl ForwardingProfile {
+    fn processor(&self) -> Option<Processor> {
+        let [packet, lookup, copy] = [self.packet_us, self.lookup_us, self.copy_us];
+        let span = |us: f64| Span::from_secs_f64(us.max(0.0) / 1e6);
+        let busy = Time::ZERO;
+        let processor = Processor { packet: span(packet), lookup: span(lookup), copy: span(copy), busy };
+        (packet + lookup + copy > 0.0).then_some(processor)
+    }
+
     /// The profile in the units of the engine.
     pub fn pipeline(&self) -> Pipeline {
         let interval = self.packets_per_s_max.filter(|rate| *rate > 0.0).map(|rate| 1e12 / rate);
         let fixed = (self.latency_ns.max(0.0) * 1e3) as u64;
         let per_byte = (self.latency_ns_per_byte.max(0.0) * 1e3) as u64;
         let interval = Span::from_ps(interval.map_or(0, |ps| libm::round(ps) as i64));
-        let takes_time = fixed | per_byte | interval.0 as u64 != 0;
-        Pipeline { takes_time, fixed, per_byte, interval, free: Time::ZERO }
+        let processor = self.processor();
+        let takes_time = fixed | per_byte | interval.0 as u64 != 0 || processor.is_some();
+        Pipeline { takes_time, fixed, per_byte, interval, free: Time::ZERO, processor }
     }
 }
 
@@ -213,6 +233,17 @@ pub struct Pipeline {
     per_byte: u64,
     interval: Span,
     free: Time,
+    processor: Option<Processor>,
+}
+
+/// A processor that forwards packets one after the other.
+#[derive(Clone, Debug)]
+struct Processor {
+    packet: Span,
+    lookup: Span,
+    copy: Span,
+    /// When it has done all that it was given.
+    busy: Time,
 }
 
 impl Pipeline {
@@ -222,9 +253,38 @@ impl Pipeline {
         !self.takes_time
     }
 
+    /// Does a processor forward, whose work is to be told?
+    #[inline]
+    pub fn has_processor(&self) -> bool {
+        self.processor.is_some()
+    }
+
+    /// The processor receives a packet at `now` and looks into so many tables.
+    pub fn receive(&mut self, now: Time, lookups: u32) {
+        if let Some(processor) = &mut self.processor {
+            let work = processor.packet.0 + processor.lookup.0 * i64::from(lookups);
+            processor.busy = processor.busy.max(now) + Span(work);
+        }
+    }
+
+    /// The processor makes and sends a packet of the router itself: as much work as to receive one.
+    pub fn send_own(&mut self, now: Time) {
+        if let Some(processor) = &mut self.processor {
+            processor.busy = processor.busy.max(now) + processor.packet;
+        }
+    }
+
+    /// The processor sends a packet, or a copy of one.
+    pub fn send(&mut self, now: Time) {
+        if let Some(processor) = &mut self.processor {
+            processor.busy = processor.busy.max(now) + processor.copy;
+        }
+    }
+
     /// When a frame of `bytes` that arrived at `now` may leave.
     #[inline]
     pub fn ready(&mut self, now: Time, bytes: u32) -> Time {
+        let now = self.processor.as_ref().map_or(now, |processor| processor.busy.max(now));
         let start = now.max(self.free);
         self.free = start + self.interval;
         Time(start.0 + self.fixed + self.per_byte * u64::from(bytes))
@@ -236,9 +296,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_processor_does_one_thing_after_the_other() {
+        let profile = ForwardingProfile {
+            packet_us: 10.0,
+            lookup_us: 1.0,
+            copy_us: 2.0,
+            ..ForwardingProfile::default()
+        };
+        let mut pipeline = profile.pipeline();
+        assert!(pipeline.has_processor() && !pipeline.is_ideal());
+        pipeline.receive(Time(0), 2);
+        let mut copies = [0; 2].map(|_| {
+            pipeline.send(Time(0));
+            pipeline.ready(Time(0), 100).0
+        });
+        assert_eq!(copies, [14_000_000, 16_000_000]);
+        // A packet that comes meanwhile waits.
+        pipeline.receive(Time(1_000_000), 1);
+        pipeline.send(Time(1_000_000));
+        copies[0] = pipeline.ready(Time(1_000_000), 100).0;
+        assert_eq!(copies[0], 29_000_000);
+    }
+
+    #[test]
     fn a_pipeline_delays_and_limits() {
-        let profile =
-            ForwardingProfile { latency_ns: 5_000.0, latency_ns_per_byte: 8.0, packets_per_s_max: Some(1e6) };
+        let profile = ForwardingProfile {
+            latency_ns: 5_000.0,
+            latency_ns_per_byte: 8.0,
+            packets_per_s_max: Some(1e6),
+            ..ForwardingProfile::default()
+        };
         let mut pipeline = profile.pipeline();
         assert_eq!(pipeline.ready(Time(0), 100), Time(5_800_000));
         // The second may only enter a microsecond after the first.

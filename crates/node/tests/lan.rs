@@ -25,6 +25,7 @@ fn host(number: u8, gateway: u8) -> Host {
     let (address, gateway) = (member(number), member(gateway));
     Host::new(HostConfig {
         ports: vec![HostPort { mac: mac(number), address, prefix_len: 24, gateway, ipv6: None }],
+        groups: Vec::new(),
     })
 }
 
@@ -134,7 +135,7 @@ fn twins(world: &mut World) {
         let ipv6 = HostAddress6 { address: member6(address), prefix_len: 64, gateway: member6(1), dad: true };
         let (own, gateway) = (member(number), member(1));
         let port = HostPort { mac: mac(number), address: own, prefix_len: 24, gateway, ipv6: Some(ipv6) };
-        world.add_device(Box::new(Host::new(HostConfig { ports: vec![port] })));
+        world.add_device(Box::new(Host::new(HostConfig { ports: vec![port], groups: Vec::new() })));
     }
     for node in (1..=4).map(NodeId) {
         world.add_link(LinkSpec::new(BRIDGE, node, Rate::from_gbps(1), Span::from_us(5))).expect("a link");

@@ -22,6 +22,20 @@ base::problems! {
         OtherEnds { from: String, to: String } is Conflict, "other-ends", "its LSP goes from '{from}' to '{to}'";
         /// A host that should put labels on packets.
         HostOverLsp {} is Conflict, "host-over-lsp", "a host sends over no LSP: say with 'carries' what the LSP takes";
+        /// Several receivers of a flow to one node.
+        NoGroupToReceive {} is Conflict, "no-group-to-receive", "only a flow to a group has several receivers: 'group' is missing";
+        /// A flow to a group that is none.
+        NotAGroup { group: String } is OutOfRange, "not-a-group", "group={group}: groups that routers forward are 224.0.1.0 to 239.255.255.255";
+        /// A flow to a group over an LSP to one node.
+        GroupOverLsp {} is Conflict, "group-over-lsp", "packets to a group take its tree, and no LSP to one node";
+        /// A receiver that can't join.
+        ReceiverNoHost { node: String } is Conflict, "receiver-no-host", "'{node}' is no host: only hosts join groups";
+        /// A group whose packets no router in front of a receiver brings.
+        GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core";
+        /// A receiver to which no link leads.
+        ReceiverUnreachable { node: String, from: String } is Conflict, "receiver-unreachable", "no link leads from '{from}' to '{node}'";
+        /// A receiver that has not joined.
+        ReceiverNotJoined { node: String, group: String } is Conflict, "receiver-not-joined", "'{node}' has not joined {group}: its 'join' says which groups it wants";
         /// An edge that should send without labels.
         EdgeWithoutLsp {} is Conflict, "edge-without-lsp", "an edge sends over LSPs only";
         /// A flow of IPv6 from or to a router without it.

@@ -34,7 +34,7 @@ pub struct Station {
     generator: Generator,
     /// The streams of each source, and the port that they leave by.
     specs: Vec<(PortId, Vec<StreamSpec>)>,
-    /// IPv4 addresses of the host, one for each port.
+    /// IPv4 addresses of the host, one for each port, and the groups that it wants.
     own: Vec<[u8; 4]>,
     /// IPv6 addresses of its ports that have one.
     own6: Vec<[u8; 16]>,
@@ -53,7 +53,14 @@ impl Station {
     /// Sources and a sink at `host`; the sink expects nothing yet.
     pub fn new(host: Host) -> Station {
         Station {
-            own: host.config().ports.iter().map(|port| port.address.octets()).collect(),
+            own: host
+                .config()
+                .ports
+                .iter()
+                .map(|port| port.address)
+                .chain(host.groups().iter().map(|known| known.group))
+                .map(|address| address.octets())
+                .collect(),
             own6: host.config().ports.iter().filter_map(|port| Some(port.ipv6?.address.octets())).collect(),
             host,
             generator: Generator::default(),

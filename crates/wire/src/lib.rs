@@ -31,6 +31,7 @@ pub mod measurement;
 pub mod mpls;
 pub mod nd;
 pub mod ospf;
+pub mod probing;
 pub mod pseudowire;
 pub mod rsvp;
 pub mod tcp;

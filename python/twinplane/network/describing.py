@@ -137,10 +137,17 @@ class Describing:
         self._register(bridge, prefix=prefix, ageing=ageing)
         return bridge
 
-    def host(self, name: str, address: str | None, gateway: str | None, beyond: Interface | None) -> Host:
+    def host(
+        self,
+        name: str,
+        address: str | None,
+        gateway: str | None,
+        beyond: Interface | None,
+        join: Sequence[str] = (),
+    ) -> Host:
         """See `twinplane.Network.host`; in real time a real host is `beyond` that interface."""
         host = Host(self._owner, name, self._next, None if address is None else address.partition("/")[0])
-        self._register(host, address=address, gateway=gateway)
+        self._register(host, address=address, gateway=gateway, join=list(join) or None)
         if beyond is not None:
             self._outside.host_interfaces[host.index] = beyond
         return host
@@ -193,6 +200,7 @@ class Describing:
         name: str | None,
         from_link: Link | Node | str | None,
         to_link: Link | Node | str | None,
+        receivers: Sequence[Node | str] = (),
         **said: Any,
     ) -> Flow:
         """See `twinplane.Network.flow`; a flow may be added to a network that runs."""
@@ -213,6 +221,8 @@ class Describing:
             **given(over=self._over(what, over), rate=rate, size=size, arrivals=arrivals, **said),
             **ends,
         }
+        if receivers:
+            spec["receivers"] = [draft.node(node, f"{what}: receivers:").name for node in receivers]
         flow = Flow(self._owner, len(draft.flows), label, bool(said.get("log")))
         if not self._engine.started:
             self._engine.require_unstarted(what)

@@ -251,6 +251,7 @@ class Network(Acting, Asking, Shown):
         address: str | None = None,
         gateway: str | None = None,
         *,
+        join: Sequence[str] = (),
         interface: str | None = None,
         netns: str | None = None,
         driver: str = "packet",
@@ -262,11 +263,13 @@ class Network(Acting, Asking, Shown):
         is given. In real time a real host is beyond `interface`, if that is given; otherwise, and in virtual
         time, the host is simulated.
 
+        It joins the groups of `join` by IGMP: ``"239.1.1.1"``, or ``"232.1.1.1 from 10.0.0.1"`` of some sources.
+
         A host with several links has no `address` here: each link says its own, as ``link(...,
         addresses=...)``.
         """
         beyond = None if interface is None else Interface(interface, netns, driver, offload)
-        return self.describing.host(name, address, gateway, beyond)
+        return self.describing.host(name, address, gateway, beyond, join)
 
     def external(self, name: str, router_id: str | None = None) -> External:
         """Somebody else's router, in real time; `attach` says by which interfaces it is reached."""
@@ -370,6 +373,8 @@ class Network(Acting, Asking, Shown):
         dst_port: int | None = None,
         family: str | None = None,
         hops: int | None = None,
+        group: str | None = None,
+        receivers: Sequence[Node | str] = (),
     ) -> Flow:
         """Measured traffic; `over` a group of LSPs, given itself or by its name, the rate is shared evenly by
         one stream each. A flow has a name of its own, unless it is given that of its ends.
@@ -388,6 +393,9 @@ class Network(Acting, Asking, Shown):
 
         With ``family="ipv6"`` packets are of IPv6. Both ends have IPv6 addresses then: a host at its link, a
         router at a link or as its loopback.
+
+        To a multicast `group`, such as ``"239.1.1.1"``, a flow goes to `c` and to all other `receivers`: hosts
+        that have joined it (``join`` of `host`). `Network.table` has what each of them got as ``receivers``.
 
         `hops` is the number of routers between its ends: then the TTL of packets that come over an LSP is
         checked (`checks`), else only that it became lower.
@@ -412,6 +420,8 @@ class Network(Acting, Asking, Shown):
             dst_port=dst_port,
             family=family,
             hops=hops,
+            group=group,
+            receivers=receivers,
         )
 
     def demands(

@@ -17,6 +17,9 @@ class Forwarding(_Section):
     latency_ns: float = Field(0.0, ge=0)
     latency_ns_per_byte: float = Field(0.0, ge=0)
     packets_per_s_max: float | None = Field(None, gt=0)
+    packet_us: float = Field(0.0, ge=0)
+    lookup_us: float = Field(0.0, ge=0)
+    copy_us: float = Field(0.0, ge=0)
 
 
 class Cost(_Section):

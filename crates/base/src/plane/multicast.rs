@@ -80,7 +80,9 @@ mod tests {
         let group: Ipv6Addr = "ff3e::8000:1234".parse().expect("a group");
         assert_eq!(group_mac6(group).to_string(), "33:33:80:00:12:34");
         assert_eq!(label_mac(Label::truncate(0xabcde)).to_string(), "01:00:5e:8a:bc:de");
-        assert!(is_label_mac(label_mac(Label::truncate(16))) && !is_label_mac(group_mac([239, 1, 2, 3].into())));
+        assert!(
+            is_label_mac(label_mac(Label::truncate(16))) && !is_label_mac(group_mac([239, 1, 2, 3].into()))
+        );
     }
 
     #[test]

@@ -108,7 +108,9 @@ impl Cbt {
 
     /// Makes those who wait children, and acknowledges their joins, if this router is on the tree (RFC 2189, 4.3.1).
     fn admit(&mut self, _: Time, context: &mut Context<'_>, group: Ipv4Addr) {
-        let Some(tree) = self.trees.get_mut(&group).filter(|tree| tree.state == TreeState::OnTree) else { return };
+        let Some(tree) = self.trees.get_mut(&group).filter(|tree| tree.state == TreeState::OnTree) else {
+            return;
+        };
         let waiting = core::mem::take(&mut tree.waiting);
         tree.children.extend(waiting.iter().map(|(port, (limb, _))| (*port, *limb)));
         let answers: Vec<_> = waiting
@@ -166,7 +168,13 @@ impl Cbt {
     }
 
     /// A child leaves (RFC 2189, 4.4.2). On links between two routers nobody else can want what it leaves.
-    pub(super) fn handle_quit(&mut self, now: Time, context: &mut Context<'_>, port: PortId, group: Ipv4Addr) {
+    pub(super) fn handle_quit(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        port: PortId,
+        group: Ipv4Addr,
+    ) {
         let Some(tree) = self.trees.get_mut(&group) else { return };
         if tree.children.remove(&port).is_some() | tree.waiting.remove(&port).is_some() {
             self.look(now, context, group);

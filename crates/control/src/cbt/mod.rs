@@ -69,7 +69,9 @@ impl Cbt {
         id: Cbt::ID,
         kind_name: Cbt::name_of,
         views: shown::VIEWS,
-        section: Some(SectionDecl::of::<CbtSpec>("CBT, core-based trees: label-switched, one for each group.")),
+        section: Some(SectionDecl::of::<CbtSpec>(
+            "CBT, core-based trees: label-switched, one for each group.",
+        )),
     };
 
     fn new(spec: CbtSpec, services: &Services) -> Cbt {

@@ -5,8 +5,8 @@ use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
 use base::Span;
 use base::describe::Section;
-use base::diagnostic::{At, Diagnostic, Step};
-use core::net::Ipv4Addr;
+use base::diagnostic::{Diagnostic, Step};
+use core::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 base::problems! {
@@ -69,11 +69,6 @@ impl CbtSpec {
         Ok(())
     }
 
-    /// The core of a group, if it has one.
-    pub(super) fn core(&self, group: Ipv4Addr) -> Option<Ipv4Addr> {
-        self.groups.iter().find(|spec| spec.group == group).map(|spec| spec.core)
-    }
-
     /// A parent that does not answer for so long is gone (RFC 2189, 6: GROUP_EXPIRE_TIME).
     pub(super) fn expire_time(&self) -> Span {
         Span(self.echo_interval.0 / 2 * 3)
@@ -94,5 +89,9 @@ impl Section<dyn Setup> for CbtSpec {
 impl Setup for CbtSpec {
     fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
         Box::new(Cbt::new(self.clone(), services))
+    }
+
+    fn brings(&self, group: IpAddr) -> Option<bool> {
+        Some(self.groups.iter().any(|known| IpAddr::V4(known.group) == group))
     }
 }

@@ -73,18 +73,33 @@ impl Link {
     }
 
     /// A query of another router.
-    pub(super) fn hear(&mut self, now: Time, spec: &IgmpSpec, from: Ipv4Addr, group: Ipv4Addr, v3: Option<&QueryV3>) {
+    pub(super) fn hear(
+        &mut self,
+        now: Time,
+        spec: &IgmpSpec,
+        from: Ipv4Addr,
+        group: Ipv4Addr,
+        v3: Option<&QueryV3>,
+    ) {
         // RFC 3376, 6.6.2: the lowest address asks; RFC 2236, 3: a query from 0.0.0.0 elects nobody.
-        if group.is_unspecified() && from < self.own && !from.is_unspecified() && self.step(QuerierEvent::LowerHeard) {
+        if group.is_unspecified()
+            && from < self.own
+            && !from.is_unspecified()
+            && self.step(QuerierEvent::LowerHeard)
+        {
             self.querier = Some(from);
             self.other_until = Some(now + spec.other_querier_interval());
             self.questions.clear();
         }
-        if group.is_unspecified() || self.state != QuerierState::NonQuerier || v3.is_some_and(|v3| v3.suppress) {
+        if group.is_unspecified()
+            || self.state != QuerierState::NonQuerier
+            || v3.is_some_and(|v3| v3.suppress)
+        {
             return;
         }
         // RFC 3376, 6.6.1: what the querier asks about is forgotten here, too, if nobody answers.
-        let sources: BTreeSet<Ipv4Addr> = v3.map(|v3| v3.sources.iter().copied().collect()).unwrap_or_default();
+        let sources: BTreeSet<Ipv4Addr> =
+            v3.map(|v3| v3.sources.iter().copied().collect()).unwrap_or_default();
         let ask = if sources.is_empty() { Ask::Group } else { Ask::Sources(sources) };
         if let Some(known) = self.groups.get_mut(&group) {
             known.lower(&ask, now + spec.last_member_time());
@@ -127,7 +142,8 @@ impl Link {
             let interval = spec.query_interval.0;
             self.due = now + base::Span(if self.starting > 0 { interval / 4 } else { interval });
             let response = spec.response_interval;
-            queries.push((igmp::ALL_SYSTEMS, query(spec, Ipv4Addr::UNSPECIFIED, response, Vec::new(), false)));
+            queries
+                .push((igmp::ALL_SYSTEMS, query(spec, Ipv4Addr::UNSPECIFIED, response, Vec::new(), false)));
         }
         let end = now + spec.last_member_time();
         for question in self.questions.iter_mut().filter(|question| question.due <= now) {

@@ -84,7 +84,8 @@ impl Igmp {
                 let (src, over) = (link.own, Over::Ip(igmp::PROTOCOL));
                 let (bytes, router_alert) = (query.emit(), true);
                 // RFC 3376, 4: TTL 1, and the Router Alert option.
-                let message = Message { port: *port, next: None, src, dst, over, ttl: 1, router_alert, bytes };
+                let message =
+                    Message { port: *port, next: None, src, dst, over, ttl: 1, router_alert, bytes };
                 self.outputs.push_back(Output::Message(message));
             }
         }
@@ -213,7 +214,11 @@ impl Protocol for Igmp {
         match *change {
             Change::Interface { port: Some(port), up, .. } => {
                 if let Some(link) = self.links.get_mut(&port) {
-                    if up { link.begin(now, &self.spec) } else { link.lose() }
+                    if up {
+                        link.begin(now, &self.spec)
+                    } else {
+                        link.lose()
+                    }
                     self.advance(now, context);
                 }
             }

@@ -53,7 +53,8 @@ impl Multicast {
     /// The ports that want any packets of a group.
     pub fn wanting(&self, group: IpAddr) -> Vec<PortId> {
         let keys = self.wanted.iter().filter(|(key, _)| key.group == group);
-        let ports: BTreeSet<PortId> = keys.flat_map(|(_, ports)| ports.iter().map(|(port, _)| *port)).collect();
+        let ports: BTreeSet<PortId> =
+            keys.flat_map(|(_, ports)| ports.iter().map(|(port, _)| *port)).collect();
         ports.into_iter().collect()
     }
 

@@ -125,4 +125,3 @@ impl Forwarding {
         self.egress(bytes, plan, len)
     }
 }
-

@@ -7,8 +7,8 @@
 //! - `groups`: packets to groups
 //! - `leave`: labels to push, neighbour, and whether the egress takes the packet
 
-mod labelled;
 mod groups;
+mod labelled;
 mod leave;
 mod plan;
 mod unlabelled;

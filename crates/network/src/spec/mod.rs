@@ -17,6 +17,7 @@ pub mod labels;
 pub mod link;
 pub mod lsp;
 pub mod medium;
+pub mod membership;
 pub mod path;
 pub mod placed;
 pub mod problem;

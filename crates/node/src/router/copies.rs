@@ -11,6 +11,7 @@ impl Router {
         let (pipeline, outputs) = (&mut self.pipeline, &mut self.outputs);
         let first = outputs.len();
         let done = self.plane.forwarding_mut().copies(port, &frame, |port, frame| {
+            pipeline.send(now);
             let ready = pipeline.ready(now, frame.wire_len());
             outputs.push_back(Output::Transmit { port, frame, ready });
         });
@@ -50,6 +51,7 @@ impl Router {
     pub(super) fn send_copy(&mut self, now: Time, port: PortId, mut frame: Frame, branch: Branch) {
         match self.plane.forwarding_mut().copy(port, &mut frame, branch) {
             Ok(port) => {
+                self.pipeline.send(now);
                 let ready = self.pipeline.ready(now, frame.wire_len());
                 self.outputs.push_back(Output::Transmit { port, frame, ready });
             }

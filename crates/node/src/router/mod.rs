@@ -297,6 +297,8 @@ impl Router {
     }
 
     fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
+        // What the router itself sends takes the time of the processor that forwards, if there is one.
+        self.pipeline.send_own(now);
         self.outputs.push_back(Output::Transmit { port, frame, ready: now });
     }
 
@@ -310,6 +312,23 @@ impl Router {
             }
             Err(Exception::Drop(reason)) => self.own.count(reason),
             Err(Exception::Punt(reason)) => self.send_exception(now, frame, via, reason),
+        }
+    }
+
+    /// Forwards a frame on a device whose processor does that: it looks into a table, or two if the frame gets its first
+    /// label.
+    #[inline(never)]
+    fn forward_by_processor(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        let is_labelled = |frame: &Frame| frame.header().get(12..14) == Some(&[0x88, 0x47]);
+        let before = is_labelled(frame);
+        let verdict = self.plane.forwarding_mut().forward_one(now, port, frame);
+        self.pipeline.receive(now, if !before && is_labelled(frame) { 2 } else { 1 });
+        match verdict {
+            Verdict::Transmit { port, .. } => {
+                self.pipeline.send(now);
+                Verdict::Transmit { port, ready: self.pipeline.ready(now, frame.wire_len()) }
+            }
+            verdict => verdict,
         }
     }
 
@@ -384,9 +403,12 @@ impl Router {
         }
     }
 
-    /// As [`Device::forward_one`], by a pipeline that takes its time.
+    /// As [`Device::forward_one`], by a pipeline or a processor that takes its time.
     #[inline(never)]
     fn forward_in_time(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        if self.pipeline.has_processor() {
+            return self.forward_by_processor(now, port, frame);
+        }
         match self.plane.forwarding_mut().forward_one(now, port, frame) {
             Verdict::Transmit { port, .. } => {
                 Verdict::Transmit { port, ready: self.pipeline.ready(now, frame.wire_len()) }
@@ -408,6 +430,12 @@ fn local6(address: Ipv6Addr) -> TableOp {
 impl Device for Router {
     #[inline]
     fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        if self.pipeline.has_processor() {
+            for (frame, verdict) in frames.iter_mut().zip(verdicts) {
+                *verdict = self.forward_by_processor(now, port, frame);
+            }
+            return;
+        }
         self.plane.forwarding_mut().forward_batch(now, port, frames, verdicts);
         if !self.pipeline.is_ideal() {
             for (frame, verdict) in frames.iter().zip(verdicts) {

@@ -14,8 +14,9 @@ use network::kind::{Facts, HostFacts, Node, NodeKind, Tests};
 use network::spec::address::InterfaceAddress;
 use network::spec::labels::Labels;
 use network::spec::link::Driver;
+use network::spec::membership::Membership;
 use network::spec::placed::Ports;
-use node::Host;
+use node::{Host, HostConfig};
 
 /// An IP host, on one link or several, to routers.
 pub const HOST: NodeKind =
@@ -38,6 +39,8 @@ base::record! {
         pub gateway: Option<Ipv4Addr>, absent "the first of the prefix";
         /// Longest packet in bytes.
         pub mtu: Option<u32>, in 68..=65_535, absent "1500";
+        /// Groups that it wants, each perhaps with the sources that packets may come from.
+        pub join: Vec<Membership> = Vec::new();
         /// Commands run in it, in order, when the lab is up.
         pub exec: Vec<String> = Vec::new();
         /// For people and other tools; not used.
@@ -66,7 +69,10 @@ impl Node for HostSpec {
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
-        Box::new(Station::new(Host::new(network.host_config(node))))
+        let joined = self.join.iter().cloned();
+        let groups =
+            joined.map(|Membership { group, sources }| node::Membership { group, sources }).collect();
+        Box::new(Station::new(Host::new(HostConfig { groups, ..network.host_config(node) })))
     }
 
     fn host<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a Host> {

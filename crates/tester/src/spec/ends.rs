@@ -3,7 +3,7 @@
 use super::flow::FlowSpec;
 use super::problem::FlowProblem;
 use base::describe::near;
-use base::diagnostic::{At, Diagnostic};
+use base::diagnostic::{At, Diagnostic, Step};
 use network::spec::link_of;
 use network::spec::reference::{Endpoint, Names, NodeRef};
 
@@ -51,6 +51,9 @@ pub fn resolve(
 ) -> Result<(), Diagnostic> {
     flow.from.resolve(names).at("from")?;
     flow.to.resolve(names).at("to")?;
+    for (place, node) in flow.receivers.iter_mut().enumerate() {
+        node.resolve(names).at(Step::Index(place)).at("receivers")?;
+    }
     if let Some(over) = flow.over.as_ref().filter(|over| !lsps.has(over)) {
         let hint = near(over, lsps.names());
         return Err(Diagnostic::new(FlowProblem::UnknownLsp { name: over.to_string(), hint }).at("over"));

@@ -8,6 +8,7 @@ use crate::testbed::{self, Family};
 use base::describe::{Describe, Name};
 use base::diagnostic::{At, Diagnostic};
 use base::{Dscp, Rate, Time};
+use core::net::Ipv4Addr;
 use network::spec::reference::{Endpoint, NodeRef};
 
 base::words! {
@@ -32,6 +33,10 @@ base::record! {
         pub from: NodeRef;
         /// Where it ends.
         pub to: NodeRef;
+        /// The group that its packets go to, instead of the address of a node. Hosts that receive it have joined it.
+        pub group: Option<Ipv4Addr>, absent "it goes to a node";
+        /// Hosts that receive it beside `to`, if it goes to a group.
+        pub receivers: Vec<NodeRef> = Vec::new();
         /// Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes
         /// by.
         pub family: Option<Family>, absent "ipv4";
@@ -102,6 +107,8 @@ impl FlowSpec {
             to: self.to.index(),
             from_link: link(&self.from, &self.from_link).at("from_link")?,
             to_link: link(&self.to, &self.to_link).at("to_link")?,
+            group: self.group,
+            also_to: self.receivers.iter().map(NodeRef::index).collect(),
             family: self.family.unwrap_or(Family::Ipv4),
             over,
             rate: self.rate,

@@ -168,6 +168,8 @@ impl Testbed {
             let ends = [demand.from, demand.to].map(|end| self.node_name(end));
             let pair = format!("{}-{}", ends[0], ends[1]);
             let flow = FlowSpec {
+                group: None,
+                also_to: Vec::new(),
                 name: name.as_ref().map_or_else(|| format!("demand {pair}"), |name| format!("{name} {pair}")),
                 from: demand.from,
                 to: demand.to,

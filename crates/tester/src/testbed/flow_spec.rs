@@ -1,6 +1,7 @@
 //! Flows of test packets as the user describes them: how fast, how long the packets are, and when they are due.
 
 use base::{Rate, Span, Time};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// A flow of test packets; over a group of LSPs, one stream for each, which share the rate evenly.
@@ -19,6 +20,10 @@ pub struct FlowSpec {
     pub from_link: Option<usize>,
     /// Link of a host whose address it goes to; the last on the shortest path if absent.
     pub to_link: Option<usize>,
+    /// The group that its packets go to, instead of the address of a node.
+    pub group: Option<Ipv4Addr>,
+    /// Nodes that receive it beside `to`, if it goes to a group.
+    pub also_to: Vec<usize>,
     /// Which IP its packets are of.
     pub family: Family,
     /// Group of LSPs that it takes; the routing table decides if absent.
@@ -48,6 +53,13 @@ pub struct FlowSpec {
     pub log: bool,
     /// Routers on the way that count TTL, if that is known.
     pub hops: Option<u8>,
+}
+
+impl FlowSpec {
+    /// All nodes that receive it.
+    pub fn receivers(&self) -> impl Iterator<Item = usize> + '_ {
+        core::iter::once(self.to).chain(self.also_to.iter().copied())
+    }
 }
 
 base::words! {

@@ -14,6 +14,7 @@ use crate::source::Source;
 use crate::together::Of;
 use base::diagnostic::{At, Diagnostic};
 use base::frame::Framing;
+use base::plane::is_link_local_group;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::IpAddr;
 use network::NetworkError;
@@ -77,7 +78,11 @@ impl Testbed {
                 tc: labelled.then_some(dscp.value() >> 3),
                 lsp: taken.get::<usize>(index).map(|&tunnel| Taken::new(from, tunnel)),
             };
-            self.expect(&spec, stream, ports, &wires, expected);
+            for node in spec.receivers() {
+                let sink = if node == spec.to { wires.sink.clone() } else { self.wire_of(node, None) };
+                let wires = Wires { sink, ..wires.clone() };
+                self.expect((node, &spec), stream, ports, &wires, expected.clone());
+            }
         }
         self.streams.extend((0..count).map(|_| flow as u32));
         (0..count).for_each(|turn| self.owners.add(Owner { ports, flow: flow as u32, turn, turns: count }));
@@ -107,6 +112,9 @@ impl Testbed {
 
     /// The address that a flow goes to which takes no LSP of its own.
     pub(super) fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
+        if let Some(group) = spec.group {
+            return group.into();
+        }
         let Some(link) = to_link.map(|link| &self.links()[link]) else {
             return match spec.family {
                 Family::Ipv4 => addressing::probe(spec.to).into(),
@@ -161,8 +169,15 @@ impl Testbed {
     }
 
     /// Lets the sink at a node expect a stream of the flow that is being added.
-    fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires, expected: Expected) {
-        let (node, keep) = (spec.to, spec.log);
+    fn expect(
+        &mut self,
+        (node, spec): (usize, &FlowSpec),
+        stream: StreamId,
+        ports: Ports,
+        wires: &Wires,
+        expected: Expected,
+    ) {
+        let keep = spec.log;
         let flow = self.flows.len();
         let class = self.class_of(flow, spec);
         let of = if class.is_demand() { Of::Class(class.number()) } else { Of::Flow(flow as u32) };
@@ -224,6 +239,7 @@ impl Testbed {
             };
             return on(key, TrafficProblem::NoInstrument { node: self.node_name(end).into(), why });
         }
+        self.check_flow_group(spec)?;
         self.check_flow_links(spec)?;
         self.check_flow_times(spec)?;
         self.check_flow_packets(spec)?;
@@ -244,6 +260,55 @@ impl Testbed {
                 return Err(TrafficProblem::EdgeWithoutLsp {}.into());
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses a flow to a group that could not arrive.
+    fn check_flow_group(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
+        let on = |key: &str, problem: TrafficProblem| Err(Diagnostic::new(problem).at(key).on_key());
+        let Some(group) = spec.group else {
+            return if spec.also_to.is_empty() {
+                Ok(())
+            } else {
+                on("receivers", TrafficProblem::NoGroupToReceive {})
+            };
+        };
+        if !group.is_multicast() || is_link_local_group(group.into()) {
+            return on("group", TrafficProblem::NotAGroup { group: group.to_string() });
+        }
+        if spec.over.is_some() {
+            return on("over", TrafficProblem::GroupOverLsp {});
+        }
+        let parts = self.graph().parts();
+        for node in spec.receivers() {
+            let name = || self.node_name(node).to_string();
+            let key = if node == spec.to { "to" } else { "receivers" };
+            let Some(station) = self.station(node) else {
+                let is_host = self.facts(node).host.is_some();
+                return if is_host {
+                    Ok(())
+                } else {
+                    on(key, TrafficProblem::ReceiverNoHost { node: name() })
+                };
+            };
+            if !station.host().groups().iter().any(|known| known.group == group) {
+                let group = group.to_string();
+                return on(key, TrafficProblem::ReceiverNotJoined { node: name(), group });
+            }
+            if !parts.joined(spec.from, node) {
+                let from = self.node_name(spec.from).to_string();
+                return on(key, TrafficProblem::ReceiverUnreachable { node: name(), from });
+            }
+            let routers = self.ports_of(node).map(|(link, side)| link.ends()[1 - side]);
+            for router in routers.filter(|router| self.facts(*router).is_own_router()) {
+                let spoken = self.description().nodes[router].protocols.spoken();
+                let brings: Vec<bool> = spoken.filter_map(|one| one.setup.brings(group.into())).collect();
+                if !brings.contains(&true) {
+                    let (group, router) = (group.to_string(), self.node_name(router).to_string());
+                    return on("group", TrafficProblem::GroupWithoutTree { group, router, node: name() });
+                }
+            }
         }
         Ok(())
     }

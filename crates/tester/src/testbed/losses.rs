@@ -262,11 +262,11 @@ impl Testbed {
         let first = self.asked_flows(only).next().map_or(0, |(_, flow)| flow.first_stream as usize);
         let is_asked = |(_, flow): &(usize, &u32)| only.is_none_or(|only| **flow as usize == only);
         for (number, &flow) in self.streams.iter().enumerate().skip(first).take_while(is_asked) {
-            let Some(sink) = self.flows.get(flow as usize).and_then(|flow| self.sink(flow.spec.to)) else {
-                continue;
-            };
-            let arrived = sink.arrived(StreamId(number as u32));
-            add(flow, &|account| account.received = Some(account.received.unwrap_or(0) + arrived));
+            let nodes = self.flows.get(flow as usize).into_iter().flat_map(|flow| flow.spec.receivers());
+            for sink in nodes.filter_map(|node| self.sink(node)) {
+                let arrived = sink.arrived(StreamId(number as u32));
+                add(flow, &|account| account.received = Some(account.received.unwrap_or(0) + arrived));
+            }
         }
         for (key, count) in lost {
             add(key.0, &|account| account.lost += count);

@@ -21,6 +21,7 @@ mod outages;
 mod packets;
 mod place;
 mod processes;
+mod receivers;
 mod schedule;
 mod traffic;
 
@@ -344,6 +345,7 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<edges::StepRow>(Scope::Network, |testbed, _| Ok(edges::steps(testbed))),
     TableEntry::new::<flow_ports::FlowRow>(Scope::Network, |testbed, _| Ok(flow_ports::table(testbed, None))),
     TableEntry::new::<traffic::StreamRow>(Scope::Network, |testbed, _| Ok(traffic::streams(testbed, None))),
+    TableEntry::new::<receivers::ReceiverRow>(Scope::Network, |testbed, _| Ok(receivers::table(testbed))),
     TableEntry::new::<checked::CheckRow>(Scope::Network, |testbed, _| Ok(checked::table(testbed))),
     TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed, None))),
     TableEntry::new::<traffic::SeriesRow>(Scope::Network, |testbed, _| Ok(traffic::series(testbed))),

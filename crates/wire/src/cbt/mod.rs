@@ -218,7 +218,7 @@ mod tests {
         let label = Some(Label::truncate(17));
         let join = Repr::JoinRequest { group: GROUP, core: A, origin: B, label };
         let bytes = [
-            &[0x21, 4, 0x59, 0xe1, 239, 1, 1, 1, 10, 0, 0, 1, 10, 0, 0, 2, 128, 4, 0, 0, 0, 17][..],
+            &[0x21, 4, 0x5a, 0xe0, 239, 1, 1, 1, 10, 0, 0, 1, 10, 0, 0, 2, 128, 4, 0, 0, 0, 17][..],
             &[0x26, 4, 0xe9, 0xf8, 239, 1, 1, 1],
         ];
         let flush = Repr::FlushTree { groups: vec![GROUP] };

@@ -14,11 +14,11 @@ fn vectors() -> Vec<(Vec<u8>, Repr)> {
         (vec![0x16, 0, 0xff, 0xfa, 232, 1, 2, 3], Repr::ReportV2 { group: GROUP }),
         (vec![0x17, 0, 0xfe, 0xfa, 232, 1, 2, 3], Repr::Leave { group: GROUP }),
         (
-            vec![0x11, 10, 0xe2, 0x72, 232, 1, 2, 3, 0x0a, 125, 0, 1, 10, 0, 0, 1],
+            vec![0x11, 10, 0xf0, 0x71, 232, 1, 2, 3, 0x0a, 125, 0, 1, 10, 0, 0, 1],
             Repr::Query { max_resp_ds: 10, group: GROUP, v3: Some(query) },
         ),
         (
-            vec![0x22, 0, 0xe8, 0xf7, 0, 0, 0, 1, 5, 0, 0, 1, 232, 1, 2, 3, 10, 0, 0, 1],
+            vec![0x22, 0, 0xe4, 0xf7, 0, 0, 0, 1, 5, 0, 0, 1, 232, 1, 2, 3, 10, 0, 0, 1],
             Repr::ReportV3 { records: vec![record] },
         ),
     ]

@@ -194,6 +194,7 @@ impl Rsvp {
             carries6: Vec::new(),
             classed: Vec::new(),
             diffserv: None,
+            bfd: None,
             filters: Vec::new(),
             when_down: WhenDown::Route,
             retry_limit: None,
