@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bfd, Bgp, Ldp, LspPing, Ospf, Tdp
+    from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -36,11 +36,13 @@ __all__ = [
     "Bgp",
     "Bridge",
     "Capture",
+    "Cbt",
     "Edge",
     "External",
     "Failures",
     "Flow",
     "Host",
+    "Igmp",
     "Lab",
     "Ldp",
     "Link",
@@ -49,6 +51,7 @@ __all__ = [
     "Network",
     "Ospf",
     "Peer",
+    "Probing",
     "Recording",
     "Router",
     "Tdp",
@@ -67,11 +70,13 @@ _HOMES = {
     "Bgp": "model.generated",
     "Bridge": "network.nodes",
     "Capture": "network.handles",
+    "Cbt": "model.generated",
     "Edge": "network.nodes",
     "External": "network.nodes",
     "Failures": "failing.failures",
     "Flow": "network.handles",
     "Host": "network.nodes",
+    "Igmp": "model.generated",
     "Lab": "lab",
     "Ldp": "model.generated",
     "Link": "network.handles",
@@ -80,6 +85,7 @@ _HOMES = {
     "Network": "network",
     "Ospf": "model.generated",
     "Peer": "network.nodes",
+    "Probing": "model.generated",
     "Recording": "network.recording",
     "Router": "network.nodes",
     "Tdp": "model.generated",

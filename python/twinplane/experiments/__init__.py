@@ -25,6 +25,10 @@ CATALOGUE: dict[str, tuple[str, str]] = {
         "protection",
         "how long are LSPs interrupted when a link or a router fails that they are led around?",
     ),
+    "multicast": (
+        "multicast",
+        "what does each member of a group get over a label-switched tree, and what do copies cost?",
+    ),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
     "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }

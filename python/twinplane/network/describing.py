@@ -214,7 +214,7 @@ class Describing:
             for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link))
             if end is not None
         }
-        spec = {
+        spec: dict[str, Any] = {
             "name": label,
             "from": source.name,
             "to": sink.name,

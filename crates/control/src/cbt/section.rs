@@ -35,7 +35,7 @@ base::record! {
 base::record! {
     /// Core-based trees: label-switched, and the same for all senders of a group.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct CbtSpec {
+    pub struct CbtSpec called "Cbt" {
         /// The groups, each with its core.
         pub groups: Vec<CbtGroupSpec> = Vec::new();
         /// Do routers hand out labels along the tree, so that only its edges look at IP headers?

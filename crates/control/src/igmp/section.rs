@@ -19,7 +19,7 @@ base::problems! {
 base::record! {
     /// IGMP on the links to hosts and on shared segments: who wants which groups.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct IgmpSpec {
+    pub struct IgmpSpec called "Igmp" {
         /// Version that it asks in: 2, or 3, which takes answers of version 2, too.
         pub version: u8 = 3, in 2..=3;
         /// Time between two general queries.

@@ -127,3 +127,16 @@ fn the_machine() {
     ];
     assert_eq!(QuerierState::CHART.lines(), lines);
 }
+
+#[test]
+fn older_hosts_have_blocks_ignored() {
+    let mut group = begun(true);
+    group.older = Some(at(50));
+    let before = group.clone();
+    assert_eq!(group.record(at(9), Span::from_secs(260), &record(RecordKind::Block, &[2, 5])), []);
+    assert_eq!(group, before);
+    // The sources of TO_EX are, too: all are wanted.
+    group.record(at(9), Span::from_secs(260), &record(RecordKind::ToExclude, &[2, 5]));
+    assert!(group.sources.is_empty() && group.expires == Some(at(269)));
+    assert!(group.advance(at(60)) && group.older.is_none());
+}

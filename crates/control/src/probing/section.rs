@@ -15,7 +15,7 @@ const LEAST: i64 = 84;
 base::record! {
     /// Probes on the links to other routers, by which failures and repairs are noticed.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct ProbingSpec {
+    pub struct ProbingSpec called "Probing" {
         /// Time between two probes.
         pub period: Span = Span::from_ms(10), in 10_000_000..=60_000_000_000_000;
         /// So many probes in a row are missed before the link is taken to be down.

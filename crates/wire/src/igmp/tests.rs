@@ -61,3 +61,14 @@ fn codes_stand_for_the_greatest_number_that_is_not_above() {
     }
     assert_eq!((to_code(135), to_code(136), to_code(u16::MAX)), (0x80, 0x81, 0xff));
 }
+
+#[test]
+fn records_of_unknown_types_are_skipped() {
+    let kept = Record { kind: RecordKind::IsExclude, group: GROUP, sources: Vec::new() };
+    let mut bytes = Repr::ReportV3 { records: vec![kept.clone(), kept.clone()] }.emit();
+    bytes[8] = 77;
+    bytes[2..4].fill(0);
+    let sum = !checksum::sum(&bytes);
+    bytes[2..4].copy_from_slice(&sum.to_be_bytes());
+    assert_eq!(Repr::parse(&bytes), Ok(Repr::ReportV3 { records: vec![kept] }));
+}
