@@ -808,6 +808,12 @@ class RouterSpec(Written):
     """BFD (RFC 5880): true, or how closely it watches the neighbours of protocols with 'bfd' [default: not spoken]."""
     lspping: LspPing | None = None
     """LSP ping (RFC 8029), which every router answers: how [default: not spoken]."""
+    igmp: Igmp | None = None
+    """IGMP: which groups the hosts of its links want [default: not spoken]."""
+    cbt: Cbt | None = None
+    """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
+    probing: Probing | None = None
+    """Probes on the links to other routers, as in a published study [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1312,6 +1318,58 @@ class LspPing(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Igmp(Written):
+    """IGMP on the links to hosts and on shared segments: who wants which groups."""
+
+    version: int = 3
+    """Version that it asks in: 2, or 3, which takes answers of version 2, too."""
+    query_interval: Quantity = "125 s"
+    """Time between two general queries."""
+    response_interval: Quantity = "10 s"
+    """Time in which hosts answer them."""
+    last_member_interval: Quantity = "1 s"
+    """Time between two queries about a group that somebody has left, in which hosts answer."""
+    robustness: int = 2
+    """So many messages are sent where one may get lost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cbt(Written):
+    """Core-based trees: label-switched, and the same for all senders of a group."""
+
+    groups: Sequence[CbtGroup] = field(default_factory=list)
+    """The groups, each with its core."""
+    labels: bool = True
+    """Do routers hand out labels along the tree, so that only its edges look at IP headers?"""
+    echo_interval: Quantity = "60 s"
+    """Time between two messages by which a child asks for its parent."""
+    retransmit_interval: Quantity = "5 s"
+    """A join is repeated after so long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CbtGroup(Written):
+    """A group and the core of its tree."""
+
+    group: str
+    """The group."""
+    core: str
+    """An address of the core, the router that the tree grows from: all routers of the tree have to say the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probing(Written):
+    """Probes on the links to other routers, by which failures and repairs are noticed."""
+
+    period: Quantity = "10 ms"
+    """Time between two probes."""
+    misses: int = 3
+    """So many probes in a row are missed before the link is taken to be down."""
+    size: int = 18
+    """Bytes of a probe behind its UDP header."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostSpec(Written):
     """An IP host, on one link to a router: in a lab a network namespace with the kernel's own stack."""
 
@@ -1322,6 +1380,8 @@ class HostSpec(Written):
     """The router's address [default: the first of the prefix]."""
     mtu: int | None = None
     """Longest packet in bytes [default: 1500]."""
+    join: Sequence[str] = field(default_factory=list)
+    """Groups that it wants, each perhaps with the sources that packets may come from."""
     exec: Sequence[str] = field(default_factory=list)
     """Commands run in it, in order, when the lab is up."""
     labels: Mapping[str, Any] = field(default_factory=dict)
@@ -1455,6 +1515,10 @@ class FlowSpec(Written):
     """Where it begins: a host, a station, an edge, a router."""
     to: str
     """Where it ends."""
+    group: str | None = None
+    """The group that its packets go to, instead of the address of a node. Hosts that receive it have joined it [default: it goes to a node]."""
+    receivers: Sequence[str] = field(default_factory=list)
+    """Hosts that receive it beside `to`, if it goes to a group."""
     family: Literal["ipv4", "ipv6"] | None = None
     """Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes by [default: ipv4]."""
     over: str | None = None

@@ -27,7 +27,7 @@ def build(p: MulticastParameters, seed: int) -> Network:
     names = ["pc2", "pc3", *(f"pc{place + 4}" for place in range(count))]
     settings: dict[str, Any] = {}
     if p.forwarding == "group":
-        settings = {"igmp": True, "cbt": {"groups": [{"group": GROUP, "core": "192.0.2.3"}]}}
+        settings = {"igmp": {}, "cbt": {"groups": [{"group": GROUP, "core": "192.0.2.3"}]}}
     if p.probing:
         settings["probing"] = {"period": f"{p.probe_period_ms} ms", "misses": p.misses}
     routers = [
