@@ -88,7 +88,7 @@ impl Node {
     }
 
     fn passes(&mut self, s: i64) -> Vec<(u16, Repr)> {
-        self.now = self.now + Span::from_secs(s);
+        self.now += Span::from_secs(s);
         self.call(|cbt, now, context| cbt.handle_timeout(now, context))
     }
 

@@ -89,7 +89,7 @@ impl Instance {
     }
 
     /// How many bytes it has.
-    pub fn len(&self) -> usize {
+    pub fn byte_len(&self) -> usize {
         self.content.bytes().len()
     }
 

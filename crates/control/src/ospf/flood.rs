@@ -24,7 +24,7 @@ const UPDATE_LEN: usize = 4;
 fn fitting<'a>(instances: impl Iterator<Item = &'a Instance>, room: usize) -> usize {
     let mut len = 0;
     let fits = |instance: &&Instance| {
-        len += instance.len();
+        len += instance.byte_len();
         len <= room
     };
     instances.take_while(fits).count().max(1)

@@ -288,7 +288,8 @@ impl ControlPlane {
     #[inline]
     fn tell_changes(&mut self, now: Time) {
         let Services { interfaces, rib, rib6, bandwidth, bindings, .. } = &*self.services;
-        let Services { avoided, engineering, shortcuts, liveness, bootstrap, labelled, multicast, .. } = &*self.services;
+        let Services { avoided, engineering, shortcuts, liveness, bootstrap, labelled, multicast, .. } =
+            &*self.services;
         let is_routed =
             rib.is_changed() || rib6.is_changed() || bindings.is_changed() || labelled.is_changed();
         let is_routed = is_routed || multicast.is_changed();

@@ -7,7 +7,7 @@ fn at(ms: i64) -> Time {
 #[test]
 fn a_link_is_down_when_enough_probes_are_missed_and_up_with_the_next() {
     let mut link = Link::NEW;
-    let mut hear = |link: &mut Link, ms: i64, sequence: u32| {
+    let hear = |link: &mut Link, ms: i64, sequence: u32| {
         link.hear(at(ms), sequence, Span::from_ms(10), 3);
         link.step(at(ms), LinkEvent::Heard)
     };

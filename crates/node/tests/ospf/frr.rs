@@ -166,7 +166,7 @@ impl Beside {
     fn database(&self) -> BTreeSet<(Ipv4Addr, Ipv4Addr, u32, u16)> {
         let all = ospf(&self.world, 0).databases().iter();
         let row = |(_, one): (Scope, &std::sync::Arc<Instance>)| {
-            let header = one.header;
+            let header = one.header();
             (header.key.id, header.key.router, header.sequence as u32, header.checksum)
         };
         all.map(row).collect()
@@ -215,7 +215,7 @@ fn meet(name: &str, network: NetworkType, auth: Auth, lines: &str) {
             let is_routed = routes.lines().any(|line| line.contains(&own) && line.contains(&OWN.to_string()));
             let neighbor = frr.ask("show ip ospf neighbor");
             let all = ospf(&beside.world, 0).databases().iter();
-            let mut kinds: Vec<u8> = all.map(|(_, one)| one.header.key.kind.0).collect();
+            let mut kinds: Vec<u8> = all.map(|(_, one)| one.key().kind.0).collect();
             kinds.sort_unstable();
             // Two routers, and the network if it is one; what FRR said of it in an earlier life it takes back.
             let is_whole =
@@ -267,7 +267,7 @@ fn meet_in_areas(
         });
         let known = ospf(&beside.world, 0).databases().of(Scope::Area(area(shared))).expect("a database");
         let row = |one: &std::sync::Arc<Instance>| {
-            let header = one.header;
+            let header = one.header();
             (header.key.id, header.key.router, header.sequence as u32, header.checksum)
         };
         let (here, there): (BTreeSet<_>, _) = (known.iter().map(row).collect(), frr.database());
@@ -307,7 +307,7 @@ fn frr_is_a_boundary_router_of_an_area_that_is_not_so_stubby() {
     };
     let key = LsaKey { kind: LsaKind::EXTERNAL, id: BEHIND, router: id(0) };
     let passed_on = ospf(&beside.world, 0).databases().get(Scope::As, &key);
-    match passed_on.map(|one| &one.body) {
+    match passed_on.map(|one| one.body()) {
         Some(LsaBody::External(said)) => {
             assert_eq!((said.metric, said.type2), (30, false));
             assert!(!said.forwarding.is_unspecified(), "packets go to FRR by any border router");
@@ -390,11 +390,11 @@ fn frr_knows_the_same_of_traffic_engineering() {
     let frr = Frr::start_in(&pair, "te", " ip ospf network point-to-point", areas);
     beside.wait("adjacent", |world| full(world, 0) == 1);
     let read = |one: &Instance| {
-        let all = match &one.body {
+        let all = match one.body() {
             LsaBody::Other { bytes } => Te::parse(&bytes.0).unwrap_or_default(),
             _ => Vec::new(),
         };
-        let router = one.header.key.router;
+        let router = one.key().router;
         all.into_iter().map(move |te| (router, te)).collect::<Vec<_>>()
     };
     let said = |world: &World| -> Vec<(Ipv4Addr, Te)> {

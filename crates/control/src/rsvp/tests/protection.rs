@@ -238,7 +238,7 @@ fn a_neighbour_that_does_not_answer_takes_one_write() {
         net.tunnel(0, asking(tunnel, false, false));
     }
     net.run(100);
-    let path = WatchedPath { port: Some(PortId(1)), local: on(1, 1), remote: on(1, 2) };
+    let path = WatchedPath::hop(PortId(1), on(1, 1), on(1, 2));
     let entries = net.tables[1].clone();
     net.change(1, Change::Liveness { path, is_alive: false });
     assert!(net.tables[1].distrusted.contains(&PortId(1)));
