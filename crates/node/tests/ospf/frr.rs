@@ -165,7 +165,7 @@ impl Beside {
 
     fn database(&self) -> BTreeSet<(Ipv4Addr, Ipv4Addr, u32, u16)> {
         let all = ospf(&self.world, 0).databases().iter();
-        let row = |(_, one): (Scope, &std::sync::Arc<Instance>)| {
+        let row = |(_, one): (Scope, &Instance)| {
             let header = one.header();
             (header.key.id, header.key.router, header.sequence as u32, header.checksum)
         };
@@ -266,7 +266,7 @@ fn meet_in_areas(
             move |world| world.now() >= until
         });
         let known = ospf(&beside.world, 0).databases().of(Scope::Area(area(shared))).expect("a database");
-        let row = |one: &std::sync::Arc<Instance>| {
+        let row = |one: &Instance| {
             let header = one.header();
             (header.key.id, header.key.router, header.sequence as u32, header.checksum)
         };
