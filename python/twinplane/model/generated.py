@@ -635,6 +635,8 @@ class LspSpec(Written):
     """Packets that take it wherever they go."""
     when_down: Literal["route", "drop"] = "route"
     """What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them `drop`ped."""
+    bfd: BfdPace | None = None
+    """Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after an error. Both ends have to be routers here, or speak BFD [default: false]."""
     classes: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours whose packets take it on their way to `carries` [default: all]."""
     diffserv: LspDiffServ | None = None
@@ -709,6 +711,17 @@ class FilterSpec(Written):
     """Destination port, or first-last."""
     dscp: str | int | None = None
     """Code point, by name or number."""
+
+
+@checked
+class BfdPace(Checked):
+    """How closely a protocol wants neighbours watched by BFD (RFC 5882). Of protocols that share a neighbour the one that wants it most closely counts."""
+
+    CHECK: ClassVar[str] = "BfdPace"
+    interval: Quantity | None = None
+    """From a packet to the next [default: as in the router's 'bfd']."""
+    multiplier: int | None = None
+    """After so many packets that are missing a neighbour is gone [default: as in the router's 'bfd']."""
 
 
 @checked
@@ -848,17 +861,6 @@ class RsvpSpec(Written):
     """Number of that key, 48 bits (RFC 2747, 2)."""
     handshake: bool = False
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
-
-
-@checked
-class BfdPace(Checked):
-    """How closely a protocol wants neighbours watched by BFD (RFC 5882). Of protocols that share a neighbour the one that wants it most closely counts."""
-
-    CHECK: ClassVar[str] = "BfdPace"
-    interval: Quantity | None = None
-    """From a packet to the next [default: as in the router's 'bfd']."""
-    multiplier: int | None = None
-    """After so many packets that are missing a neighbour is gone [default: as in the router's 'bfd']."""
 
 
 @checked
@@ -1190,6 +1192,8 @@ class Ldp(Checked):
     """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
     bfd: BfdPace | None = None
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at once [default: false]."""
+    lsp_bfd: BfdPace | None = None
+    """Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets to what lies behind an LSP whose end is not heard any more go without its label [default: false]."""
 
 
 @checked
@@ -1281,7 +1285,7 @@ class Bfd(Checked):
     interval: Quantity = "300 ms"
     """From a packet to the next, in both directions; the slower of what both ends say. Packets come up to a quarter earlier. In whole microseconds."""
     receive_interval: Quantity | None = None
-    """How often the neighbour may send [default: 'interval']."""
+    """How often the neighbour may send. Where an LSP ends that another router watches, that router says how often, and not more often than is said here [default: 'interval']."""
     multiplier: int = 3
     """After so many packets that are missing a neighbour is gone."""
     authentication: BfdAuthentication = field(default_factory=lambda: BfdAuthentication())
