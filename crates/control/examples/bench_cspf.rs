@@ -1,9 +1,9 @@
-//! Paths under constraints on a database of 10,000 routers and 50,000 links between two of them, each direction with what
-//! is left of 10 Gbit/s.
+//! Paths under constraints on a database of 10,000 routers and 50,000 links between two of them, each direction with
+//! what is left of 10 Gbit/s.
 //!
 //! `--routers N`, `--links N`, `--paths N`: how many; of the paths, between routers drawn at random. One line of JSON:
-//! microseconds for a path (least, median, 99 % and most), for one that is looked for right after a link has changed, and
-//! milliseconds for the three best. On a busy machine the least says most.
+//! microseconds for a path (least, median, 99 % and most), for one that is looked for right after a link has changed,
+//! and milliseconds for the three best. On a busy machine the least says most.
 
 use base::{Rate, Time};
 use control::owner::Owner;

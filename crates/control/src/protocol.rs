@@ -580,8 +580,8 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
-    /// What it sends by each port of its own accord, whatever happens, in bits a second: more than the link can carry is
-    /// refused.
+    /// What it sends by each port of its own accord, whatever happens, in bits a second: more than the link can carry
+    /// is refused.
     fn load(&self) -> Option<Rate> {
         None
     }

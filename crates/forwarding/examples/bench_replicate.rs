@@ -2,8 +2,8 @@
 //!
 //! Frames of 64 and of 1518 bytes arrive from memory; a copy for each branch has its own label, time to live and
 //! Ethernet addresses, is handed over with its port, and is dropped. What lies behind the header is one memory for all
-//! copies: a pattern, as in virtual time, or bytes with a count of their users, as from an interface. The cases take turns
-//! within each round. Prints one JSON line: of each case the median of the rounds in million copies a second.
+//! copies: a pattern, as in virtual time, or bytes with a count of their users, as from an interface. The cases take
+//! turns within each round. Prints one JSON line: of each case the median of the rounds in million copies a second.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_replicate -- [--rounds 9] [--branches 64]`
 

@@ -35,8 +35,8 @@ impl Forwarding {
         }
     }
 
-    /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead. What is rare is asked
-    /// for with the same arguments, so that nothing else has to be kept for it.
+    /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead. What is rare is
+    /// asked for with the same arguments, so that nothing else has to be kept for it.
     #[inline(always)]
     pub fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let mut key = NO_KEY;

@@ -4,8 +4,8 @@
 //! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth.
 //!
 //! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has cache
-//! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share what
-//! is known of them.
+//! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share
+//! what is known of them.
 
 use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};

@@ -137,8 +137,8 @@ impl Forwarding {
         Ok(egress)
     }
 
-    /// The common case of [`Forwarding::copy`], for all branches at once: a frame with a label that each branch swaps for
-    /// another, to a neighbour that can be reached. Hands over each copy with its egress port, in the order of the
+    /// The common case of [`Forwarding::copy`], for all branches at once: a frame with a label that each branch swaps
+    /// for another, to a neighbour that can be reached. Hands over each copy with its egress port, in the order of the
     /// branches; what lies behind the header is shared. In all other cases it returns false and has done nothing.
     #[inline]
     pub fn copies(&mut self, port: PortId, frame: &Frame, mut give: impl FnMut(PortId, Frame)) -> bool {

@@ -83,8 +83,8 @@ impl Forwarding {
 }
 
 /// The neighbour on a connected network that has an address, if it is known and the address is not that of all on the
-/// network. The network has a prefix of `len` bits. Cold, as is what follows: what the plain way keeps in registers is put
-/// aside for it alone.
+/// network. The network has a prefix of `len` bits. Cold, as is what follows: what the plain way keeps in registers is
+/// put aside for it alone.
 #[cold]
 #[inline(never)]
 fn connected(adjacencies: &Adjacencies, network: u32, len: u8, to: Ipv4Addr) -> Option<u32> {

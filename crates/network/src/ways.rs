@@ -49,6 +49,10 @@ impl Network {
     }
 
     fn is_stranded(&self, spec: &LspSpec, gone: &BTreeSet<usize>) -> bool {
+        // Routers on the way lead it around what fails.
+        if spec.protection.is_some() {
+            return false;
+        }
         let strict: Vec<Vec<usize>> = if spec.loose || spec.routes.is_empty() {
             // Where routers find the way themselves, it follows routes that follow failures.
             if !spec.shortest && (self.rerouting.is_some() || self.finds_routes(spec.from)) {

@@ -39,8 +39,8 @@ pub struct ForwardingProfile {
     pub latency_ns_per_byte: f64,
     /// The most packets forwarded per second, all ports together; without limit if absent.
     pub packets_per_s_max: Option<f64>,
-    /// Time that the processor which forwards takes to receive a packet, in us. It does one thing at a time: packets wait
-    /// for it, as long as it takes. Without this and the two that follow the forwarding plane is no processor.
+    /// Time that the processor which forwards takes to receive a packet, in us. It does one thing at a time: packets
+    /// wait for it, as long as it takes. Without this and the two that follow the forwarding plane is no processor.
     #[serde(skip_serializing_if = "is_zero")]
     pub packet_us: f64,
     /// As much again for each table that it looks into, in us: one for a packet by its route or by its label, two for a

@@ -1,5 +1,5 @@
-//! BFD over LSPs (RFC 5884): a table that says something else than the protocols do is found by the head end, without any
-//! port or neighbour that fails, and traffic leaves the LSP.
+//! BFD over LSPs (RFC 5884): a table that says something else than the protocols do is found by the head end, without
+//! any port or neighbour that fails, and traffic leaves the LSP.
 
 use crate::common::{MS, S, column, conserved, sum};
 use base::{NodeId, Time};
@@ -112,8 +112,8 @@ fn a_label_that_leads_nowhere_is_found_and_the_lsp_takes_the_other_way() {
     label_in(&mut network, C);
 }
 
-/// The way that is left when no link can be named: another path if there is one without all links of the first; else the
-/// same links with other labels.
+/// The way that is left when no link can be named: another path if there is one without all links of the first; else
+/// the same links with other labels.
 #[test]
 fn a_computed_path_avoids_the_links_of_an_lsp_that_is_not_heard() {
     let router = json!({"kind": "router", "ospf": {"area": 0, "te": true}});

@@ -1,5 +1,5 @@
-//! Sessions over LSPs (RFC 5884, RFC 7726). The head end has LSP ping tell the far end the number of a session; the far end
-//! speaks first, by the tables, and the head end answers on the LSP.
+//! Sessions over LSPs (RFC 5884, RFC 7726). The head end has LSP ping tell the far end the number of a session; the far
+//! end speaks first, by the tables, and the head end answers on the LSP.
 
 use super::output::by_tables;
 use super::session::{Role, Session};

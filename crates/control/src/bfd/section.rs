@@ -95,8 +95,8 @@ base::record! {
         /// From a packet to the next, in both directions; the slower of what both ends say. Packets come up to a
         /// quarter earlier. In whole microseconds.
         pub interval: Span = Span::from_ms(300), in 1_000_000_000..=4_000_000_000_000_000;
-        /// How often the neighbour may send. Where an LSP ends that another router watches, that router says how often, and
-        /// not more often than is said here.
+        /// How often the neighbour may send. Where an LSP ends that another router watches, that router says how often,
+        /// and not more often than is said here.
         pub receive_interval: Option<Span>, in 1_000_000_000..=4_000_000_000_000_000, absent "'interval'";
         /// After so many packets that are missing a neighbour is gone.
         pub multiplier: u8 = 3, in 1..=255;

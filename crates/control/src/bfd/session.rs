@@ -446,8 +446,8 @@ impl Session {
         if left == 0 {
             self.remote.discriminator = 0;
             if matches!(self.role, Role::Tail { .. }) {
-                // RFC 7726, 2.3: who was up and is down is removed; the head end asks for another. The packet in hand leaves
-                // before that.
+                // RFC 7726, 2.3: who was up and is down is removed; the head end asks for another. The packet in hand
+                // leaves before that.
                 self.ends = Some(now + self.interval());
             }
         }

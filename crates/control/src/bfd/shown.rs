@@ -22,7 +22,8 @@ base::table! {
         port: Option<PortId> => one.path.port(),
         /// The LSP that is watched (RFC 5884), by what is put on it; absent if it is none.
         lsp: Option<String> => one.fec().map(|fec| fec.to_string()),
-        /// `begins`: the LSP begins here. `ends`: it ends here, and the router where it begins has asked for the session.
+        /// `begins`: the LSP begins here. `ends`: it ends here, and the router where it begins has asked for the
+        /// session.
         lsp_end: Option<&'static str> => match one.role {
             Role::Beside => None,
             Role::Head { .. } => Some("begins"),
@@ -79,8 +80,9 @@ base::table! {
         /// The router.
         node: &'a str => node,
         /// `malformed`; `ttl`: it has passed a router; `no-session`: it means none that there is; `other-port`: its
-        /// session is at another port, or over an LSP and it is not; `other-end`: its session is over an LSP, and with another; `authenticated`, `unauthenticated`, `wrong-type`, `wrong-key` and `replayed`:
-        /// its authentication is not that of the session.
+        /// session is at another port, or over an LSP and it is not; `other-end`: its session is over an LSP, and with
+        /// another; `authenticated`, `unauthenticated`, `wrong-type`, `wrong-key` and `replayed`: its authentication is
+        /// not that of the session.
         reason: &'a str => reason,
         /// How many.
         packets: u64 = "packets",

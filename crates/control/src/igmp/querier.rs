@@ -1,8 +1,8 @@
 //! Who asks the hosts of a link (RFC 3376, 6.6.2; RFC 2236, 7).
 
 crate::machine! {
-    /// The router with the lowest address on a link asks; the others listen, and ask again when it has not been heard for
-    /// the other querier present interval.
+    /// The router with the lowest address on a link asks; the others listen, and ask again when it has not been heard
+    /// for the other querier present interval.
     machine "Querier election on a link";
     /// Who asks.
     pub enum QuerierState {

@@ -69,8 +69,8 @@ base::record! {
         /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone
         /// at once.
         pub bfd: WatchSpec, absent "false";
-        /// Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets to
-        /// what lies behind an LSP whose end is not heard any more go without its label.
+        /// Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets
+        /// to what lies behind an LSP whose end is not heard any more go without its label.
         pub lsp_bfd: WatchSpec, absent "false";
     }
     check LdpSpec::check;

@@ -244,8 +244,8 @@ impl LspPing {
     }
 }
 
-/// Tells who watches LSPs that the head end of one that ends here wants a session, if its request says so (RFC 5884, 6).
-/// The session is of what is at the bottom of the stack.
+/// Tells who watches LSPs that the head end of one that ends here wants a session, if its request says so (RFC 5884,
+/// 6). The session is of what is at the bottom of the stack.
 fn offer(context: &mut Context<'_>, request: &Request) {
     let wanted = request.message.tlvs.iter().find_map(|tlv| match tlv {
         Tlv::BfdDiscriminator { discriminator } => Some(*discriminator),

@@ -1,5 +1,5 @@
-//! LSPs that are verified for who watches them (RFC 5884, 4 and 6): the first requests say by which number a session of BFD
-//! begins, later ones only whether the LSP still ends where it is to end.
+//! LSPs that are verified for who watches them (RFC 5884, 4 and 6): the first requests say by which number a session of
+//! BFD begins, later ones only whether the LSP still ends where it is to end.
 
 use super::ask::{WHOLE, datagram};
 use super::{Asked, LspPing, ntp};

@@ -1,8 +1,8 @@
 //! Which neighbours have not acknowledged which instances (the link state retransmission lists of RFC 2328, 10).
 //!
 //! A neighbour to which something is flooded has a number, and each instance of the databases has a bit for it: when
-//! ten thousand advertisements come at once, no list of them is made for each neighbour. What is sent again is always what
-//! the database has. Where there are more neighbours than bits, the others have lists of keys.
+//! ten thousand advertisements come at once, no list of them is made for each neighbour. What is sent again is always
+//! what the database has. Where there are more neighbours than bits, the others have lists of keys.
 
 use super::Ospf;
 use super::database::Instance;

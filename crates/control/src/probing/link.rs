@@ -4,8 +4,8 @@ use crate::machine::State;
 use base::{Span, Time};
 
 crate::machine! {
-    /// A link is down when so many probes in a row were missed as is said, and up again with the next one that is heard.
-    /// Nothing is said of a link on which none was ever heard: whoever is beyond may not probe.
+    /// A link is down when so many probes in a row were missed as is said, and up again with the next one that is
+    /// heard. Nothing is said of a link on which none was ever heard: whoever is beyond may not probe.
     machine "A probed link";
     /// What is known of it.
     pub enum LinkState {
@@ -45,7 +45,7 @@ pub(super) struct Link {
     /// When it is down unless a probe comes.
     pub expires: Option<Time>,
     /// How often it went down, and when it did last and came up last.
-    pub failures: u32,
+    pub outages: u32,
     pub down_at: Option<Time>,
     pub up_at: Option<Time>,
 }
@@ -58,7 +58,7 @@ impl Link {
         missed: 0,
         next_number: None,
         expires: None,
-        failures: 0,
+        outages: 0,
         down_at: None,
         up_at: None,
     };
@@ -69,7 +69,7 @@ impl Link {
         self.state = before.next(event).unwrap_or(before);
         match (before, self.state) {
             (LinkState::Up, LinkState::Down) => {
-                (self.failures, self.down_at) = (self.failures + 1, Some(now))
+                (self.outages, self.down_at) = (self.outages + 1, Some(now))
             }
             (LinkState::Down | LinkState::Unheard, LinkState::Up) => self.up_at = Some(now),
             _ => {}

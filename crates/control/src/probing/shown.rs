@@ -23,7 +23,7 @@ base::table! {
         /// Probes that the neighbour sent and that did not come.
         missed: u64 = "packets",
         /// How often the link went down.
-        failures: u32,
+        outages: u32,
         /// When it was last noticed to be down; absent if it never was.
         down_s: Option<Time> = "s",
         /// When it was last noticed to be up; absent if it never was.
@@ -47,7 +47,7 @@ impl RowsOf<Probing> for ProbedRow<'static> {
                 sent: link.sent,
                 received: link.received,
                 missed: link.missed,
-                failures: link.failures,
+                outages: link.outages,
                 down_s: link.down_at,
                 up_s: link.up_at,
                 load: probing.spec.load(),

@@ -15,7 +15,7 @@ fn a_link_is_down_when_enough_probes_are_missed_and_up_with_the_next() {
     assert_eq!(link.expires, Some(at(45)));
     assert!(link.step(at(45), LinkEvent::Missed) && link.state == LinkState::Down);
     assert!(hear(&mut link, 80, 15) && link.state == LinkState::Up);
-    assert_eq!((link.received, link.missed, link.failures), (3, 6, 1));
+    assert_eq!((link.received, link.missed, link.outages), (3, 6, 1));
     assert_eq!((link.down_at, link.up_at), (Some(at(45)), Some(at(80))));
     // A neighbour that begins anew counts from zero.
     hear(&mut link, 90, 0);

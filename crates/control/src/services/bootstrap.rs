@@ -1,5 +1,5 @@
-//! Sessions of BFD over LSPs begin with LSP ping (RFC 5884, 6): who watches says which LSP is to be verified and by which
-//! number it knows the session; who speaks LSP ping asks the far end, and there says whose session is to begin.
+//! Sessions of BFD over LSPs begin with LSP ping (RFC 5884, 6): who watches says which LSP is to be verified and by
+//! which number it knows the session; who speaks LSP ping asks the far end, and there says whose session is to begin.
 
 use super::WatchedLsp;
 use crate::inquiry::Fec;

@@ -66,8 +66,8 @@ impl PacketSpec {
     }
 }
 
-/// The Ethernet frame of a packet of a flow below labels, the outermost first, with room for addresses in front. What lies
-/// behind the IP header are its ports, and zeros; the class in the labels is the upper half of the code point.
+/// The Ethernet frame of a packet of a flow below labels, the outermost first, with room for addresses in front. What
+/// lies behind the IP header are its ports, and zeros; the class in the labels is the upper half of the code point.
 pub fn frame(flow: &FlowKey, labels: &[u32]) -> Vec<u8> {
     let (from, to) = flow.ports.unwrap_or_default();
     let mut payload = [0; 20];

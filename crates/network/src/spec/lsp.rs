@@ -52,8 +52,8 @@ base::record! {
         /// What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them
         /// `drop`ped.
         pub when_down: WhenDown = WhenDown::Route;
-        /// Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after an
-        /// error. Both ends have to be routers here, or speak BFD.
+        /// Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after
+        /// an error. Both ends have to be routers here, or speak BFD.
         pub bfd: WatchSpec, absent "false";
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";

@@ -54,8 +54,8 @@ base::record! {
         /// Have neighbours watched by BFD (RFC 5882): true, or how closely. LSPs over one that does not answer any more
         /// are given up, as without Hellos.
         pub bfd: WatchSpec, absent "false";
-        /// How it protects LSPs that ask for it: by bypass tunnels that it makes itself (`facility`), or by those only that
-        /// are `declared`.
+        /// How it protects LSPs that ask for it: by bypass tunnels that it makes itself (`facility`), or by those only
+        /// that are `declared`.
         pub protection: ProtectionMode = ProtectionMode::Declared;
         /// How long a link has to be back before LSPs that went around it are signalled along it again by this router
         /// (local reversion; RFC 4090, 6.5.2).

@@ -315,8 +315,8 @@ impl Router {
         }
     }
 
-    /// Forwards a frame on a device whose processor does that: it looks into a table, or two if the frame gets its first
-    /// label.
+    /// Forwards a frame on a device whose processor does that: it looks into a table, or two if the frame gets its
+    /// first label.
     #[inline(never)]
     fn forward_by_processor(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let is_labelled = |frame: &Frame| frame.header().get(12..14) == Some(&[0x88, 0x47]);

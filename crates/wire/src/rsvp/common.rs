@@ -55,8 +55,8 @@ impl Unknown {
         Some((code, u16::from_be_bytes([self.class, self.c_type])))
     }
 
-    /// An object that the typed messages leave to those who ask, to be put at the end of a message; nothing if it is too
-    /// long to be written.
+    /// An object that the typed messages leave to those who ask, to be put at the end of a message; nothing if it is
+    /// too long to be written.
     pub fn of(object: &Object) -> Option<Unknown> {
         let mut bytes = Vec::new();
         object.emit(&mut bytes).ok()?;

@@ -1,5 +1,5 @@
-//! LSPs whose end is not heard any more (RFC 5884): packets of this router go without their label. Labels that others were
-//! given stand for the same as before.
+//! LSPs whose end is not heard any more (RFC 5884): packets of this router go without their label. Labels that others
+//! were given stand for the same as before.
 
 use super::Distribution;
 use crate::services::Services;
