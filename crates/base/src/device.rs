@@ -72,8 +72,6 @@ drop_reasons! {
     TtlExpired,
     /// No route to the destination.
     NoRoute,
-    /// To a group, and it came by another way than from its source (the check of the reverse path).
-    WrongInterface,
     /// The route says to discard.
     Discard,
     /// The next hop's Ethernet address is not known, and too many frames wait for it or nobody answered.
@@ -116,6 +114,8 @@ drop_reasons! {
     Filtered,
     /// A test packet that reached a sink which does not expect its flow.
     Misdelivered,
+    /// To a group, and it came by another way than from its source (the check of the reverse path).
+    WrongInterface,
 }
 
 /// Drops counted by reason.
