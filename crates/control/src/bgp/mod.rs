@@ -6,6 +6,7 @@
 //! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798)
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
+//! - `path_ids`: numbers by which several paths are told (RFC 7911)
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
 //!   (9.1.2.2); `told`: what neighbours are told (9.2)
 //! - [`section`]: the settings that users write; `shown`: its tables
@@ -17,6 +18,7 @@ pub mod decision;
 mod labels;
 mod liveness;
 mod next_hops;
+mod path_ids;
 mod peer;
 mod peers;
 mod restart;
@@ -42,6 +44,7 @@ use base::random::{Rng as _, Stream};
 use base::{Label, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use next_hops::NextHops;
+use path_ids::PathIds;
 pub use peer::Peer;
 pub use section::Imported;
 use serde::Serialize;
@@ -172,7 +175,7 @@ pub struct Bgp {
     /// Labels by which neighbours reach destinations through this router (RFC 8277).
     labels: BTreeMap<IpPrefix, Label>,
     /// The numbers by which neighbours are told several paths: of those who have told them, and by which number there.
-    path_ids: BTreeMap<(u16, bool, u32), u32>,
+    path_ids: PathIds,
     /// How many prefixes have a route that is taken.
     taken: usize,
     is_started: bool,
@@ -207,7 +210,7 @@ impl Bgp {
             sets: Sets::default(),
             prefixes: Prefixes::default(),
             labels: BTreeMap::new(),
-            path_ids: BTreeMap::new(),
+            path_ids: PathIds::default(),
             taken: 0,
             is_started: false,
             random,

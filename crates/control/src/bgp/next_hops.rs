@@ -16,44 +16,84 @@ enum Way {
     Known(Option<u32>),
 }
 
+/// A next hop.
+#[derive(Clone, Debug)]
+struct NextHop {
+    address: IpAddr,
+    way: Way,
+    /// How many sets have it; zero at a place that is free.
+    users: u32,
+}
+
 /// The next hops that routes have, each with a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NextHops {
-    all: Vec<(IpAddr, Way)>,
+    all: Vec<NextHop>,
     places: BTreeMap<IpAddr, u32>,
+    /// Places of next hops that nobody has any more.
+    free: Vec<u32>,
 }
 
 impl NextHops {
     /// The place of no next hop.
     pub const NONE: u32 = u32::MAX;
 
-    /// The place of an address.
-    pub fn place(&mut self, address: IpAddr) -> u32 {
-        *self.places.entry(address).or_insert_with(|| {
-            self.all.push((address, Way::Unasked));
-            self.all.len() as u32 - 1
-        })
+    /// The place of an address, which somebody else has from now on.
+    pub fn hold(&mut self, address: IpAddr) -> u32 {
+        let place = *self.places.entry(address).or_insert_with(|| {
+            let new = NextHop { address, way: Way::Unasked, users: 0 };
+            match self.free.pop() {
+                Some(place) => {
+                    self.all[place as usize] = new;
+                    place
+                }
+                None => {
+                    self.all.push(new);
+                    self.all.len() as u32 - 1
+                }
+            }
+        });
+        self.all[place as usize].users += 1;
+        place
+    }
+
+    /// Somebody has the address at a place no more.
+    pub fn release(&mut self, place: u32) {
+        let Some(known) = self.all.get_mut(place as usize) else { return };
+        debug_assert!(known.users > 0, "a next hop that nobody has");
+        known.users -= 1;
+        if known.users == 0 {
+            known.way = Way::Unasked;
+            self.places.remove(&known.address);
+            self.free.push(place);
+        }
+    }
+
+    /// How many next hops there are.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// The address at a place.
     pub fn address(&self, place: u32) -> Option<IpAddr> {
-        self.all.get(place as usize).map(|(address, _)| *address)
+        self.all.get(place as usize).map(|known| known.address)
     }
 
     /// What it costs to get there; nothing where no route leads there.
     pub fn cost(&mut self, services: &Services, place: u32) -> Option<u32> {
-        let (address, way) = self.all.get_mut(place as usize)?;
-        if let Way::Known(cost) = way {
-            return *cost;
+        let known = self.all.get_mut(place as usize)?;
+        if let Way::Known(cost) = known.way {
+            return cost;
         }
-        let cost = cost_of(services, *address);
-        *way = Way::Known(cost);
+        let cost = cost_of(services, known.address);
+        known.way = Way::Known(cost);
         cost
     }
 
     /// The same as far as somebody has asked.
     pub fn known(&self, place: u32) -> Option<u32> {
-        match self.all.get(place as usize)?.1 {
+        match self.all.get(place as usize)?.way {
             Way::Known(cost) => cost,
             Way::Unasked => None,
         }
@@ -64,14 +104,35 @@ impl NextHops {
         // RFC 4798, 2: an IPv4 address may stand as an IPv6 address, and is reached by routes of IPv4.
         let is_within = |address: IpAddr| prefix.contains(mapped(address).map_or(address, IpAddr::V4));
         let mut moved = Vec::new();
-        for (place, (address, way)) in (0..).zip(&mut self.all) {
-            if *way != Way::Unasked && is_within(*address) {
-                let new = Way::Known(cost_of(services, *address));
-                if core::mem::replace(way, new) != new {
+        for (place, known) in (0..).zip(&mut self.all) {
+            if known.way != Way::Unasked && is_within(known.address) {
+                let new = Way::Known(cost_of(services, known.address));
+                if core::mem::replace(&mut known.way, new) != new {
                     moved.push(place);
                 }
             }
         }
         moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NextHops;
+    use core::net::{IpAddr, Ipv4Addr};
+
+    #[test]
+    fn a_next_hop_goes_with_the_last_who_has_it() {
+        let at = |last| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
+        let mut hops = NextHops::default();
+        let (one, other) = (hops.hold(at(1)), hops.hold(at(2)));
+        assert_eq!(hops.hold(at(1)), one);
+        hops.release(one);
+        assert_eq!((hops.address(one), hops.len()), (Some(at(1)), 2));
+        hops.release(one);
+        assert_eq!(hops.len(), 1);
+        assert_eq!(hops.hold(at(3)), one, "its place is used again");
+        assert_eq!((hops.address(one), hops.address(other)), (Some(at(3)), Some(at(2))));
+        hops.release(NextHops::NONE);
     }
 }

@@ -125,7 +125,7 @@ impl Sets {
                 med: set.med.unwrap_or(0),
                 neighbor_as: path.and_then(AsPath::first).unwrap_or(0),
                 originator: set.originator.map_or(0, Ipv4Addr::to_bits),
-                gateway: set.gateway().map_or(NextHops::NONE, |gateway| hops.place(gateway)),
+                gateway: set.gateway().map_or(NextHops::NONE, |gateway| hops.hold(gateway)),
                 tag: set.tag,
                 steps: counted(path.map_or(0, AsPath::steps)),
                 clusters: counted(set.cluster_list.len()),
@@ -142,7 +142,11 @@ impl Sets {
 
     /// Somebody has the set no more.
     pub fn release(&mut self, id: Interned) {
+        let (gateway, before) = (self.brief(id).gateway, self.all.len());
         self.all.release::<[u8]>(id);
+        if self.all.len() < before {
+            self.hops.release(gateway);
+        }
     }
 
     pub fn brief(&self, id: Interned) -> &Brief {

@@ -294,8 +294,7 @@ impl Bgp {
             left.retain(|one| one.at != best.at);
             let path = paths[best.at];
             let Some(told) = self.as_told(context, (place, family), prefix, &path, passed) else { continue };
-            let next = self.path_ids.len() as u32 + 1;
-            let id = *self.path_ids.entry(path.key()).or_insert(next);
+            let id = self.path_ids.number(path.key(), &self.prefixes);
             before.retain(|key| key.2 != id);
             self.note_told(family, prefix, Path { id, ..told }, true, news);
             more -= 1;

@@ -146,7 +146,7 @@ fn an_ipv6_next_hop_costs_what_its_ipv4_address_does() {
     let source = Source::Protocol(ProtocolId::new("igp"));
     let route = |metric| Route { metric, ..Route::direct(source, 110, via) };
     let mut hops = NextHops::default();
-    let place = hops.place(far.to_ipv6_mapped().into());
+    let place = hops.hold(far.to_ipv6_mapped().into());
     net.services.rib.set(Prefix::host(far), route(1));
     assert_eq!(hops.cost(&net.services, place), Some(1));
     net.services.rib.set(Prefix::host(far), route(2));

@@ -112,8 +112,8 @@ pub struct Rib<P: RoutePrefix = Prefix> {
     changed_gateways: VecDeque<P::Address>,
     /// Prefixes whose next hops have changed, and nobody has been told yet.
     changed: VecDeque<P>,
-    /// Prefixes whose route in force has another source, metric or tag and leads where it led, and nobody has been told
-    /// yet.
+    /// Prefixes whose route in force has another source, metric or tag and leads where it led, or leads through others
+    /// and has other routes behind it; nobody has been told yet.
     revalued: VecDeque<P>,
     /// Prefixes whose static routes are not in force, since their next hops do not answer.
     suspended: BTreeSet<Key<P>>,
@@ -233,7 +233,9 @@ impl<P: RoutePrefix> Rib<P> {
     fn refresh(&mut self, key: Key<P>, before: Option<Value>) {
         let is_changed = self.refresh_one(key);
         let after = self.best(prefix_of(key)).map(Route::value);
-        if !is_changed && after.is_some() && after != before {
+        // What stands behind a route that leads through others counts for who finds the way to such others.
+        let is_behind = self.best(prefix_of(key)).is_some_and(|best| best.gateways().next().is_some());
+        if !is_changed && after.is_some() && (after != before || is_behind) {
             self.revalued.push_back(prefix_of(key));
         }
         self.refresh_gateways(prefix_of(key));
@@ -424,8 +426,8 @@ impl<P: RoutePrefix> Rib<P> {
         self.changed.pop_front()
     }
 
-    /// A prefix whose route in force has another source, metric or tag since the last call, though packets take the way
-    /// that they took: who passes routes on, or compares their metrics, has to know.
+    /// A prefix whose route in force has another source, metric or tag since the last call, or other routes behind it,
+    /// though packets take the way that they took: who passes routes on, or compares their metrics, has to know.
     pub(crate) fn poll_revalued(&mut self) -> Option<P> {
         self.revalued.pop_front()
     }

@@ -39,6 +39,25 @@ fn the_longest_prefix_wins() {
     assert_eq!((rib.lookup(ip("11.0.0.1")), rib.active().count()), (None, 2));
 }
 
+/// Who finds the way to next hops looks behind routes that lead through others, such as those of BGP.
+#[test]
+fn another_metric_behind_a_route_through_others_is_told() {
+    let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
+    let told = |rib: &mut Rib| (changes(rib).len(), core::iter::from_fn(|| rib.poll_revalued()).count());
+    rib.set(at("192.0.2.0/24"), Route::direct(FIRST, 110, via(1, "192.0.2.1")));
+    rib.set(prefix, through(SECOND, &["192.0.2.9"]));
+    told(&mut rib);
+    let behind = |metric| Route { metric, ..Route::direct(FIRST, 110, via(2, "198.51.100.1")) };
+    rib.set(prefix, behind(10));
+    assert_eq!(told(&mut rib), (0, 1));
+    rib.set(prefix, behind(20));
+    assert_eq!(told(&mut rib), (0, 1));
+    rib.set(prefix, behind(20));
+    assert_eq!(told(&mut rib), (0, 0));
+    rib.remove(prefix, FIRST);
+    assert_eq!(told(&mut rib), (0, 1));
+}
+
 #[test]
 fn another_metric_on_the_same_way_is_told_but_not_written() {
     let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
