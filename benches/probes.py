@@ -181,6 +181,7 @@ PROBES: tuple[Probe, ...] = (
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
     _anchor("bird", "bgp"),
     _example("bgp", "bgp", "twinplane-control", "bench_bgp"),
+    _example("ldp", "ldp", "twinplane-control", "bench_ldp"),
     _example("ospf", "ospf", "twinplane-control", "bench_ospf"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),

@@ -216,6 +216,7 @@ ROWS: tuple[Row, ...] = (
         1,
         at_most=True,
     ),
+    Row("LDP, 100,000 labels", "s", Figure("ldp", "seconds"), None, 0.3, 0.15, True),
     Row("OSPF, tree of 10,000 routers", "ms", Figure("ospf", "tree_ms"), None, 2, 1.2, True),
     Row("OSPF, own link, 60,000 prefixes", "ms", Figure("ospf", "own_link_ms"), None, 10, 5, True),
     Row("OSPF, one link, median", "us", Figure("ospf", "one_link_median_us"), None, 50, at_most=True),
