@@ -3,7 +3,9 @@
 use crate::ids::PortId;
 use crate::label::Label;
 use crate::plane::{GroupId, Member, NextHop, Prefix, Prefix6};
+use crate::protocol::ProtocolId;
 use crate::protocol_value::ProtocolValue;
+use crate::time::Span;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +69,15 @@ pub enum Command {
     },
     /// Restarts the device: all state is lost; what was configured is done again.
     Restart,
+    /// Restarts one control protocol of a router: it forgets what it has learnt and is silent for a while, and its
+    /// connections are reset. Tables of the forwarding plane stay as they are; what becomes of the protocol's entries,
+    /// it decides when it is back.
+    RestartProtocol {
+        /// The protocol, which has to be one that can be restarted alone.
+        protocol: ProtocolId,
+        /// For how long it is silent.
+        down_for: Span,
+    },
     /// Begins the programme that a test device was made with.
     Start,
     /// Ends the programme of a test device.

@@ -334,6 +334,9 @@ pub enum Change {
     Group(GroupKey),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
+    /// The protocol alone has restarted: services, its own entries and the tables of the forwarding plane are as they
+    /// were. Only a protocol is told that says so ([`Protocol::restarts_alone`]).
+    RestartAlone,
 }
 
 /// What a protocol can be told of by [`Protocol::handle_change`]. Of a restart it is told in any case.
@@ -424,6 +427,12 @@ pub trait Protocol: Any + Send + Debug {
     /// What it is told of when it changes; asked once, when the node is made.
     fn subscribes(&self) -> Vec<Topic> {
         Vec::new()
+    }
+
+    /// Can it be restarted while the rest of the node goes on? Then it knows what to do with what it has written to
+    /// tables before ([`Change::RestartAlone`]).
+    fn restarts_alone(&self) -> bool {
+        false
     }
 
     /// Does it speak on a port? What it listens to and comes by another port reaches nobody.

@@ -28,7 +28,7 @@ base::table! {
         flow: Option<&'a str>,
         /// When it ends by itself; absent if it lasts.
         until_s: Option<Time> = "s",
-        /// How much of it, such as `10 %` of frames for `loss`, `5 ms` for `delay`, `1 Mbit/s` for `rate`, and the bit
+        /// The protocol that restarts alone, or how much of it, such as `10 %` of frames for `loss`, `5 ms` for `delay`, `1 Mbit/s` for `rate`, and the bit
         /// error rate for `corruption`; absent where there is nothing to say.
         value: Option<&'a str>,
     }

@@ -1,11 +1,13 @@
 //! What a user does to a running network.
 
 use super::Network;
+use super::actions::{Action, Target};
 use super::error::NetworkError;
 use super::problem::RunProblem;
 use super::spec::problem::NetworkProblem;
 use base::diagnostic::Diagnostic;
-use base::{Command, LinkId, NodeId, PortId, Time};
+use base::{Command, LinkId, NodeId, PortId, ProtocolId, Span, Time};
+use control::Protocol;
 use core::net::IpAddr;
 use engine::{Fault, FaultKind};
 use node::Peer;
@@ -62,6 +64,28 @@ impl Network {
         let link = self.link_id(link)?;
         let kind = if up { FaultKind::LinkUp { link } } else { FaultKind::LinkDown { link } };
         self.fault(Fault::new(self.now(), kind))
+    }
+
+    /// Restarts one protocol of a router now: it is silent for a time, and packets go by what it had written.
+    pub fn restart_protocol(
+        &mut self,
+        node: usize,
+        protocol: &str,
+        down_for: Span,
+    ) -> Result<(), NetworkError> {
+        self.check_local(node)?;
+        let speaker = |id| self.router(node).and_then(|router| router.control().speaker(id));
+        let can = |id: &ProtocolId| speaker(*id).is_some_and(Protocol::restarts_alone);
+        let Some(id) = protocol.parse().ok().filter(can) else {
+            let (node, protocol) = (self.node_name(node).into(), protocol.into());
+            return Err(Diagnostic::new(RunProblem::NotAlone { node, protocol }).into());
+        };
+        let command = Command::RestartProtocol { protocol: id, down_for };
+        let (at, target) = (self.now(), Target::Node(node));
+        self.world.command(at, NodeId(node as u32), command)?;
+        let until = Some(at + down_for);
+        self.note(Action { until, value: Some(protocol.into()), ..Action::new(at, "restart", target) });
+        Ok(())
     }
 
     /// Sends an ICMP echo request from a router or a host; answers come as events.

@@ -236,6 +236,8 @@ base::problems! {
         TableOfNone { table: String, node: String } is Conflict, "table-of-none", "table '{table}': '{node}' is no router and has none";
         /// A table that can't be written down.
         TableFailed { table: String, error: String } is Failed, "table-failed", "table '{table}': {error}";
+        /// A protocol that is not there, or not without the rest of the node.
+        NotAlone { node: String, protocol: String } is Conflict, "restart-not-alone", "'{node}' speaks no '{protocol}' that can be restarted alone: LDP can ('ldp')";
         /// A port that nobody outside may use.
         NoRawPort { node: String } is Conflict, "no-raw-port", "'{node}' is not a raw port";
         /// A recording that begins too late.

@@ -179,6 +179,11 @@ impl PyNetwork {
         self.inner().fault(fault).map_err(network)
     }
 
+    /// Restarts one protocol of a router, down for so many picoseconds.
+    fn restart_protocol(&mut self, node: usize, protocol: &str, down_ps: i64) -> PyResult<()> {
+        self.inner().restart_protocol(node, protocol, base::Span(down_ps)).map_err(network)
+    }
+
     fn heal_all(&mut self) -> PyResult<()> {
         self.inner().heal_all().map_err(network)
     }

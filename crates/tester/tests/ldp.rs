@@ -205,6 +205,38 @@ fn a_router_that_restarts_comes_back() {
     assert_eq!(walk(&mut network).len(), 20);
 }
 
+/// LDP of one router restarts, and is silent for longer than its Hellos hold: with graceful restart every packet has a
+/// label all the time (RFC 3478), and all labels are what they were.
+#[test]
+fn labels_outlive_a_restart_of_ldp_alone() {
+    for is_graceful in [true, false] {
+        let mut settings = quick();
+        settings["graceful_restart"] = json!(is_graceful);
+        let mut network = network(&square(&with_ospf(&settings)));
+        network.run_until(Time(20 * S)).expect("a run");
+        let before = bindings(&mut network);
+        network.restart_protocol(1, "ldp", Span::from_secs(8)).expect("a restart");
+        let (with, all, bytes) = labelled(&mut network, 1, 45 * S);
+        assert!(all > 24_000, "{all}");
+        assert_eq!(with == all, is_graceful, "{with} of {all}");
+        agreeable(&bytes);
+        assert_eq!(count(&mut network, "ldp_sessions", "state", "operational"), 10);
+        assert_eq!((walk(&mut network).len(), lost(&mut network)), (20, 0));
+        if is_graceful {
+            assert_eq!(bindings(&mut network), before);
+        }
+        // Everything is confirmed, and the restart is over after two minutes.
+        network.run_until(Time(200 * S)).expect("a run");
+        let table = network.table_json("ldp_stale", None).expect("a table");
+        assert_eq!(column(&table, "kept").len(), 0, "{table}");
+        assert_eq!(walk(&mut network).len(), 20);
+    }
+    let mut network = network(&square(&with_ospf(&quick())));
+    let said = network.restart_protocol(1, "ospf", Span::from_secs(1)).expect_err("OSPF alone");
+    let expected = "'b' speaks no 'ospf' that can be restarted alone: LDP can ('ldp')";
+    assert_eq!(said.to_string(), expected);
+}
+
 #[test]
 fn no_label_is_leaked() {
     let mut loopbacks = quick();

@@ -86,9 +86,15 @@ class Acting:
         """Take all faults away: links can be used again, nodes are up."""
         self.faults.heal()
 
-    def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
-        """Restart a node now: it forgets everything and is silent for a time; its links stay up."""
-        self.faults.restart(node, down)
+    def restart(
+        self, node: Node | str, down: Quantity = "1 s", *, protocol: str | None = None
+    ) -> None:
+        """Restart a node now: it forgets everything and is silent for a time; its links stay up.
+
+        With `protocol` only that one of a router restarts, while packets go by what it had written: ``"ldp"``
+        can.
+        """
+        self.faults.restart(node, down, protocol)
 
     def actions(self) -> pl.DataFrame:
         """What was done to the network so far, by a schedule or by calls: a row for each action.

@@ -85,9 +85,14 @@ class Faults:
         with core.translated():
             self._engine.start().heal_all()
 
-    def restart(self, node: Node | str, down: Quantity) -> None:
+    def restart(self, node: Node | str, down: Quantity, protocol: str | None) -> None:
         """See `twinplane.Network.restart`."""
         down_for = units.span_ps(down, "down")
+        if protocol is not None:
+            running = self._engine.start()
+            with core.translated():
+                running.restart_protocol(self._draft.node(node).index, protocol, down_for)
+            return
         self._now({"fault": "node-restart", "node": self._draft.node(node).index, "down_for": down_for})
 
     def _node(self, a: Node | str | Link, b: Node | str | None) -> int | None:

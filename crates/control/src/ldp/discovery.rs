@@ -4,7 +4,7 @@
 use super::said::key_of;
 use super::session::{Session, SessionState, SessionStep};
 use super::sync::CAPABILITIES;
-use super::{Config, Event, INITIALIZATION, Ldp};
+use super::{Event, INITIALIZATION, Ldp};
 use crate::machine::State;
 use crate::protocol::{Context, IpArrival, Message, Output, Over};
 use crate::services::Services;
@@ -206,7 +206,9 @@ impl Ldp {
     pub(super) fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         self.adjacencies.remove(&key);
         self.is_watch_due = true;
-        self.update_links(now, context, key.1);
+        if self.is_heard(key.1) || !self.is_kept(key.1) {
+            self.update_links(now, context, key.1);
+        }
         self.part_from(now, context, key.1);
     }
 
@@ -246,11 +248,12 @@ impl Ldp {
 
     /// This router's connection is there: it says how it wants the session.
     pub(super) fn connected(&mut self, now: Time, id: SessionId) {
+        let Some(peer) = self.sessions.get(&id).and_then(|session| session.peer) else { return };
+        let initialization = self.initialization(now, peer);
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.step(now, SessionStep::Connected);
         session.expires = now + INITIALIZATION;
-        let Some(peer) = session.peer else { return };
-        session.say(initialization(&self.config, peer));
+        session.say(initialization);
         session.step(now, SessionStep::InitSent);
     }
 
@@ -323,27 +326,31 @@ impl Ldp {
             }
         }
         if let Some(peer) = session.peer.filter(|_| was_operational) {
-            self.labels.end(now, context.services, key_of(peer));
+            match self.keeps_for(&session) {
+                Some(time) => self.keep(now, context, peer, time),
+                None => self.labels.end(now, context.services, key_of(peer)),
+            }
         }
     }
-}
 
-/// How this router wants a session (RFC 5036, 3.5.3).
-pub(super) fn initialization(config: &Config, receiver: LdpId) -> Body {
-    Body::Initialization(Initialization {
-        version: VERSION,
-        keepalive_s: config.keepalive_s,
-        on_demand: config.advertise == LabelAdvertisement::OnDemand,
-        loop_detection: config.loop_detection,
-        // RFC 5036, 3.5.3: zero without loop detection.
-        path_limit: if config.loop_detection { config.hops_max } else { 0 },
-        max_pdu: DEFAULT_MAX_PDU,
-        receiver,
-        atm: None,
-        frame_relay: None,
-        restart: None,
-        capabilities: CAPABILITIES,
-    })
+    /// How this router wants a session (RFC 5036, 3.5.3).
+    pub(super) fn initialization(&self, now: Time, receiver: LdpId) -> Body {
+        let config = &self.config;
+        Body::Initialization(Initialization {
+            version: VERSION,
+            keepalive_s: config.keepalive_s,
+            on_demand: config.advertise == LabelAdvertisement::OnDemand,
+            loop_detection: config.loop_detection,
+            // RFC 5036, 3.5.3: zero without loop detection.
+            path_limit: if config.loop_detection { config.hops_max } else { 0 },
+            max_pdu: DEFAULT_MAX_PDU,
+            receiver,
+            atm: None,
+            frame_relay: None,
+            restart: self.ft_session(now, receiver),
+            capabilities: CAPABILITIES,
+        })
+    }
 }
 
 impl Session {

@@ -3,6 +3,7 @@
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
 //! - `extended`: the same with routers further away (2.4.2); `sync`: when a link has all labels (RFC 5443, 5919)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
+//! - `restart`: forwarding goes on while a neighbour restarts, or LDP here (RFC 3478)
 //! - `liveness`: those that are heard are watched (RFC 5882)
 //! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
 //!   [`distribution`](crate::services::distribution) to know (A)
@@ -14,6 +15,7 @@ mod discovery;
 mod extended;
 mod liveness;
 mod receive;
+mod restart;
 mod said;
 pub mod section;
 pub mod session;
@@ -35,6 +37,7 @@ use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use discovery::{Adjacency, Peer};
+use restart::Graceful;
 use serde::Serialize;
 use session::{Session, SessionState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -119,6 +122,8 @@ pub struct Config {
     pub gtsm: bool,
     /// The ports that it speaks on.
     pub ports: BTreeSet<PortId>,
+    /// Does forwarding go on while LDP restarts, here or at a neighbour (RFC 3478)?
+    pub graceful: Option<Graceful>,
     /// Have those watched that are heard (RFC 5882), and how closely.
     pub bfd: Option<Pace>,
     /// Have LSPs watched that begin here (RFC 5884), and how closely.
@@ -161,6 +166,12 @@ pub struct Ldp {
     peers: BTreeMap<LdpId, Peer>,
     sessions: BTreeMap<SessionId, Session>,
     labels: Distribution,
+    /// Entries from before a restart that are not confirmed by then go (RFC 3478, 3.1).
+    holding_until: Option<Time>,
+    /// Labels of neighbours that seem to restart go then, if they were not given again (RFC 3478, 3.3).
+    stale_until: BTreeMap<LdpId, Time>,
+    /// Neighbours that have had a session since the node or LDP has started.
+    met: BTreeSet<LdpId>,
     /// Hellos that were malformed or of nobody who is meant.
     pub(crate) ignored: u64,
     hellos: u32,
@@ -196,6 +207,9 @@ impl Ldp {
             reach_due: Time::ZERO,
             peers: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            holding_until: None,
+            stale_until: BTreeMap::new(),
+            met: BTreeSet::new(),
             ignored: 0,
             hellos: 0,
             is_started: false,
@@ -270,6 +284,10 @@ impl Protocol for Ldp {
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 
+    fn restarts_alone(&self) -> bool {
+        true
+    }
+
     fn speaks_on(&self, port: PortId) -> bool {
         self.config.ports.contains(&port)
     }
@@ -338,6 +356,7 @@ impl Protocol for Ldp {
         self.reach_out(now, context);
         self.session_timers(now, context);
         self.complete_due(now);
+        self.restarts_due(now, context);
         self.labels.retry(now, context.services);
         self.settle(now, context);
         self.watch(context);
@@ -356,6 +375,9 @@ impl Protocol for Ldp {
         if *change == Change::Restart {
             *self = Ldp::new(self.router_id, self.config.clone());
             return;
+        }
+        if *change == Change::RestartAlone {
+            return self.begin_anew(now);
         }
         if !self.is_started {
             return;
@@ -393,7 +415,8 @@ impl Protocol for Ldp {
         let sessions = self.sessions.values().map(|one| one.expires.min(one.speak)).min();
         let (retry, far) = (self.labels.poll_timeout(), self.reach_timeout());
         let complete = self.complete_timeout();
-        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete]);
+        let kept = self.restarts_timeout();
+        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete, kept]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

@@ -1,6 +1,5 @@
 //! What comes by sessions, and what is answered (RFC 5036, 2.5.3 and 3.5).
 
-use super::discovery::initialization;
 use super::said::key_of;
 use super::session::{SessionState, SessionStep};
 use super::{Event, Ldp};
@@ -170,6 +169,7 @@ impl Ldp {
         wanted: &Initialization,
     ) -> Result<(), Status> {
         let (own, is_heard) = (self.id(), self.is_heard(from));
+        let initialization = self.initialization(now, from);
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         session.was_refused = true;
         if !is_heard || wanted.receiver != own {
@@ -190,12 +190,14 @@ impl Ldp {
         session.keepalive = Span::from_secs(i64::from(keepalive));
         session.expires = now + session.keepalive;
         if session.state == SessionState::Initialized {
-            session.say(initialization(&self.config, from));
+            session.say(initialization);
         }
         // RFC 5036, 3.5.3: on demand only if both say so, on links that are neither ATM nor Frame Relay.
         session.on_demand = wanted.on_demand && self.config.advertise == LabelAdvertisement::OnDemand;
         // RFC 5561, 6: what stands in an Initialization message is there, whatever its state says.
         session.capabilities = wanted.capabilities.in_initialization();
+        // RFC 3478, 2: without the L flag it is another mechanism.
+        session.restart = wanted.restart.filter(|restart| restart.learns);
         session.say(Body::KeepAlive);
         session.step(now, SessionStep::InitAccepted);
         // The other end has begun anew: what there was before it has forgotten.
@@ -221,6 +223,7 @@ impl Ldp {
         let (key, on_demand) = (key_of(peer), session.on_demand);
         self.event(Event::LdpSessionUp { router_id: peer.router });
         let ports = self.ports_of(peer);
+        self.resume(now, context, id, peer);
         self.labels.begin(now, context.services, key, on_demand, ports);
         self.await_labels(now, id);
     }

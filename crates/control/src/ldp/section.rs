@@ -1,5 +1,6 @@
 //! What users write of LDP at a router.
 
+use super::restart::Graceful;
 use super::{Config, Ldp};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
@@ -10,6 +11,9 @@ use base::diagnostic::{At, Diagnostic};
 use base::{ProtocolId, Span};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
+
+/// How long labels and entries are kept over a restart if nothing is said: the usual two minutes.
+const RESTART_TIME: Span = Span::from_secs(120);
 
 base::problems! {
     /// Problems of the settings of LDP.
@@ -22,6 +26,8 @@ base::problems! {
         PasswordLength { bytes: String } is OutOfRange, "ldp-password-length", "the password has {bytes} bytes: 1 to 80 are possible (RFC 2385, 4.5)";
         /// A neighbour that is lost before its next Hello.
         HoldTooShort { hold: String, hello: String } is Conflict, "ldp-hold-too-short", "hold_time={hold} has to be above hello_interval={hello}";
+        /// Times without what they are for.
+        RestartTimesAlone { key: String } is Conflict, "ldp-restart-time-alone", "{key} is used only with graceful_restart=true";
     }
 }
 
@@ -66,6 +72,16 @@ base::record! {
         /// Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose
         /// packets would go by another router never comes to be then.
         pub gtsm: bool = true;
+        /// Go on forwarding while LDP restarts, here or at a neighbour that can do so, too (RFC 3478).
+        pub graceful_restart: bool = false;
+        /// Neighbours are asked to keep labels of this router for so long after they have lost the session; above zero.
+        pub reconnect_time: Span = RESTART_TIME, in 1_000_000_000..=4_294_967_295_000_000_000;
+        /// Entries from before a restart of LDP stay for so long, if nobody confirms them earlier.
+        pub forwarding_hold_time: Span = RESTART_TIME, in 1_000_000_000..=4_294_967_295_000_000_000;
+        /// Labels of a neighbour are kept for so long at most after its session was lost.
+        pub neighbor_liveness_time: Span = RESTART_TIME, in 1_000_000_000..=4_294_967_295_000_000_000;
+        /// Labels of a neighbour that is back are kept for so long at most, if it does not give them again.
+        pub recovery_time_max: Span = RESTART_TIME, in 1_000_000_000..=4_294_967_295_000_000_000;
         /// Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone
         /// at once.
         pub bfd: WatchSpec, absent "false";
@@ -96,6 +112,11 @@ impl Default for LdpSpec {
             igp_sync_delay: Span::from_secs(10),
             password: None,
             gtsm: true,
+            graceful_restart: false,
+            reconnect_time: RESTART_TIME,
+            forwarding_hold_time: RESTART_TIME,
+            neighbor_liveness_time: RESTART_TIME,
+            recovery_time_max: RESTART_TIME,
             bfd: WatchSpec::default(),
             lsp_bfd: WatchSpec::default(),
         }
@@ -140,6 +161,17 @@ impl LdpSpec {
         if self.igp_sync && self.gtsm {
             return Err(Diagnostic::new(LdpProblem::SyncWithGtsm {}).at("igp_sync").on_key());
         }
+        let times = [
+            ("reconnect_time", self.reconnect_time),
+            ("forwarding_hold_time", self.forwarding_hold_time),
+            ("neighbor_liveness_time", self.neighbor_liveness_time),
+            ("recovery_time_max", self.recovery_time_max),
+        ];
+        let told = times.iter().find(|(_, time)| !self.graceful_restart && *time != RESTART_TIME);
+        if let Some((key, _)) = told {
+            let problem = LdpProblem::RestartTimesAlone { key: (*key).into() };
+            return Err(Diagnostic::new(problem).at(*key).on_key());
+        }
         if self.hold_time <= self.hello_interval {
             let (hold, hello) = (shown(self.hold_time), shown(self.hello_interval));
             return Err(Diagnostic::new(LdpProblem::HoldTooShort { hold, hello }).at("hold_time").on_key());
@@ -174,6 +206,12 @@ impl Setup for LdpSpec {
             igp_sync_delay: self.igp_sync_delay,
             key: self.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
             gtsm: self.gtsm,
+            graceful: self.graceful_restart.then_some(Graceful {
+                reconnect: self.reconnect_time,
+                hold: self.forwarding_hold_time,
+                liveness: self.neighbor_liveness_time,
+                recovery_max: self.recovery_time_max,
+            }),
             bfd: self.bfd.0,
             lsp_bfd: self.lsp_bfd.0,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),

@@ -4,7 +4,7 @@ use crate::machine;
 use crate::services::sessions::SessionId;
 use base::{Span, Time};
 use core::net::Ipv4Addr;
-use wire::ldp::{Body, Capabilities, LdpId, Message};
+use wire::ldp::{Body, Capabilities, FtSession, LdpId, Message};
 
 machine! {
     /// The table of RFC 5036, 2.5.4. There every message in a state that does not expect it leads to an end.
@@ -96,6 +96,8 @@ pub struct Session {
     pub max_pdu: u16,
     /// Are labels told only to who asks, at both ends (RFC 5036, 3.5.3)?
     pub on_demand: bool,
+    /// What the other router does when it restarts (RFC 3478); absent if nothing.
+    pub restart: Option<FtSession>,
     /// What the other router can do.
     pub capabilities: Capabilities,
     /// Has it told all its labels (RFC 5919)?
@@ -123,6 +125,7 @@ impl Session {
             speak: Time::MAX,
             max_pdu: wire::ldp::DEFAULT_MAX_PDU,
             on_demand: false,
+            restart: None,
             capabilities: Capabilities::default(),
             is_complete: false,
             complete_at: Time::MAX,

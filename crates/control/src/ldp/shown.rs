@@ -1,6 +1,7 @@
 //! What LDP knows, as tables.
 
 use super::Ldp;
+use super::said::key_of;
 use super::session::Session;
 use crate::services::distribution::{Binding, Peer};
 use base::plane::Prefix;
@@ -14,6 +15,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Ldp, LdpSessionRow<'static>>(),
     View::of::<Ldp, LdpBindingRow<'static>>(),
     View::of::<Ldp, LdpGivenRow<'static>>(),
+    View::of::<Ldp, LdpStaleRow<'static>>(),
 ];
 
 base::table! {
@@ -103,6 +105,33 @@ base::table! {
         label: Label,
         /// Do packets leave with it?
         is_used: bool,
+    }
+}
+
+base::table! {
+    /// Labels and entries that are kept over a restart of LDP (RFC 3478), as long as they are not confirmed.
+    pub struct LdpStaleRow<'a> in "ldp_stale" key ["node", "router_id"] {
+        /// The router that keeps them.
+        node: &'a str,
+        /// The neighbour that has given the labels; absent where LDP of the router itself has restarted, and its own
+        /// entries are kept.
+        router_id: Option<Ipv4Addr>,
+        /// How many labels, or prefixes with entries.
+        kept: usize = "labels",
+        /// They go then.
+        until_s: Time = "s",
+    }
+}
+
+impl RowsOf<Ldp> for LdpStaleRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        if let Some(until_s) = ldp.holding_until {
+            to.push(LdpStaleRow { node, router_id: None, kept: ldp.labels().stale(), until_s });
+        }
+        for (id, until) in &ldp.stale_until {
+            let (router_id, kept) = (Some(id.router), ldp.labels().stale_of(key_of(*id)));
+            to.push(LdpStaleRow { node, router_id, kept, until_s: *until });
+        }
     }
 }
 

@@ -17,6 +17,10 @@ const END_OF_LIB: Span = Span::from_secs(60);
 impl Ldp {
     /// Are all labels of all routers known that are heard by a port, and is there one?
     fn is_synchronised(&self, port: PortId) -> bool {
+        // Forwarding goes on while LDP restarts (RFC 3478), so that nothing has to be avoided.
+        if self.holding_until.is_some() || self.labels.away().values().any(|one| one.ports.contains(&port)) {
+            return true;
+        }
         let mut all = self.adjacencies.keys().filter(|(at, _)| *at == port).map(|(_, id)| *id).peekable();
         let is_ready = |session: &Session| session.is_operational() && session.is_complete;
         all.peek().is_some()
@@ -54,9 +58,12 @@ impl Ldp {
     }
 
     /// The neighbour has told all labels.
-    pub(super) fn is_complete(&mut self, _: Time, _: &mut Context<'_>, id: SessionId) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.is_complete = true;
+    pub(super) fn is_complete(&mut self, now: Time, context: &mut Context<'_>, id: SessionId) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.is_complete = true;
+        if let Some(peer) = session.peer.filter(|_| session.is_operational()) {
+            // RFC 5919, 5.2: what it has not given again by now is gone.
+            self.drop_stale(now, context, peer);
         }
     }
 

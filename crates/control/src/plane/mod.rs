@@ -1,11 +1,13 @@
 //! The control plane of a node: its services, its protocols, and the control processor in front of them.
 //!
 //! - `listeners`: who listens to what; `sessions`: what TCP brings; `output`: what is to be done next
+//! - `restarts`: the node restarts, or one protocol does
 //! - `look`: what tables and tests look at
 
 mod listeners;
 mod look;
 mod output;
+mod restarts;
 mod sessions;
 
 pub use output::Output;
@@ -89,6 +91,8 @@ struct Speaker {
     /// By kind of message; empty if none costs anything.
     costs: Vec<Cost>,
     messages: Messages,
+    /// It restarts alone, and is back at this time.
+    down_until: Option<Time>,
 }
 
 /// The control plane of a node: an array of protocols and what they share.
@@ -125,7 +129,13 @@ impl ControlPlane {
             if costs.iter().all(|cost| *cost == Cost::default()) {
                 costs.clear();
             }
-            Speaker { topics: protocol.subscribes(), protocol, costs, messages: Messages::default() }
+            Speaker {
+                topics: protocol.subscribes(),
+                protocol,
+                costs,
+                messages: Messages::default(),
+                down_until: None,
+            }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
         let (mut listeners, mut groups) = (Listeners::default(), BTreeSet::new());
@@ -184,7 +194,7 @@ impl ControlPlane {
         let message = frame.get(start..end).unwrap_or_default();
         let kind = speaker.count(now, arrival.port(), Direction::Received, message);
         let waiting = Waiting { owner, kind, from: From::Packet(arrival), frame, start, end };
-        if !speaker.protocol.speaks_on(arrival.port()) {
+        if speaker.down_until.is_some() || !speaker.protocol.speaks_on(arrival.port()) {
             self.unheard.count(Unheard::NotSpoken);
             return Offered::NotSpoken;
         }
@@ -219,14 +229,16 @@ impl ControlPlane {
 
     fn call(&mut self, owner: Owner, what: impl FnOnce(&mut dyn Protocol, &mut Context<'_>)) {
         self.quiet = false;
-        if let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) {
+        let speaker = self.speakers.get_mut(usize::from(owner.0));
+        if let Some(speaker) = speaker.filter(|speaker| speaker.down_until.is_none()) {
             what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
         }
     }
 
     fn each(&mut self, mut what: impl FnMut(&mut dyn Protocol, &mut Context<'_>)) {
         self.quiet = false;
-        for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
+        let all = (0u8..).map(Owner).zip(&mut self.speakers);
+        for (owner, speaker) in all.filter(|(_, speaker)| speaker.down_until.is_none()) {
             what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
         }
     }
@@ -234,6 +246,7 @@ impl ControlPlane {
     /// Lets the protocols do what is due. The control processor is served apart from it.
     pub fn handle_timeout(&mut self, now: Time) {
         self.services.sessions.handle_timeout(now);
+        self.end_restarts(now);
         self.each(|protocol, context| {
             if protocol.poll_timeout().is_some_and(|due| due <= now) {
                 protocol.handle_timeout(now, context);
@@ -346,7 +359,7 @@ impl ControlPlane {
             }
             for (topic, change) in changes {
                 for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
-                    if speaker.topics.contains(&topic) {
+                    if speaker.topics.contains(&topic) && speaker.down_until.is_none() {
                         let mut context = Context { services: &mut self.services, owner };
                         speaker.protocol.handle_change(now, &mut context, &change);
                     }
@@ -398,20 +411,6 @@ impl ControlPlane {
         self.tell_changes(now);
     }
 
-    /// The node restarts: what waits and what was learnt is lost, and each protocol begins anew with what was
-    /// configured. All routes are written again.
-    pub fn restart(&mut self, now: Time) {
-        self.quiet = false;
-        self.processor.clear();
-        self.services.restart();
-        let Services { rib, rib6, bindings, .. } = &mut *self.services;
-        rib.forget_changes();
-        rib6.forget_changes();
-        self.routes.again(rib, rib6, bindings);
-        self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
-        self.tell_changes(now);
-    }
-
     /// Takes the driver's answer to a batch of table writes.
     pub fn handle_ack(&mut self, now: Time, mut ack: Ack) {
         let owner = Owner((ack.transaction.0 >> OWNER_SHIFT) as u8);
@@ -430,7 +429,7 @@ impl ControlPlane {
     /// When to call [`ControlPlane::handle_timeout`] or [`ControlPlane::serve`]: never later than the next thing due.
     pub fn poll_timeout(&self) -> Option<Time> {
         let own = Time::earliest([self.processor.next(), self.services.sessions.poll_timeout()]);
-        self.speakers.iter().fold(own, |due, speaker| Time::earliest([due, speaker.protocol.poll_timeout()]))
+        self.speakers.iter().fold(own, |due, speaker| Time::earliest([due, speaker.poll_timeout()]))
     }
 }
 
@@ -461,6 +460,10 @@ fn write_family<P: RoutePrefix>(
 }
 
 impl Speaker {
+    fn poll_timeout(&self) -> Option<Time> {
+        self.down_until.or_else(|| self.protocol.poll_timeout())
+    }
+
     fn protocol_mut(&mut self) -> &mut dyn Protocol {
         &mut *self.protocol
     }

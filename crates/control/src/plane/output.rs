@@ -71,6 +71,10 @@ impl ControlPlane {
         let mut place = 0;
         while let Some(speaker) = self.speakers.get_mut(place) {
             let owner = Owner(place as u8);
+            if speaker.down_until.is_some() {
+                place += 1;
+                continue;
+            }
             return Some(match speaker.protocol.poll_output() {
                 None => {
                     place += 1;
@@ -115,6 +119,10 @@ impl ControlPlane {
     pub fn answer(&mut self, now: Time, owner: Owner, inquiry: &Inquiry, labels: Vec<LabelUse>) {
         let of = |fec| {
             self.speakers.iter().find_map(|speaker| {
+                // One that restarts knows nothing.
+                if speaker.down_until.is_some() {
+                    return None;
+                }
                 let mut mapping = speaker.protocol.mapping(&self.services, fec)?;
                 mapping.is_spoken = inquiry.port.is_none_or(|port| speaker.protocol.speaks_on(port));
                 Some(mapping)

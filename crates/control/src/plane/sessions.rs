@@ -65,7 +65,8 @@ impl ControlPlane {
         self.quiet = false;
         let speakers = &self.speakers;
         let heard = self.services.sessions.segment(now, segment, |owner, local, remote| {
-            speakers.get(usize::from(owner.0)).and_then(|speaker| speaker.protocol.accepts(local, remote))
+            let speaker = speakers.get(usize::from(owner.0)).filter(|speaker| speaker.down_until.is_none());
+            speaker.and_then(|speaker| speaker.protocol.accepts(local, remote))
         });
         self.offer_received(now);
         heard

@@ -68,9 +68,7 @@ impl Link {
         let before = self.state;
         self.state = before.next(event).unwrap_or(before);
         match (before, self.state) {
-            (LinkState::Up, LinkState::Down) => {
-                (self.outages, self.down_at) = (self.outages + 1, Some(now))
-            }
+            (LinkState::Up, LinkState::Down) => (self.outages, self.down_at) = (self.outages + 1, Some(now)),
             (LinkState::Down | LinkState::Unheard, LinkState::Up) => self.up_at = Some(now),
             _ => {}
         }

@@ -489,6 +489,9 @@ impl Device for Router {
                 self.control.set_static6(now, prefix, None);
             }
             Command::Restart => self.restart(now),
+            Command::RestartProtocol { protocol, down_for } => {
+                self.control.restart_protocol(now, protocol, down_for);
+            }
             Command::Probe { to: IpAddr::V4(to), ttl, sequence } => self.send_echo(now, to, ttl, sequence),
             Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
             Command::LabelFault { label, out } => self.corrupt(now, label, out),

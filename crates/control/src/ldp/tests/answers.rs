@@ -23,8 +23,8 @@ pub(super) struct Bench {
     session: SessionId,
     pub(super) now: Time,
     /// What was sent by the session since it was last looked at.
-    said: Vec<Body>,
-    ops: Vec<TableOp>,
+    pub(super) said: Vec<Body>,
+    pub(super) ops: Vec<TableOp>,
     is_closed: bool,
 }
 
@@ -68,6 +68,7 @@ impl Bench {
             igp_sync_delay: Span::ZERO,
             key: None,
             gtsm: true,
+            graceful: None,
             ports: [PortId(0)].into(),
             bfd: None,
             lsp_bfd: None,
@@ -132,7 +133,7 @@ impl Bench {
         }
     }
 
-    fn event(&mut self, event: SessionEvent<'_>) {
+    pub(super) fn event(&mut self, event: SessionEvent<'_>) {
         let session = self.session;
         self.call(|ldp, now, context| ldp.handle_session(now, context, session, event));
     }

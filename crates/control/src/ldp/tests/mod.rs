@@ -33,3 +33,4 @@ Operational --Ended--> NonExistent";
 
 mod answers;
 mod extensions;
+mod restarts;

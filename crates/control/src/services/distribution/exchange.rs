@@ -75,14 +75,19 @@ impl Distribution {
         }
         // LMp.9 to LMp.10a: a neighbour has one label for a prefix, since ways are merged here.
         if let Some(before) = before.filter(|before| *before != label) {
+            // RFC 3478, 3.3: one from before the session is just replaced, as nobody waits for its release.
+            let is_stale = peer.stale.contains(&prefix);
             peer.forget(prefix);
-            self.say(key, Say::Release { prefix, label: before, is_loop: false });
+            if !is_stale {
+                self.say(key, Say::Release { prefix, label: before, is_loop: false });
+            }
         }
         let Some(peer) = self.peers.get_mut(&key) else { return };
         if is_kept {
             // LMp.13 to LMp.16
             peer.retries.remove(&prefix);
             peer.let_go.remove(&prefix);
+            peer.stale.remove(&prefix);
             peer.given.insert(prefix, label);
             match attributes == Attributes::default() {
                 true => peer.attributes.remove(&prefix),

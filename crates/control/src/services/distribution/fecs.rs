@@ -90,6 +90,13 @@ struct Ways {
     by: Vec<PeerKey>,
 }
 
+impl Ways {
+    /// Has a neighbour given each of the labels?
+    fn is_given(&self) -> bool {
+        !self.used.is_empty() && self.used.len() == self.by.len()
+    }
+}
+
 impl Distribution {
     fn binder(&self) -> Binder {
         Binder { preference: self.settings.preference, owner: self.settings.owner, rank: 0 }
@@ -130,13 +137,13 @@ impl Distribution {
         let mut ways = Ways::default();
         for hop in hops.iter().take(MEMBERS_MAX) {
             let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = *hop else { continue };
-            let at = self.peers.iter().find(|(_, peer)| peer.is_at(hop));
-            let Some((key, label)) = at.and_then(|(key, peer)| Some((*key, *peer.given.get(&prefix)?)))
-            else {
-                continue;
-            };
-            ways.used.push((port, gateway, label));
-            ways.by.push(key);
+            let at = self.peers.iter().chain(&self.away).find(|(_, peer)| peer.is_at(hop));
+            if let Some((key, label)) = at.and_then(|(key, peer)| Some((*key, *peer.given.get(&prefix)?))) {
+                ways.used.push((port, gateway, label));
+                ways.by.push(key);
+            } else if let Some(label) = self.preserved(prefix, port, gateway) {
+                ways.used.push((port, gateway, label));
+            }
         }
         ways
     }
@@ -171,6 +178,7 @@ impl Distribution {
         let is_here = hops.iter().any(is_here);
         let is_egress = self.is_egress(&hops);
         let ways = if is_here { Ways::default() } else { self.ways(prefix, &hops) };
+        let is_confirmed = self.confirm(prefix, is_egress || ways.is_given());
         let known = self.fecs.get(&prefix);
         let before = known.and_then(|known| known.binding);
         // RFC 5036, 2.6.1.2: a label is given first when the next router has given one. It is taken back with that one
@@ -199,7 +207,7 @@ impl Distribution {
         let attributes = self.mapping_attributes(prefix, is_egress, &ways.by);
         let known = self.fecs.entry(prefix).or_default();
         let is_new = (known.binding != binding && binding == Some(Binding::Here))
-            || (known.binding == binding && known.attributes != attributes);
+            || (known.binding == binding && (known.attributes != attributes || is_confirmed));
         self.is_moved |= known.used != ways.used;
         (known.binding, known.attributes, known.used) = (binding, attributes, ways.used);
         self.write(services, prefix);
@@ -210,6 +218,9 @@ impl Distribution {
         self.sweep(prefix);
         if !is_here {
             self.ask(prefix, &hops, cause);
+        }
+        if is_confirmed && self.stale.is_empty() {
+            self.complete();
         }
     }
 
@@ -281,6 +292,7 @@ impl Distribution {
     fn drop_prefix(&mut self, _: Time, services: &mut Services, prefix: Prefix) {
         self.refuse_all(prefix, Refusal::NoRoute);
         self.lacking.remove(&prefix);
+        self.stale.remove(&prefix);
         for peer in self.peers.values_mut() {
             peer.declined.remove(&prefix);
             peer.retries.remove(&prefix);
@@ -333,10 +345,7 @@ impl Distribution {
     pub fn written(&mut self, now: Time, services: &mut Services, ack: &Ack) {
         let Some(waiting) = self.waiting.remove(&ack.transaction.0) else { return };
         self.refused += ack.failed.len() as u64;
-        let is_freed = !waiting.free.is_empty();
-        for label in waiting.free {
-            services.labels.release(LabelSpace::Platform, self.settings.owner, label);
-        }
+        let is_freed = self.release(now, services, waiting.free);
         let failed = |place: u32| ack.failed.iter().any(|(of, _)| *of == place);
         for (place, prefix, of) in waiting.tell {
             let binding = self.fecs.get_mut(&prefix).and_then(|known| known.binding.as_mut());
@@ -356,9 +365,12 @@ impl Distribution {
 
     /// Says that all labels have been told to whom that was not said yet, once no entry is waited for (RFC 5919, 4).
     pub(super) fn complete(&mut self) {
+        if self.peers.values().all(|peer| peer.is_complete) {
+            return;
+        }
         let waits =
             |known: &KnownFec| matches!(known.binding, Some(Binding::Label { is_written: false, .. }));
-        if self.fecs.values().any(waits) {
+        if self.fecs.values().any(waits) || self.stale.iter().any(|prefix| self.awaits_next(*prefix)) {
             return;
         }
         for (key, peer) in self.peers.iter_mut().filter(|(_, peer)| !peer.is_complete) {
@@ -368,7 +380,7 @@ impl Distribution {
     }
 
     /// Labels are free again: who was refused one hears of it, and prefixes that lack one get it (RFC 5036, A.1.13).
-    fn labels_freed(&mut self, now: Time, services: &mut Services) {
+    pub(super) fn labels_freed(&mut self, now: Time, services: &mut Services) {
         for prefix in core::mem::take(&mut self.lacking) {
             self.update(now, services, prefix, Cause::Neighbor);
         }
@@ -383,7 +395,7 @@ impl Distribution {
     /// Tells the label of a prefix to all who are to have it, or to one of them (RFC 5036, 3.5.7.1). Whoever has asked
     /// is told with the number of the request.
     pub(super) fn tell(&mut self, prefix: Prefix, only: Option<PeerKey>) {
-        let Some(known) = self.fecs.get(&prefix) else { return };
+        let Some(known) = self.fecs.get(&prefix).filter(|_| !self.awaits_next(prefix)) else { return };
         let Some(label) = known.binding.and_then(Binding::told) else { return };
         let attributes = &known.attributes;
         for (key, peer) in self.peers.iter_mut().filter(|(key, _)| only.is_none_or(|only| only == **key)) {
@@ -402,7 +414,7 @@ impl Distribution {
 
     /// Answers requests for a prefix, if its label may be told.
     fn answer(&mut self, prefix: Prefix) {
-        let Some(known) = self.fecs.get(&prefix) else { return };
+        let Some(known) = self.fecs.get(&prefix).filter(|_| !self.awaits_next(prefix)) else { return };
         let Some(label) = known.binding.and_then(Binding::told) else { return };
         for (key, peer) in &mut self.peers {
             for one in peer.requests.extract_if(.., |one| one.prefix == prefix) {

@@ -43,7 +43,11 @@ impl Distribution {
             // RFC 5036, 2.8.2: the last router says 1, and no path.
             return Attributes { hops: is_on.then_some(1), path: None };
         }
-        let of = by.iter().filter_map(|key| self.peers.get(key)?.attributes.get(&prefix));
+        let says = |key: &PeerKey| self.known(*key).is_some_and(|peer| peer.attributes.contains_key(&prefix));
+        if !is_on && !by.iter().any(says) {
+            return Attributes::default();
+        }
+        let of = by.iter().filter_map(|key| self.known(*key)?.attributes.get(&prefix));
         let given: Vec<&Attributes> = of.collect();
         let counts: Vec<u8> = given.iter().filter_map(|one| one.hops).collect();
         // Of several ways the longest counts, and nobody knows it as long as one is unknown.

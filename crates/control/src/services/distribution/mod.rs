@@ -10,6 +10,7 @@
 //! - `asked`: what is bound to a prefix, for whoever tests LSPs
 //! - `watched`: LSPs whose end is not heard any more (RFC 5884)
 //! - `requests`: labels on demand (A.1.1, A.1.3, A.1.8 to A.1.13)
+//! - `restart`: labels and entries that outlive a session, or the speaker itself (RFC 3478)
 //! - `loops`: hop counts and path vectors (2.8)
 //!
 //! A label is told when its entry is in force. One that is taken back means "look at what is below" until all who were
@@ -21,6 +22,7 @@ mod fecs;
 mod loops;
 mod peer;
 mod requests;
+mod restart;
 #[cfg(test)]
 mod tests;
 mod watched;
@@ -31,7 +33,7 @@ pub use loops::Attributes;
 pub use peer::{Peer, PeerKey};
 
 use base::plane::{Batch, Prefix, TableOp, TransactionId};
-use base::{Label, PortId, ProtocolId, Time};
+use base::{Label, PortId, ProtocolId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -218,6 +220,14 @@ pub struct Distribution {
     /// Writes of tables, and what waits for them.
     writes: Waiting,
     waiting: BTreeMap<u64, Waiting>,
+    /// Neighbours without a session whose labels are kept, as they seem to restart (RFC 3478, 3.3).
+    away: BTreeMap<PeerKey, Peer>,
+    /// Prefixes whose entries are from before a restart of the speaker, and were not confirmed since (RFC 3478, 3.1).
+    stale: BTreeSet<Prefix>,
+    /// For so long a label that is free rests before it is used again (RFC 3478, 3.3).
+    rest: Span,
+    /// Labels that rest, and until when.
+    resting: VecDeque<(Time, Label)>,
     transaction: u64,
     groups: u32,
     /// Writes that the tables refused.
@@ -237,6 +247,10 @@ impl Distribution {
             is_moved: false,
             writes: Waiting::default(),
             waiting: BTreeMap::new(),
+            away: BTreeMap::new(),
+            stale: BTreeSet::new(),
+            rest: Span::ZERO,
+            resting: VecDeque::new(),
             transaction: 0,
             groups: 0,
             refused: 0,
@@ -286,8 +300,9 @@ impl Distribution {
         Some(Batch { transaction: TransactionId(self.transaction), ops, barrier: false })
     }
 
-    /// When a request that was put off is due.
+    /// When a request that was put off is due, or a label has rested.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.peers.values().flat_map(|peer| peer.retries.values()).min().copied()
+        let retry = self.peers.values().flat_map(|peer| peer.retries.values()).min().copied();
+        Time::earliest([retry, self.resting.front().map(|(until, _)| *until)])
     }
 }

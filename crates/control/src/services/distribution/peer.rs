@@ -62,6 +62,10 @@ pub struct Peer {
     pub(super) retries: BTreeMap<Prefix, Time>,
     /// Was it told that it has been told all labels?
     pub(super) is_complete: bool,
+    /// Labels that it gave before its session was lost, and has not given since (RFC 3478, 3.3).
+    pub stale: BTreeSet<Prefix>,
+    /// Addresses that it had said before, and has not said since.
+    pub(super) stale_addresses: BTreeSet<Ipv4Addr>,
     /// Labels and requests of it that went in a circle.
     pub loops: u64,
 }
@@ -80,6 +84,7 @@ impl Peer {
     /// Forgets a label that it gave.
     pub(super) fn forget(&mut self, prefix: Prefix) -> Option<Label> {
         self.attributes.remove(&prefix);
+        self.stale.remove(&prefix);
         self.given.remove(&prefix)
     }
 }
@@ -94,7 +99,9 @@ impl Distribution {
         on_demand: bool,
         ports: BTreeSet<PortId>,
     ) {
-        self.peers.insert(key, Peer { on_demand, ports, ..Peer::default() });
+        let peer = Peer { on_demand, ports, ..Peer::default() };
+        let peer = self.come_back(key, peer);
+        self.peers.insert(key, peer);
         // A router that gives labels on demand has none yet for who is told all.
         if !on_demand && self.settings.advertise == LabelAdvertisement::OnDemand {
             let all: Vec<Prefix> = services.rib.active().map(|(prefix, _)| prefix).collect();
@@ -124,7 +131,9 @@ impl Distribution {
     /// The links on which a neighbour is heard are these.
     pub fn heard_on(&mut self, now: Time, services: &mut Services, key: PeerKey, ports: BTreeSet<PortId>) {
         let Some(peer) = self.peers.get_mut(&key).filter(|peer| peer.ports != ports) else { return };
-        peer.ports = ports;
+        // Hellos may take a while to come back by every link.
+        let kept = if peer.stale.is_empty() { BTreeSet::new() } else { core::mem::take(&mut peer.ports) };
+        peer.ports = ports.into_iter().chain(kept).collect();
         self.update_by(now, services, key, |_| true);
     }
 
@@ -140,7 +149,10 @@ impl Distribution {
         let Some(peer) = self.peers.get_mut(&key) else { return };
         for address in list {
             match is_new {
-                true => peer.addresses.insert(*address),
+                true => {
+                    peer.stale_addresses.remove(address);
+                    peer.addresses.insert(*address)
+                }
                 false => peer.addresses.remove(address),
             };
         }
@@ -148,7 +160,7 @@ impl Distribution {
     }
 
     /// Looks again at prefixes for which the neighbour has given a label, and at those that lead to an address.
-    fn update_by(
+    pub(super) fn update_by(
         &mut self,
         now: Time,
         services: &mut Services,

@@ -123,6 +123,7 @@ impl Distribution {
 
     /// Makes requests again that are due.
     pub fn retry(&mut self, now: Time, services: &mut Services) {
+        self.end_rests(now, services);
         let mut due = Vec::new();
         for peer in self.peers.values_mut() {
             due.extend(peer.retries.extract_if(.., |_, at| *at <= now).map(|(prefix, _)| prefix));
@@ -134,6 +135,9 @@ impl Distribution {
     /// FEC.4, A.1.7 NH.13 to NH.15, A.2.2).
     pub(super) fn ask(&mut self, prefix: Prefix, hops: &[NextHop], cause: Cause) {
         let is_liberal = self.is_liberal();
+        if is_liberal && cause != Cause::Retry && !self.peers.values().any(|peer| peer.on_demand) {
+            return;
+        }
         let waiting = self.peers.values().flat_map(|peer| &peer.requests).find(|one| one.prefix == prefix);
         let attributes = self.request_attributes(waiting.map(|one| &one.attributes));
         for key in self.next_peers(hops) {

@@ -352,6 +352,22 @@ impl Sessions {
         self.get(id).is_some_and(|connection| !connection.is_closed())
     }
 
+    /// A protocol alone restarts: its connections are reset, as a system does whose programme ends, and it is told
+    /// nothing more of them. Ports that it has bound are free.
+    pub(crate) fn reset_all(&mut self, now: Time, owner: Owner) {
+        let own = |slot: &Slot| slot.connection.as_ref().is_some_and(|one| one.owner == owner);
+        let all = (0..).zip(&self.slots).filter(|(_, slot)| own(slot));
+        for id in all.map(|(index, _)| self.id_at(index)).collect::<Vec<SessionId>>() {
+            if let Some(connection) = self.get_mut(id) {
+                connection.abort();
+            }
+            self.run(now, id, None);
+            self.remove(id);
+        }
+        self.events.retain(|(of, ..)| *of != owner);
+        self.bound.retain(|_, of| *of != owner);
+    }
+
     /// The node restarts: all connections are lost without a word, as are ports that were bound. What is listened to is
     /// configuration.
     pub(crate) fn restart(&mut self) {
