@@ -1190,6 +1190,16 @@ class Ldp(Checked):
     """What both ends of a session sign its packets with (RFC 2385, RFC 5036, 2.9): 1 to 80 characters [default: none]."""
     gtsm: bool = True
     """Take packets of sessions only from right beside, as their time to live says (RFC 6720). A session whose packets would go by another router never comes to be then."""
+    graceful_restart: bool = False
+    """Go on forwarding while LDP restarts, here or at a neighbour that can do so, too (RFC 3478)."""
+    reconnect_time: Quantity = "120 s"
+    """Neighbours are asked to keep labels of this router for so long after they have lost the session; above zero."""
+    forwarding_hold_time: Quantity = "120 s"
+    """Entries from before a restart of LDP stay for so long, if nobody confirms them earlier."""
+    neighbor_liveness_time: Quantity = "120 s"
+    """Labels of a neighbour are kept for so long at most after its session was lost."""
+    recovery_time_max: Quantity = "120 s"
+    """Labels of a neighbour that is back are kept for so long at most, if it does not give them again."""
     bfd: BfdPace | None = None
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at once [default: false]."""
     lsp_bfd: BfdPace | None = None
