@@ -47,6 +47,9 @@ const RULES: &str = r#"{"accounting":{"layer":"ip"},"rules":[
 #[test]
 fn conditioning_asks_for_no_memory() {
     let mut tables = node(&[]);
+    // A prefix has a cache line of its own from its first packet on.
+    let mut first = [frame(&[], Ip::default()), frame(&[], Ip { to: GATEWAY, ..Ip::default() })];
+    tables.forward_batch(Time(0), P0, &mut first, &mut [Verdict::Punt; 2]);
     let spec: ConditionerSpec = serde_json::from_str(RULES).expect("well formed");
     tables.set_conditioner(P0, Some(Conditioner::new(&spec).expect("right")));
     tables.note_inputs(true);
