@@ -34,7 +34,7 @@ impl Ldp {
         }
         for port in &self.config.ports {
             let is_ready = self.is_synchronised(*port);
-            context.services.avoided.set(*port, !is_ready);
+            context.services.avoided.set(Ldp::ID, *port, !is_ready);
         }
     }
 

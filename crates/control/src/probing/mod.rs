@@ -91,7 +91,7 @@ impl Probing {
             return;
         }
         let is_down = link.state == LinkState::Down;
-        context.services.avoided.set(port, is_down);
+        context.services.avoided.set(Probing::ID, port, is_down);
         let PortId(port) = port;
         let told = if is_down { Event::ProbesMissed { port } } else { Event::ProbesBack { port } };
         self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(told))));

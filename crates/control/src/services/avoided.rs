@@ -1,13 +1,14 @@
 //! Links that are to be avoided: they work, and somebody else has to be ready before packets go by them, such as the
 //! protocol that distributes labels (RFC 5443). Who finds routes makes them cost as much as can be.
 
-use base::PortId;
-use std::collections::{BTreeSet, VecDeque};
+use base::{PortId, ProtocolId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The ports of links that are to be avoided.
+/// The ports of links that are to be avoided. Each protocol has a claim of its own: a link is to be avoided as long as
+/// one of them claims it.
 #[derive(Clone, Debug, Default)]
 pub struct Avoided {
-    ports: BTreeSet<PortId>,
+    claims: BTreeMap<PortId, BTreeSet<ProtocolId>>,
     /// Those that have become so, or are so no more; nobody has been told yet.
     changed: VecDeque<PortId>,
 }
@@ -15,16 +16,22 @@ pub struct Avoided {
 impl Avoided {
     /// Is the link of a port to be avoided?
     pub fn is(&self, port: PortId) -> bool {
-        self.ports.contains(&port)
+        self.claims.contains_key(&port)
     }
 
-    /// Notes whether the link of a port is to be avoided.
-    pub fn set(&mut self, port: PortId, is_avoided: bool) {
-        let is_new = match is_avoided {
-            true => self.ports.insert(port),
-            false => self.ports.remove(&port),
-        };
-        if is_new {
+    /// Notes whether `owner` wants the link of a port to be avoided. Others are told when that is so for the first of
+    /// those who want it, and when it is so no more for the last.
+    pub fn set(&mut self, owner: ProtocolId, port: PortId, is_avoided: bool) {
+        let before = self.is(port);
+        if is_avoided {
+            self.claims.entry(port).or_default().insert(owner);
+        } else if let Some(owners) = self.claims.get_mut(&port) {
+            owners.remove(&owner);
+            if owners.is_empty() {
+                self.claims.remove(&port);
+            }
+        }
+        if self.is(port) != before {
             self.changed.push_back(port);
         }
     }
@@ -43,5 +50,34 @@ impl Avoided {
     /// A port that changed, in the order of the changes.
     pub(crate) fn poll_change(&mut self) -> Option<PortId> {
         self.changed.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LDP: ProtocolId = ProtocolId::new("ldp");
+    const PROBING: ProtocolId = ProtocolId::new("probing");
+    const PORT: PortId = PortId(1);
+
+    /// What a protocol takes back is its own claim alone, whichever comes first.
+    #[test]
+    fn a_link_is_avoided_as_long_as_somebody_claims_it() {
+        for [first, second] in [[LDP, PROBING], [PROBING, LDP]] {
+            let mut avoided = Avoided::default();
+            let mut set = |owner, is_avoided| {
+                avoided.set(owner, PORT, is_avoided);
+                (avoided.is(PORT), core::iter::from_fn(|| avoided.poll_change()).count())
+            };
+            assert_eq!(set(first, false), (false, 0), "there was no claim");
+            assert_eq!(set(first, true), (true, 1));
+            assert_eq!(set(first, true), (true, 0), "a claim is made once");
+            assert_eq!(set(second, true), (true, 0), "nothing is new for others");
+            assert_eq!(set(first, false), (true, 0), "the other still claims it");
+            assert_eq!(set(first, false), (true, 0));
+            assert_eq!(set(second, false), (false, 1));
+            assert!(!avoided.is(PortId(2)));
+        }
     }
 }
