@@ -7,9 +7,7 @@
 //!
 //! Sessions exist because other protocols have paths watched ([`Liveness`](crate::services::Liveness)): of a single hop
 //! (RFC 5881), of several (RFC 5883), or over an LSP (RFC 5884). Protocols that want the same path share its session
-//! (RFC
-//! 5882, 4.4).
-//! There are no echos, and this router never asks for demand mode itself.
+//! (RFC 5882, 4.4). There are no echos, and this router never asks for demand mode itself.
 
 mod authentication;
 mod lsp;

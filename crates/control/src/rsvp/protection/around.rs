@@ -1,8 +1,7 @@
 //! What a point of local repair sends through a bypass, and what the merge point answers (RFC 4090, 6.4.3 and 6.4.4).
 //!
 //! The merge point tells the Paths of a backup from those of the LSP by the address of the sender (6.1.1), and answers
-//! to
-//! the address in RSVP_HOP, whatever lies in between. Neighbours' extensions, as acknowledgements and summaries, and
+//! to the address in RSVP_HOP, whatever lies in between. Neighbours' extensions, as acknowledgements and summaries, and
 //! signatures, are not used there: the two are no neighbours.
 
 use super::super::Rsvp;

@@ -1,9 +1,8 @@
 //! Entries of protected LSPs: the group of next hops whose backup is a bypass, and the way through the bypass itself.
 //!
 //! LSPs to the same next hop share one group per bypass where the merge point is that next hop: it knows each LSP by
-//! the
-//! label that the entry puts on anyway. A merge point further down knows each by a label of its own, so that each has a
-//! group; the port's record is one for all of them.
+//! the label that the entry puts on anyway. A merge point further down knows each by a label of its own, so that each
+//! has a group; the port's record is one for all of them.
 
 use super::super::Rsvp;
 use super::super::lsp::Lsp;

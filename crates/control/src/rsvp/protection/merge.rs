@@ -1,8 +1,7 @@
 //! The merge point: a router on the way of a protected LSP, to which others lead it around a failure (RFC 4090, 7).
 //!
 //! The LSP is one block of state here, with the backups that are merged into it. Its Path goes on as before (7.1.1),
-//! its
-//! label is the same for all of them, and a Resv goes to each.
+//! its label is the same for all of them, and a Resv goes to each.
 
 use super::super::Rsvp;
 use super::super::counters::Discard;
