@@ -87,7 +87,7 @@ def test_families_set_load_as_published() -> None:
 
 
 def test_profiles_are_checked(tmp_path: Path) -> None:
-    assert profiles.names() == ("ideal", "juniper-m10")
+    assert profiles.names() == ("ideal", "juniper-m10", "pc-router")
     assert profiles.resolve("ideal")["forwarding"]["latency_ns"] == 0
     with pytest.raises(TwinplaneError, match=r"no such profile \(did you mean 'juniper-m10'\?\)"):
         profiles.resolve("juniper-m1")

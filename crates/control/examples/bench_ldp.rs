@@ -2,8 +2,8 @@
 //! for each of its own labels, which the other one knows.
 //!
 //! `--prefixes N`: how many. `--write FILE`: the PDUs of the labels as bytes, for other speakers to be fed with, and
-//! nothing is measured. One line of JSON: seconds of the processor from the first PDU to the last entry. TCP is not part
-//! of it: PDUs are handed over as they are, and writes are carried out at once.
+//! nothing is measured. One line of JSON: seconds of the processor from the first PDU to the last entry. TCP is not
+//! part of it: PDUs are handed over as they are, and writes are carried out at once.
 
 use base::describe::{Describe, Value};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, TableOp};

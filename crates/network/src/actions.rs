@@ -28,8 +28,9 @@ base::table! {
         flow: Option<&'a str>,
         /// When it ends by itself; absent if it lasts.
         until_s: Option<Time> = "s",
-        /// The protocol that restarts alone, or how much of it, such as `10 %` of frames for `loss`, `5 ms` for `delay`, `1 Mbit/s` for `rate`, and the bit
-        /// error rate for `corruption`; absent where there is nothing to say.
+        /// The protocol that restarts alone, or how much of it, such as `10 %` of frames for `loss`, `5 ms` for
+        /// `delay`, `1 Mbit/s` for `rate`, and the bit error rate for `corruption`; absent where there is nothing to
+        /// say.
         value: Option<&'a str>,
     }
 }
