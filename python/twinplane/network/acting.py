@@ -86,9 +86,7 @@ class Acting:
         """Take all faults away: links can be used again, nodes are up."""
         self.faults.heal()
 
-    def restart(
-        self, node: Node | str, down: Quantity = "1 s", *, protocol: str | None = None
-    ) -> None:
+    def restart(self, node: Node | str, down: Quantity = "1 s", *, protocol: str | None = None) -> None:
         """Restart a node now: it forgets everything and is silent for a time; its links stay up.
 
         With `protocol` only that one of a router restarts, while packets go by what it had written: ``"ldp"``
