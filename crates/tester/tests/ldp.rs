@@ -147,7 +147,9 @@ fn agreeable(capture: &[u8]) {
     if !testing::available("tshark") {
         return;
     }
-    let path = std::env::temp_dir().join(format!("tester-ldp-{}.pcapng", std::process::id()));
+    let thread = std::thread::current().id();
+    let name = format!("tester-ldp-{}-{thread:?}.pcapng", std::process::id());
+    let path = std::env::temp_dir().join(name);
     std::fs::write(&path, capture).expect("a file");
     let fields = ["-T", "fields", "-e", "_ws.malformed", "-e", "_ws.expert.severity", "-e", "ldp.msg.type"];
     let filter = ["-Y", "ldp || _ws.malformed"];
