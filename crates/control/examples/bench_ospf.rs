@@ -254,7 +254,7 @@ fn main() {
     for _ in 0..20 {
         speaker.now += Span::from_secs(10);
         let is_avoided = !speaker.services.avoided.is(port);
-        speaker.services.avoided.set(port, is_avoided);
+        speaker.services.avoided.set(base::ProtocolId::new("ldp"), port, is_avoided);
         speaker.with(|ospf, now, context| ospf.handle_change(now, context, &Change::Avoided { port }));
         let before = speaker.ospf.computations().0;
         own.push(speaker.pass(Span::from_secs(1)) / 1e3);
