@@ -1,0 +1,171 @@
+"""The pages that list rules of RFCs, `docs/reference/*-rfcs.md`, name tests that exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from support.rules import ROOT, Named, assert_tested_or_left_out, sections
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its RFCs in their order, where its kinds of tests are, and how many tests it names at least."""
+
+    rfcs: tuple[str, ...]
+    named: Named
+    least: int
+
+    @staticmethod
+    def text(name: str) -> str:
+        return (ROOT / f"docs/reference/{name}-rfcs.md").read_text()
+
+
+PAGES = {
+    "bfd": Page(
+        ("5880", "5881", "5882", "5883", "5884", "7726"),
+        Named(
+            {
+                "bfd": "crates/control/src/bfd/tests/{}.rs",
+                "liveness": "crates/control/src/services/liveness/{}.rs",
+                "wire": "crates/wire/src/bfd/{}.rs",
+                "node": "crates/node/tests/bfd/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+            }
+        ),
+        30,
+    ),
+    "bgp": Page(
+        ("4271", "7606", "4724", "4760", "8277", "4798", "7911"),
+        Named(
+            {
+                "speaker": "crates/control/src/bgp/tests/{}.rs",
+                "services": "crates/control/src/services/{}.rs",
+                "wire": "crates/wire/src/bgp/{}.rs",
+                "network": "tests/{}.py",
+                "node": "crates/node/tests/{}/mod.rs",
+            }
+        ),
+        60,
+    ),
+    "ldp": Page(
+        ("5036", "2385", "3478", "5443", "5561", "5918", "5919", "6720"),
+        Named(
+            {
+                "ldp": "crates/control/src/ldp/tests/{}.rs",
+                "labels": "crates/control/src/services/distribution/tests/{}.rs",
+                "wire": "crates/wire/src/ldp/{}.rs",
+                "tcp": "crates/wire/src/tcp/{}.rs",
+                "node": "crates/node/tests/{}/mod.rs",
+                "tester": "crates/tester/tests/{}.rs",
+            }
+        ),
+        60,
+    ),
+    "lsp-ping": Page(
+        ("8029",),
+        Named(
+            {
+                "ping": "crates/control/src/lsp_ping/tests/{}.rs",
+                "wire": "crates/wire/src/lsp_ping/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+                "python": "tests/{}.py",
+            }
+        ),
+        30,
+    ),
+    "ospf": Page(
+        ("2328", "3101", "3630", "5250", "5709", "6987", "8405"),
+        Named(
+            {
+                "net": "crates/control/src/ospf/tests/{}.rs",
+                "wire": "crates/wire/src/ospf/{}.rs",
+                "node": "crates/node/tests/ospf/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+            }
+        ),
+        30,
+    ),
+    "protection": Page(
+        ("4090",),
+        Named(
+            {
+                "lsp": "crates/control/src/rsvp/tests/{}.rs",
+                "unit": "crates/control/src/rsvp/{}.rs",
+                "wire": "crates/wire/src/rsvp/tests/{}.rs",
+                "packets": "crates/forwarding/tests/{}.rs",
+                "net": "tests/test_{}.py",
+            }
+        ),
+        30,
+    ),
+    "rsvp": Page(
+        ("2205", "2209", "2210", "3209", "2961", "2747"),
+        Named(
+            {
+                "lsp": "crates/control/src/rsvp/tests/{}.rs",
+                "transport": "crates/control/src/rsvp/transport/tests/{}.rs",
+                "unit": "crates/control/src/rsvp/{}.rs",
+                "wire": "crates/wire/src/rsvp/tests/{}.rs",
+                "peer": "tests/peer/scenarios/{}.py",
+                "lab": "tests/lab/test_{}.py",
+                "packets": "crates/forwarding/src/{}.rs",
+            }
+        ),
+        150,
+    ),
+}
+OTHERWISE = {"igmp"}
+"""Pages of another form, whose names nobody looks for yet."""
+
+
+def test_every_page_is_known() -> None:
+    found = {path.name.removesuffix("-rfcs.md") for path in (ROOT / "docs/reference").glob("*-rfcs.md")}
+    assert found == {*PAGES, *OTHERWISE}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_test_that_is_named_exists(name: str) -> None:
+    text, page = Page.text(name), PAGES[name]
+    assert len(page.named.found(text)) > page.least
+    assert page.named.missing(text) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_rule_is_tested_or_left_out(name: str) -> None:
+    found = sections(Page.text(name))
+    assert tuple(found) == PAGES[name].rfcs
+    assert_tested_or_left_out(found)
+
+
+def test_every_rfc_of_rsvp_has_several_rules() -> None:
+    assert all(len(rows) >= 6 for rows in sections(Page.text("rsvp")).values())
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "missing"),
+    [
+        (
+            "rsvp",
+            "`lsp/setup::egress_labels` `lsp/setup::no_such_test` `peer/nowhere::at_all` `packets/none`",
+            ["lsp/setup::no_such_test", "peer/nowhere::at_all", "packets/none::"],
+        ),
+        (
+            "bgp",
+            "`speaker/peers::no_such_test` `wire/nowhere`",
+            ["speaker/peers::no_such_test", "wire/nowhere::"],
+        ),
+        (
+            "ldp",
+            "`labels/rules::no_such_test` `wire/nowhere`",
+            ["labels/rules::no_such_test", "wire/nowhere::"],
+        ),
+        (
+            "ospf",
+            "`net/spf::no_such_test` `node/nowhere`",
+            ["net/spf::no_such_test", "node/nowhere::"],
+        ),
+    ],
+)
+def test_a_name_that_is_nowhere_is_noticed(page: str, text: str, missing: list[str]) -> None:
+    assert PAGES[page].named.missing(text) == missing
