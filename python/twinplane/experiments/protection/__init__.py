@@ -65,7 +65,7 @@ class Protection(Experiment[ProtectionParameters]):
             for part in ("p50", "max"):
                 key = f"{method}_{part}_s"
                 found.append(Column(f"{method} {part}", _metric(key), format_time))
-        found.append(Column("diversions", lambda point: point.metrics["diversions"]))
+        found.append(Column("failures led around", lambda point: point.metrics["diverted"]))
         return found
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
@@ -79,9 +79,12 @@ class Protection(Experiment[ProtectionParameters]):
         return [Chart("gap", "Gap over LSPs", said, "LSPs", ["longest gap (ms)"], curves, zero=(0,))]
 
     def fault(self, point: Point) -> str | None:
-        """A run without a gap for each failure has measured something else."""
-        missing = point.metrics["missing"]
-        return f"{missing} failures interrupted nothing" if missing else None
+        """A failure that interrupted nothing, or that nobody led LSPs around: not what was to be measured."""
+        if missing := point.metrics["missing"]:
+            return f"{missing} times a failure did not interrupt a flow"
+        failures = point.parameters["failures"]
+        left = failures - point.metrics["diverted"] if point.parameters["protected"] else 0
+        return f"LSPs were not led around {left} of {failures} failures" if left else None
 
 
 def _metric(key: str) -> Callable[[Point], Any]:

@@ -15,7 +15,7 @@ last packet before the gap to the first one behind it (TBM)."""
 
 
 def gaps(network: Network, p: ProtectionParameters, seed: int) -> pl.DataFrame:
-    """A row for each failure and flow: when it was, and its gap by each method in seconds."""
+    """A row for each interruption while something is down: its failure, its flow, and its gap in seconds."""
     period = 1 / p.packets_per_s
     rows = []
     outages = network.table("outages").to_dicts()
@@ -48,14 +48,17 @@ def summarise(network: Network, p: ProtectionParameters) -> Outcome:
             metrics[f"{method}_{name}_s"] = values[int(share * (len(values) - 1))] if values else 0.0
         metrics[f"{method}_max_s"] = max(values, default=0.0)
     flows = min(p.lsps, 2)
-    metrics["missing"] = max(flows * p.failures - len(found), 0)
+    interrupted = found.select("flow", "failed_s").unique().height
+    metrics["missing"] = flows * p.failures - interrupted
     metrics["bypasses"] = len(network.table("bypasses"))
-    metrics["diversions"] = _diversions(network)
+    metrics["diverted"] = _diverted(network, p)
     tables = {"gaps": found.to_dict(as_series=False), "bypasses": network.columns("bypasses")}
     return Outcome(metrics, tables)
 
 
-def _diversions(network: Network) -> int:
-    """How often a router led LSPs around a failure: events, not LSPs."""
-    events = network.table("events")["event"].to_list()
-    return sum("lsps-diverted" in str(event) for event in events)
+def _diverted(network: Network, p: ProtectionParameters) -> int:
+    """How many failures some router has led LSPs around while they lasted."""
+    events = network.table("events")
+    moments = events.filter(pl.col("event").str.contains("lsps-diverted"))["time_s"].to_list()
+    failed = times(p, network.seed)
+    return sum(any(at <= moment <= at + DOWN_S for moment in moments) for at in failed)
