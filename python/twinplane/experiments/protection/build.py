@@ -43,8 +43,8 @@ def build(p: ProtectionParameters, seed: int) -> Network:
     routers = {name: net.router(name) for name in "abcdmn"}
     for router in routers.values():
         net.draft.change_node(router, {"rsvp": rsvp})
-    # Longer than a failure: nobody sees it by a port.
-    detection = f"{10 * DOWN_S} s" if watched else f"{p.detection_ms} ms"
+    # Longer than a failure: nobody sees it by a port. A router that is back sees its own ports up after the same time.
+    detection = f"{DOWN_S + 0.5} s" if watched else f"{p.detection_ms} ms"
     for near, far, cost in LINKS:
         net.link(near, far, rate="10 Gbit/s", delay="50 us", metric=cost, detection=detection)
     net.ospf(area=0, te=True)
