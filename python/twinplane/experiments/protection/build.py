@@ -43,7 +43,7 @@ def build(p: ProtectionParameters, seed: int) -> Network:
     routers = {name: net.router(name) for name in "abcdmn"}
     for router in routers.values():
         net.draft.change_node(router, {"rsvp": rsvp})
-    # Longer than a failure: nobody sees it by a port. A router that is back sees its own ports up after the same time.
+    # Longer than a failure, so that no port shows it. A router that is back sees its ports up as late.
     detection = f"{DOWN_S + 0.5} s" if watched else f"{p.detection_ms} ms"
     for near, far, cost in LINKS:
         net.link(near, far, rate="10 Gbit/s", delay="50 us", metric=cost, detection=detection)
