@@ -10,6 +10,7 @@ from ...errors import TwinplaneError
 from ...network import Network
 from ...profiles import resolve
 from ...results.points import Point
+from .. import scores
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..parameters import build as build_parameters
 from ..scores import Comparison
@@ -75,10 +76,12 @@ class Multicast(Experiment[MulticastParameters]):
         return f"{compared.called(parameters)}, {parameters.size} bytes, {parameters.profile}"
 
     def answer(self, points: Sequence[Point]) -> str:
-        """The answer in one sentence."""
+        """What the last point shows, and how many figures are as published or foretold."""
         last = points[-1]
         said = compared.called(MulticastParameters.model_validate(last.parameters))
-        return f"With {said} and {last.parameters['size']} bytes each gets {_mbps(last.metrics['mbps'])}."
+        each = f"With {said} and {last.parameters['size']} bytes each gets {_mbps(last.metrics['mbps'])}."
+        rows = compared.comparisons(points)
+        return f"{each} {scores.headline(rows)}." if rows else each
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
         """The table that a run prints."""
