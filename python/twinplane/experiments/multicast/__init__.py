@@ -87,7 +87,7 @@ class Multicast(Experiment[MulticastParameters]):
         """The table that a run prints."""
 
         def predicted(point: Point) -> str:
-            low, high = model.interval(MulticastParameters.model_validate(point.parameters))
+            low, high = compared.limits(MulticastParameters.model_validate(point.parameters))
             return f"{low:.2f} to {high:.2f}"
 
         return [

@@ -125,7 +125,7 @@ def _predicted(size: int, points: dict[Key, Point]) -> list[Comparison]:
         if size == PUBLISHED_SIZE and key in given:
             continue
         p = MulticastParameters.model_validate(point.parameters)
-        low, high = model.interval(p)
+        low, high = limits(p)
         found.append(
             Comparison(
                 f"{size} bytes: {called(p)}",
@@ -133,13 +133,19 @@ def _predicted(size: int, points: dict[Key, Point]) -> list[Comparison]:
                 Kind.OURS,
                 None,
                 point.metrics["mbps"],
-                low * (1 - SLACK),
-                high * (1 + SLACK),
+                low,
+                high,
                 "what the published rows leave",
                 model.throughput(p, model.of_profile(p.profile)),
             )
         )
     return found
+
+
+def limits(p: MulticastParameters) -> tuple[float, float]:
+    """Between which throughputs a point holds: what the published rows leave, and the error of measuring."""
+    low, high = model.interval(p)
+    return low * (1 - SLACK), high * (1 + SLACK)
 
 
 def called(p: MulticastParameters) -> str:
