@@ -15,7 +15,7 @@ from ..base import Column, Experiment, Outcome, Tick, steps
 from ..parameters import build as build_parameters
 from ..scores import Comparison
 from . import build as building
-from . import compared, model
+from . import compared
 from .parameters import MulticastParameters, fragments
 
 MATRIX = [("ip", 1, False), ("lsp", 1, False)] + [
