@@ -1,6 +1,6 @@
 //! What tables and tests look at.
 
-use super::{ControlPlane, Speaker};
+use super::{Awake, ControlPlane, Speaker};
 use crate::messages::MessageBin;
 use crate::owner::Owner;
 use crate::protocol::Protocol;
@@ -33,6 +33,7 @@ impl ControlPlane {
     /// The protocol of a type, to change what it keeps for tables.
     pub fn protocol_mut<P: Protocol>(&mut self) -> Option<&mut P> {
         self.quiet = false;
+        self.awake = Awake::ALL;
         let any = |speaker| -> &mut dyn Any { &mut *Speaker::protocol_mut(speaker) };
         self.speakers.iter_mut().find_map(|speaker| any(speaker).downcast_mut())
     }

@@ -93,6 +93,33 @@ struct Speaker {
     messages: Messages,
     /// It restarts alone, and is back at this time.
     down_until: Option<Time>,
+    /// Its next timeout, as it was when it had no more output.
+    due: Option<Time>,
+}
+
+/// Protocols that something was said to since they had no more output: those that are asked. A bit for each place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Awake(u128);
+
+impl Awake {
+    const ALL: Awake = Awake(u128::MAX);
+
+    fn insert(&mut self, owner: Owner) {
+        self.0 |= 1 << owner.0;
+    }
+
+    fn remove(&mut self, place: usize) {
+        self.0 &= !(1 << place);
+    }
+
+    fn contains(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    /// The place of the first one; beyond all places if there is none.
+    fn first(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
 }
 
 /// The control plane of a node: an array of protocols and what they share.
@@ -111,6 +138,7 @@ pub struct ControlPlane {
     groups: BTreeSet<(Owner, Listen)>,
     unheard: UnheardCounters,
     processor: Processor<Waiting>,
+    awake: Awake,
     /// Nothing happened since there was no output: nobody has to be asked again.
     quiet: bool,
 }
@@ -135,6 +163,7 @@ impl ControlPlane {
                 costs,
                 messages: Messages::default(),
                 down_until: None,
+                due: None,
             }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
@@ -164,8 +193,18 @@ impl ControlPlane {
         let unheard = UnheardCounters::default();
         let routes = RouteWrites::default();
         let services = Box::new(services);
-        let mut plane =
-            ControlPlane { services, routes, speakers, listeners, groups, unheard, processor, quiet: false };
+        let awake = Awake::ALL;
+        let mut plane = ControlPlane {
+            services,
+            routes,
+            speakers,
+            listeners,
+            groups,
+            unheard,
+            processor,
+            awake,
+            quiet: false,
+        };
         // There is nobody yet who would have to be told of what there is from the beginning.
         plane.write_routes(|_| {});
         plane
@@ -229,6 +268,7 @@ impl ControlPlane {
 
     fn call(&mut self, owner: Owner, what: impl FnOnce(&mut dyn Protocol, &mut Context<'_>)) {
         self.quiet = false;
+        self.awake.insert(owner);
         let speaker = self.speakers.get_mut(usize::from(owner.0));
         if let Some(speaker) = speaker.filter(|speaker| speaker.down_until.is_none()) {
             what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
@@ -237,6 +277,7 @@ impl ControlPlane {
 
     fn each(&mut self, mut what: impl FnMut(&mut dyn Protocol, &mut Context<'_>)) {
         self.quiet = false;
+        self.awake = Awake::ALL;
         let all = (0u8..).map(Owner).zip(&mut self.speakers);
         for (owner, speaker) in all.filter(|(_, speaker)| speaker.down_until.is_none()) {
             what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
@@ -247,12 +288,28 @@ impl ControlPlane {
     pub fn handle_timeout(&mut self, now: Time) {
         self.services.sessions.handle_timeout(now);
         self.end_restarts(now);
-        self.each(|protocol, context| {
-            if protocol.poll_timeout().is_some_and(|due| due <= now) {
-                protocol.handle_timeout(now, context);
+        self.quiet = false;
+        for place in 0..self.speakers.len() {
+            if self.due(place).is_some_and(|due| due <= now) {
+                self.call(Owner(place as u8), |protocol, context| protocol.handle_timeout(now, context));
             }
-        });
+        }
         self.tell_changes(now);
+    }
+
+    /// The next timeout of a protocol, or when it is back.
+    fn due(&self, place: usize) -> Option<Time> {
+        let speaker = &self.speakers[place];
+        if speaker.down_until.is_some() || self.awake.contains(place) {
+            return speaker.down_until.or_else(|| speaker.protocol.poll_timeout());
+        }
+        debug_assert_eq!(
+            speaker.due,
+            speaker.protocol.poll_timeout(),
+            "{} changed unasked",
+            speaker.protocol.id()
+        );
+        speaker.due
     }
 
     /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
@@ -360,6 +417,7 @@ impl ControlPlane {
             for (topic, change) in changes {
                 for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
                     if speaker.topics.contains(&topic) && speaker.down_until.is_none() {
+                        self.awake.insert(owner);
                         let mut context = Context { services: &mut self.services, owner };
                         speaker.protocol.handle_change(now, &mut context, &change);
                     }
@@ -429,7 +487,7 @@ impl ControlPlane {
     /// When to call [`ControlPlane::handle_timeout`] or [`ControlPlane::serve`]: never later than the next thing due.
     pub fn poll_timeout(&self) -> Option<Time> {
         let own = Time::earliest([self.processor.next(), self.services.sessions.poll_timeout()]);
-        self.speakers.iter().fold(own, |due, speaker| Time::earliest([due, speaker.poll_timeout()]))
+        (0..self.speakers.len()).fold(own, |due, place| Time::earliest([due, self.due(place)]))
     }
 }
 
@@ -460,10 +518,6 @@ fn write_family<P: RoutePrefix>(
 }
 
 impl Speaker {
-    fn poll_timeout(&self) -> Option<Time> {
-        self.down_until.or_else(|| self.protocol.poll_timeout())
-    }
-
     fn protocol_mut(&mut self) -> &mut dyn Protocol {
         &mut *self.protocol
     }

@@ -68,16 +68,18 @@ impl ControlPlane {
         if let Some(op) = self.poll_route() {
             return Some(Output::Route(Box::new(op)));
         }
-        let mut place = 0;
-        while let Some(speaker) = self.speakers.get_mut(place) {
+        loop {
+            let place = self.awake.first();
+            let speaker = self.speakers.get_mut(place)?;
             let owner = Owner(place as u8);
             if speaker.down_until.is_some() {
-                place += 1;
+                self.awake.remove(place);
                 continue;
             }
             return Some(match speaker.protocol.poll_output() {
                 None => {
-                    place += 1;
+                    speaker.due = speaker.protocol.poll_timeout();
+                    self.awake.remove(place);
                     continue;
                 }
                 Some(Wanted::Session(session, output)) => {
@@ -111,7 +113,6 @@ impl ControlPlane {
                 Some(Wanted::Event(event)) => Output::Event(event),
             });
         }
-        None
     }
 
     /// Answers an inquiry: by what is done with its labels, and by what the protocols have bound to its FECs. The first

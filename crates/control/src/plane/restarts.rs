@@ -48,6 +48,7 @@ impl ControlPlane {
         for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
             if is_over(speaker.down_until) {
                 speaker.down_until = None;
+                self.awake.insert(owner);
                 let mut context = Context { services: &mut self.services, owner };
                 speaker.protocol.handle_change(now, &mut context, &Change::RestartAlone);
             }
