@@ -168,7 +168,7 @@ impl Rsvp {
         self.transport.restart(self.now);
         outbox::track(&mut self.transport, &self.config, self.now);
         for link in self.links.iter_mut() {
-            (link.reserved, link.holders) = ([0; 8], [NIL; 8]);
+            (link.reserved, link.holders, link.silent) = ([0; 8], [NIL; 8], false);
         }
         // LSP ids of another range: the old ones may still be known along the way.
         self.restarts = self.restarts.wrapping_add(1);

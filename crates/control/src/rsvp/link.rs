@@ -21,6 +21,8 @@ pub(super) fn sum<'a>(held: impl IntoIterator<Item = &'a u64>) -> u64 {
 pub(super) struct Link {
     pub interface: Interface,
     pub up: bool,
+    /// The neighbour at its other end is not heard any more: no new LSP is sent there.
+    pub silent: bool,
     /// Bandwidth reserved at each holding priority, bits per second.
     pub reserved: ByPriority,
     /// The LSP that took bandwidth last at each holding priority; the others follow by `link_next`.
@@ -29,7 +31,11 @@ pub(super) struct Link {
 
 impl Link {
     fn new(interface: Interface) -> Link {
-        Link { interface, up: true, reserved: [0; 8], holders: [NIL; 8] }
+        Link { interface, up: true, silent: false, reserved: [0; 8], holders: [NIL; 8] }
+    }
+    /// Can LSPs be signalled by it?
+    pub(super) const fn leads_on(&self) -> bool {
+        self.up && !self.silent
     }
     /// All that is reserved.
     pub(super) fn total(&self) -> u64 {
@@ -102,6 +108,12 @@ impl Links {
     pub(super) fn is_up(&self, port: PortId) -> bool {
         self.get(port).is_some_and(|link| link.up)
     }
+    /// Notes whether a neighbour is heard, if it is the only one on its link. Is it?
+    pub(super) fn set_silent(&mut self, neighbor: Neighbor, silent: bool) -> bool {
+        let link = self.get_mut(neighbor.port);
+        let only = link.filter(|link| link.interface.neighbor == Some(neighbor.address));
+        only.map(|link| link.silent = silent).is_some()
+    }
 
     /// Is it one of the router's own addresses?
     #[inline]
@@ -121,8 +133,13 @@ impl Links {
         }
     }
 
-    /// The neighbour that has an address in the abstract node, or whose link does: over the first link that is up
-    /// and still has this much bandwidth at this priority, else over the first that is up.
+    /// Can LSPs be signalled by a port?
+    fn leads_on(&self, port: PortId) -> bool {
+        self.get(port).is_some_and(Link::leads_on)
+    }
+
+    /// The neighbour that has an address in the abstract node, or whose link does: over the first link that leads on
+    /// and still has this much bandwidth at this priority, else over the first that leads on.
     pub(super) fn adjacent(
         &self,
         node: &EroSubobject,
@@ -130,7 +147,7 @@ impl Links {
         setup_priority: u8,
     ) -> Option<Neighbor> {
         let mut first = None;
-        for link in self.iter().filter(|link| link.up) {
+        for link in self.iter().filter(|link| link.leads_on()) {
             let Some(address) = neighbor_in(link, node) else { continue };
             let hop = Neighbor { port: link.interface.port, address };
             if link.available(setup_priority) >= bandwidth.0 {
@@ -143,7 +160,7 @@ impl Links {
 
     /// The neighbour to send to for a packet to `gateway` by `port`.
     pub(super) fn hop(&self, port: PortId, gateway: Ipv4Addr) -> Option<Neighbor> {
-        self.is_up(port).then_some(Neighbor { port, address: gateway })
+        self.leads_on(port).then_some(Neighbor { port, address: gateway })
     }
 }
 

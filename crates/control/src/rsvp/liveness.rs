@@ -78,7 +78,7 @@ impl Rsvp {
                 let IpAddr::V4(address) = dead.remote else { return };
                 let gone = Neighbor { port, address };
                 // First of all: what was sent there so far is lost.
-                if self.links.get(port).is_some_and(|link| link.interface.neighbor == Some(address)) {
+                if self.links.set_silent(gone, true) {
                     self.distrust_port(port);
                 }
                 self.event(Event::NeighborDown { neighbor: address, restarted: false });
@@ -90,7 +90,10 @@ impl Rsvp {
 
     /// It is not dead any more.
     pub(super) fn on_alive(&mut self, path: WatchedPath) {
-        if let (Way::Hop(port), true) = (path.way, self.config.bfd.is_some()) {
+        if let (Way::Hop(port), true, IpAddr::V4(address)) =
+            (path.way, self.config.bfd.is_some(), path.remote)
+        {
+            self.links.set_silent(Neighbor { port, address }, false);
             self.trust_port(port);
         }
     }

@@ -255,6 +255,20 @@ fn a_neighbour_that_does_not_answer_takes_one_write() {
 }
 
 #[test]
+fn no_new_lsp_is_sent_to_a_neighbour_that_is_not_heard() {
+    let mut net = Net::with(7, &LADDER, |_, config| config.bfd = Some(crate::services::Pace::default()));
+    let path = WatchedPath::hop(PortId(1), on(1, 1), on(1, 2));
+    net.change(1, Change::Liveness { path, is_alive: false });
+    net.tunnel(0, asking(1, false, false));
+    net.run(10);
+    let refused = |(node, event): &(usize, Event)| *node == 0 && matches!(event, Event::LspError { .. });
+    assert!(net.events.iter().any(refused), "{:?}", net.events);
+    net.change(1, Change::Liveness { path, is_alive: true });
+    net.run(20_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+}
+
+#[test]
 fn whoever_does_not_ask_is_given_up_as_before() {
     let mut net = ladder();
     net.tunnel(1, bypass(9, false, 0));
