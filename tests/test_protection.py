@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -151,7 +152,35 @@ def test_why_an_lsp_is_not_protected_is_said() -> None:
     net.ospf(area=0, te=True)
     (a,) = (node for node in net.nodes if node.name == "a")
     a.lsp("east", to="c", route=["b", "c"], protection={})
-    net.run(until="60 s")
+    a.lsp("west", to="b", protection={})
+    with pytest.warns(tp.TwinplaneWarning) as warned:
+        net.run(until="60 s")
+    first, second = (str(warning.message) for warning in warned)
+    assert "lsp 'east'" in first and "leads it and 1 more around the link from 'a' to 'b'" in first, first
+    assert "no second way leads it around the link from 'b' to 'c'" in second, second
     rows = net.table("protected_lsps").sort("node").to_dicts()
-    assert [(row["node"], row["state"]) for row in rows] == [("a", "unprotected"), ("b", "unprotected")]
+    assert [(row["node"], row["state"]) for row in rows] == [
+        ("a", "unprotected"),
+        ("a", "unprotected"),
+        ("b", "unprotected"),
+    ]
     assert all(row["lacks"] for row in rows)
+
+
+def test_a_router_without_a_bypass_tunnel_is_named() -> None:
+    """There is a second way around the link from b to c, and b makes no bypass tunnel."""
+    net = tp.Network(seed=3)
+    for name in "abcm":
+        net.router(name)
+    for a, b in ("ab", "bc", "bm", "mc"):
+        net.link(a, b)
+    nodes = {node.name: node for node in net.nodes}
+    nodes["b"].lsp("east", to="c", route=["c"], protection={})
+    with pytest.warns(
+        tp.TwinplaneWarning, match="'b' has no bypass tunnel that leads it around the link to 'c'"
+    ):
+        net.run(until="1 s")
+    nodes["b"].lsp("around", to="c", route=["m", "c"], bypass="c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.run(until="2 s")

@@ -62,6 +62,7 @@ impl Network {
     /// Those about LSPs.
     pub fn lsp_warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.hidden_lsps();
+        said.extend(self.unprotected());
         for (index, spec) in self.lsps.iter().map(|group| &group.spec).enumerate() {
             let none = no_place(spec, &self.description.nodes[spec.from]).into_iter();
             said.extend(none.chain(self.refusals(spec)).map(|found| found.of_lsp(index, spec)));

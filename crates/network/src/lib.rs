@@ -39,6 +39,7 @@ mod signals;
 pub mod spec;
 pub mod tables;
 pub mod tunnels;
+mod unprotected;
 mod unwritten;
 mod watched;
 pub mod ways;

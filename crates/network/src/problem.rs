@@ -322,6 +322,10 @@ base::problems! {
         ClassesDropped { kind: &'static str, phbs: String, lost: String } is Conflict, "classes-dropped", "the {kind} has a place for {phbs} only: packets of {lost} of its 'classes' are dropped";
         /// Packets of any PHB on an LSP that has no place for some.
         TakesAll { kind: &'static str, phbs: String } is Conflict, "takes-all", "the {kind} has a place for {phbs} only, and takes all packets to what it carries: say in 'classes' which, or others are dropped";
+        /// A link of a protected LSP that nothing leads around.
+        NoSecondWay { a: String, b: String, others: String } is Conflict, "no-second-way", "no second way leads it{others} around the link from '{a}' to '{b}', as 'protection' asks for: when that fails, it is down";
+        /// A router on the way of a protected LSP without a bypass tunnel.
+        NoBypass { a: String, b: String, others: String } is Conflict, "no-bypass", "'{a}' has no bypass tunnel that leads it{others} around the link to '{b}', as 'protection' asks for: declare one with 'bypass', or have the router make them by 'rsvp: {{protection: facility}}'";
         /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
         UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
         /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).

@@ -1,0 +1,107 @@
+//! Where LSPs that ask for protection (RFC 4090) do not get it, said before a run: links without a second way, and
+//! routers without a bypass tunnel.
+
+use super::Network;
+use super::description::LspSpec;
+use super::paths::Tree;
+use super::place::Place;
+use super::problem::AdviceProblem;
+use super::spec::protection::ProtectionMode;
+use base::diagnostic::Diagnostic;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why nothing leads an LSP around a link, seen from the router before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lack {
+    /// No other way leads on, or it shares a risk group with the link.
+    SecondWay,
+    /// The router makes no bypass tunnels, and none is declared.
+    Bypass,
+}
+
+/// A link as an LSP leaves a router by it: the router before, the link, and the router behind.
+type Leaving = (usize, usize, usize);
+
+impl Network {
+    /// Links of LSPs with protection that no bypass tunnel can lead around: each once, at the first of the LSPs.
+    /// Looked at are explicit routes of first preference, and else the shortest paths.
+    pub(super) fn unprotected(&self) -> Vec<Diagnostic> {
+        let bypass = |spec: &LspSpec| self.guarded_link(spec).map(|link| (spec.from, link));
+        let declared: BTreeSet<_> = self.lsps.iter().filter_map(|group| bypass(&group.spec)).collect();
+        let mut trees: BTreeMap<usize, Tree> = BTreeMap::new();
+        let mut around: BTreeMap<(usize, usize), Tree> = BTreeMap::new();
+        let mut lacking: BTreeMap<(Leaving, Lack), Vec<usize>> = BTreeMap::new();
+        for (index, group) in
+            self.lsps.iter().enumerate().filter(|(_, group)| group.spec.protection.is_some())
+        {
+            let links = match &group.links {
+                Some(links) => links.clone(),
+                None => self.shortest(&group.spec, &mut trees),
+            };
+            let way = self.leavings(&group.spec, &links);
+            for (place, &leaving) in way.iter().enumerate() {
+                if declared.contains(&(leaving.0, leaving.1)) {
+                    continue;
+                }
+                if let Some(lack) = self.lack(leaving, &way[place..], &mut around) {
+                    lacking.entry((leaving, lack)).or_default().push(index);
+                }
+            }
+        }
+        lacking.into_iter().map(|((leaving, lack), lsps)| self.said_of(leaving, lack, &lsps)).collect()
+    }
+
+    fn shortest(&self, spec: &LspSpec, trees: &mut BTreeMap<usize, Tree>) -> Vec<usize> {
+        trees
+            .entry(spec.from)
+            .or_insert_with(|| self.graph.tree(spec.from))
+            .links_to(spec.to)
+            .unwrap_or_default()
+    }
+
+    fn leavings(&self, spec: &LspSpec, links: &[usize]) -> Vec<Leaving> {
+        let mut at = spec.from;
+        let step = |&link: &usize| {
+            let (before, next) = (at, self.graph.beyond(link, at)?);
+            at = next;
+            Some((before, link, next))
+        };
+        links.iter().map_while(step).collect()
+    }
+
+    /// What is missing to lead an LSP around the first link of `rest`.
+    fn lack(
+        &self,
+        leaving: Leaving,
+        rest: &[Leaving],
+        around: &mut BTreeMap<(usize, usize), Tree>,
+    ) -> Option<Lack> {
+        let (before, link, _) = leaving;
+        if !self.facts(before).is_own_router() {
+            return None;
+        }
+        let risks = &self.links[link].spec.srlg;
+        let survives = |other: usize| {
+            other != link && !self.links[other].spec.srlg.iter().any(|group| risks.contains(group))
+        };
+        let tree = around.entry((before, link)).or_insert_with(|| self.graph.tree_over(before, survives));
+        if !rest.iter().any(|&(_, _, further)| tree.first_link(further).is_some()) {
+            return Some(Lack::SecondWay);
+        }
+        let makes = self.description.nodes[before].rsvp.protection == ProtectionMode::Facility;
+        (!makes).then_some(Lack::Bypass)
+    }
+
+    fn said_of(&self, (before, _, next): Leaving, lack: Lack, lsps: &[usize]) -> Diagnostic {
+        let [a, b] = [before, next].map(|node| self.node_name(node).to_string());
+        let others = match lsps.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        let problem = match lack {
+            Lack::SecondWay => AdviceProblem::NoSecondWay { a, b, others },
+            Lack::Bypass => AdviceProblem::NoBypass { a, b, others },
+        };
+        problem.of_lsp(lsps[0], &self.lsps[lsps[0]].spec)
+    }
+}
