@@ -1,4 +1,6 @@
-"""Settings of all tests: what they need, and how long random campaigns are."""
+"""Settings of all tests: what they need, their order, and how long random campaigns are."""
+
+from itertools import chain, groupby, zip_longest
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,14 @@ def pytest_configure(config: pytest.Config) -> None:
     # Also if no test that is run needs it: the machine is not what it was said to be.
     if lacking := needs.lacking(*sorted(needs.required())):
         raise pytest.UsageError(f"{needs.REQUIRE}: {'; '.join(lacking.values())}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests wait for other programs, and those whose tests compute, in turn: workers do both."""
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    waits = [file for file in files if {"lab", "peer"} & set(file[0].path.parts)]
+    computes = [file for file in files if file not in waits]
+    items[:] = chain.from_iterable(chain.from_iterable(zip_longest(computes, waits, fillvalue=[])))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
