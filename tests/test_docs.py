@@ -21,11 +21,11 @@ PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "s
 SCRIPTS = sorted((DOCS / "tutorials").glob("*.py"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUNS = ("python", "console")
-SHOWN = ("text", "toml", "json", "yaml", "mermaid")
+SHOWN = ("text", "toml", "json", "yaml", "xml", "mermaid")
 LABS = re.compile(r"twinplane lab (?:up|exec|capture|down)|\.lab\(")
 """What only root can do."""
-NAMED = re.compile(r"# (\S+\.yaml)\n")
-"""The comment that begins a network file."""
+NAMED = re.compile(r"(?:# (?=\S+\.yaml\n)|<!-- (?=\S+\.graphml ))(\S+)")
+"""The comment that begins a network file or a topology."""
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ def test_blocks_say_whether_they_run(page: Path) -> None:
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
     """From top to bottom of the page, in an empty folder; of a console, the lines that begin with `$`.
 
-    YAML that begins with a comment such as `# two-sites.yaml` becomes that file.
+    YAML that begins with a comment such as `# two-sites.yaml` becomes that file, and so does GraphML.
     """
     if any(LABS.search(text) for kind, text in blocks(page) if kind in RUNS):
         need("labs", *(["vtysh"] if any("kind: frr" in text for _, text in blocks(page)) else []))
@@ -94,7 +94,7 @@ def no_other_labs(folder: Path) -> Iterator[list[str]]:
 
 def run_page(page: Path, tmp_path: Path, within: Sequence[str] = ()) -> None:
     for kind, text in blocks(page):
-        if kind == "yaml" and (named := NAMED.match(text)):
+        if kind in ("yaml", "xml") and (named := NAMED.match(text)):
             (tmp_path / named[1]).write_text(text)
         elif kind == "python":
             call([sys.executable, "-c", text], tmp_path, within)

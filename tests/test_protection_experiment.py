@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
+from twinplane.experiments.base import Outcome
 from twinplane.experiments.protection.build import times
+from twinplane.experiments.protection.parameters import ProtectionParameters
 from twinplane.results.points import Point
 
 
@@ -57,3 +62,72 @@ def test_failures_come_at_any_phase_and_the_same_with_the_same_seed() -> None:
     p = load("protection").parameters(failures=50)
     assert times(p, 1) == times(p, 1) != times(p, 2)
     assert all(b - a > 8 for a, b in zip(times(p, 1), times(p, 1)[1:], strict=False))
+
+
+DIAMOND = """<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<graph edgedefault="undirected">
+{nodes}
+{edges}
+</graph></graphml>
+"""
+"""Two rings that share a link, and a router with one link only."""
+
+
+@pytest.fixture(scope="module")
+def rings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = ("a", "b", "c", "d", "e", "f", "leaf")
+    pairs = ("ab", "bc", "cd", "da", "be", "ef", "fc")
+    links = [*pairs, ("a", "leaf")]
+    nodes = "\n".join(f'<node id="{name}"/>' for name in names)
+    edges = "\n".join(f'<edge source="{x}" target="{y}"/>' for x, y in links)
+    path = tmp_path_factory.mktemp("rings") / "rings.graphml"
+    path.write_text(DIAMOND.format(nodes=nodes, edges=edges))
+    return path
+
+
+def everywhere(path: Path, **settings: object) -> tuple[Outcome, ProtectionParameters]:
+    experiment = load("protection")
+    p = experiment.parameters(topology=str(path), pairs=42, packets_per_s=1000, watch_s=2.0, **settings)
+    assert isinstance(p, ProtectionParameters)
+    experiment.check(p)
+    network = experiment.build(p, 1)
+    experiment.run(network, p)
+    return experiment.summarise(network, p), p
+
+
+def test_on_a_topology_each_link_and_router_fails_and_each_class_is_told_apart(rings: Path) -> None:
+    """All pairs of routers: who asks for protection waits for detection, who does not for signalling, too."""
+    outcome, p = everywhere(rings)
+    m = outcome.metrics
+    assert (m["cases"], m["routers"], m["links"], m["flows"]) == (15, 7, 8, 84)
+    assert m["surprising"] == m["unprotected"] == 0, outcome.tables["cases"]
+    # Nobody gets around the only link of the leaf, or to a router that is down.
+    assert m["gold_cut_off"] == m["bronze_cut_off"] > 0
+    assert m["gold_hurt"] == m["bronze_hurt"] > 20
+    assert p.detection_ms / 1e3 <= m["gold_max_s"] <= m["bound_s"] < m["bronze_max_s"]
+    assert m["diverted"] >= m["gold_hurt"] - 1
+    gaps = pl.DataFrame(outcome.tables["gaps"])
+    led = gaps.filter((pl.col("class") == "gold") & pl.col("way_left"))
+    assert led["packets"].sum() == m["gold_lost"]
+    assert (led["timestamp_s"] >= led["loss_s"]).all()
+
+
+def test_without_protection_both_classes_fare_alike(rings: Path) -> None:
+    m = everywhere(rings, protected=False, only="links")[0].metrics
+    assert (m["cases"], m["diverted"], m["unprotected"], m["surprising"]) == (8, 0, 0, 0)
+    assert m["gold_max_s"] > m["bound_s"] and m["gold_hurt"] == m["bronze_hurt"]
+
+
+def test_lsps_that_are_not_protected_go_on_when_bfd_has_found_a_neighbour_dead(rings: Path) -> None:
+    """Their head ends find other paths, though all ports are up."""
+    outcome, p = everywhere(rings, detection="bfd", bfd_interval_ms=20)
+    m = outcome.metrics
+    assert m["surprising"] == 0, outcome.tables["gaps"]
+    assert m["gold_max_s"] < m["bronze_max_s"] < p.watch_s / 2
+
+
+def test_a_topology_that_is_not_there_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    experiment = load("protection")
+    with pytest.raises(TwinplaneError, match=r"none\.graphml"):
+        experiment.check(experiment.parameters(topology=str(tmp_path / "none.graphml")))

@@ -81,6 +81,10 @@ class Experiment(ABC, Generic[P]):
     trees: ClassVar[bool] = False
     """Are all trees of queues shown, on the terminal and on the page?"""
 
+    def is_forked(self, parameters: P) -> bool:
+        """`forks` of a run with these parameters."""
+        return self.forks
+
     def title_of(self, points: Sequence[Point]) -> str:
         """What stands above the page of a run."""
         return self.title

@@ -73,7 +73,7 @@ def estimate(plan: Plan, page: Page, seconds: float = TRIAL_S, events: int | Non
         raise TwinplaneError(
             "--estimate: in real time a run takes as long as it lasts: there is no trial of it"
         )
-    if plan.experiment.forks:
+    if any(plan.experiment.is_forked(point) for point in plan.points):
         raise TwinplaneError(
             f"--estimate: {plan.experiment.name} tries many cases, and its beginning says little of them"
         )

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from ...charts import Chart, Curve
+from ...errors import TwinplaneError, os_reason
 from ...network import Network
+from ...network.graphml import read
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column, Experiment, Outcome, Tick, steps
+from . import classes, figures
 from .build import build, fill
+from .classes import METHODS
+from .everywhere import Tried, build_everywhere, try_all
 from .parameters import ProtectionParameters
-from .summary import METHODS, summarise
+from .summary import summarise
+
+if TYPE_CHECKING:
+    from ...results.folder import Results
 
 
 class Protection(Experiment[ProtectionParameters]):
@@ -23,22 +34,50 @@ class Protection(Experiment[ProtectionParameters]):
     question = "How long are LSPs interrupted when a link or a router fails that they are led around?"
     parameters = ProtectionParameters
 
-    def build(self, parameters: ProtectionParameters, seed: int) -> Network:
-        """See `build.build`."""
-        return build(parameters, seed)
+    def __init__(self) -> None:
+        self._tried: WeakKeyDictionary[Network, list[Tried]] = WeakKeyDictionary()
 
-    def end_s(self, parameters: ProtectionParameters) -> float:
-        """When the last failure is over."""
-        return parameters.end_s
+    def is_forked(self, parameters: ProtectionParameters) -> bool:
+        """On a topology from a file each failure is tried in a fork."""
+        return parameters.everywhere
+
+    def build(self, parameters: ProtectionParameters, seed: int) -> Network:
+        """See `build.build` and `everywhere.build_everywhere`."""
+        return build_everywhere(parameters, seed) if parameters.everywhere else build(parameters, seed)
+
+    def end_s(self, parameters: ProtectionParameters) -> float | None:
+        """When the last failure is over; of a topology from a file each ends by itself."""
+        return None if parameters.everywhere else parameters.end_s
 
     def run(self, network: Network, parameters: ProtectionParameters, tick: Tick | None = None) -> None:
-        """Signalling, and one failure after the other."""
+        """Signalling, and one failure after the other; or every one from the same beginning."""
+        if parameters.everywhere:
+            self._tried[network] = try_all(network, parameters, tick)
+            return
         fill(network, parameters)
         steps(network, parameters.end_s, tick)
 
     def summarise(self, network: Network, parameters: ProtectionParameters) -> Outcome:
-        """See `summary.summarise`."""
+        """See `summary.summarise` and `classes.outcome`."""
+        if parameters.everywhere:
+            return classes.outcome(network, parameters, self._tried.pop(network))
         return summarise(network, parameters)
+
+    def inputs(self, parameters: ProtectionParameters) -> list[Any]:
+        """The bytes of the topology file."""
+        if not parameters.everywhere:
+            return []
+        try:
+            content = Path(parameters.topology).read_bytes()
+        except OSError as error:
+            raise TwinplaneError(f"{parameters.topology}: cannot be read: {os_reason(error)}") from None
+        return [hashlib.sha256(content).hexdigest()]
+
+    def check(self, parameters: ProtectionParameters) -> None:
+        """The topology file, whole."""
+        super().check(parameters)
+        if parameters.everywhere:
+            read(Path(parameters.topology), parameters.component or None)
 
     def headline(self, parameters: ProtectionParameters) -> str:
         """What fails, how it is seen, and how often."""
@@ -49,17 +88,24 @@ class Protection(Experiment[ProtectionParameters]):
             else f"link down after {p.detection_ms:g} ms"
         )
         backup = "facility backup" if p.protected else "no backup"
+        if p.everywhere:
+            what = "links and routers" if p.only == "all" else "routers" if p.only == "nodes" else "links"
+            return f"{Path(p.topology).name}, {backup}, {what} fail in turn, {seen}"
         return f"{backup}, {p.fails} fails, {p.failures} times, {seen}"
 
     def answer(self, points: Sequence[Point]) -> str:
         """The longest gap of all, in one sentence."""
+        if _everywhere(points):
+            return classes.answer(points)
         longest = [(point.metrics["loss_max_s"], point) for point in points]
         worst, point = max(longest, key=lambda one: one[0])
         lsps = point.parameters["lsps"]
         return f"The longest gap, with {lsps} LSPs over the link, is {format_time(worst)} by packets lost."
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
-        """Median and maximum of each method, side by side."""
+        """Median and maximum of each method, side by side; of a topology from a file those of each class."""
+        if _everywhere(points):
+            return classes.columns()
         found = [Column("LSPs", lambda point: point.parameters["lsps"])]
         for method in METHODS:
             for part in ("p50", "max"):
@@ -70,6 +116,8 @@ class Protection(Experiment[ProtectionParameters]):
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """The longest gap over the number of LSPs, by method."""
+        if _everywhere(points):
+            return []
         lsps = [float(point.parameters["lsps"]) for point in points]
         curves = [
             Curve(method, lsps, [point.metrics[f"{method}_max_s"] * 1e3 for point in points], style=place)
@@ -78,13 +126,29 @@ class Protection(Experiment[ProtectionParameters]):
         said = "Longest gap over the number of LSPs that the link carries, by method of measuring."
         return [Chart("gap", "Gap over LSPs", said, "LSPs", ["longest gap (ms)"], curves, zero=(0,))]
 
+    def plots(self, found: Results) -> list[Chart]:
+        """Distributions of gaps: see `figures`."""
+        return figures.plots(found)
+
     def fault(self, point: Point) -> str | None:
         """A failure that interrupted nothing, or that nobody led LSPs around: not what was to be measured."""
+        if _everywhere([point]):
+            wrong = point.metrics["surprising"]
+            return (
+                f"{wrong} gaps of LSPs with a backup are longer than until a failure is seen"
+                if wrong
+                else None
+            )
         if missing := point.metrics["missing"]:
             return f"{missing} times a failure did not interrupt a flow"
         failures = point.parameters["failures"]
         left = failures - point.metrics["diverted"] if point.parameters["protected"] else 0
         return f"LSPs were not led around {left} of {failures} failures" if left else None
+
+
+def _everywhere(points: Sequence[Point]) -> bool:
+    """Are these points of a topology from a file? The first one counts."""
+    return str(points[0].parameters["topology"]) != "ladder"
 
 
 def _metric(key: str) -> Callable[[Point], Any]:

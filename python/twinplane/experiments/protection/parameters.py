@@ -23,8 +23,24 @@ BATCH_S = 2.0
 
 
 class ProtectionParameters(Parameters):
-    """A link, or the router behind it, fails again and again, while packets go over protected LSPs."""
+    """A link, or the router behind it, fails again and again, while packets go over protected LSPs.
 
+    With a topology of its own each link and each router fails once.
+    """
+
+    topology: str = Field(
+        "ladder",
+        description="'ladder': one link, or the router behind it, fails; or a GraphML file: all fail in turn",
+    )
+    component: str = Field(
+        "", description="part of a file that is not connected: 'largest', or a node of it; empty: all"
+    )
+    pairs: int = Field(20, ge=1, le=100_000, description="of a file: pairs of routers, drawn with the seed")
+    only: Literal["links", "nodes", "all"] = Field("all", description="of a file: what fails")
+    cases: int = Field(
+        0, ge=0, le=100_000, description="of a file: so many failures, drawn with the seed; 0: all"
+    )
+    watch_s: float = Field(3.0, ge=0.1, le=600, description="of a file: so long each failure is watched")
     lsps: int = Field(10, ge=1, le=100_000, description="LSPs that leave by the link")
     fails: Literal["link", "node"] = Field(
         "link", description="what fails: the link, or the router behind it"
@@ -40,6 +56,11 @@ class ProtectionParameters(Parameters):
     bfd_multiplier: int = Field(3, ge=1, le=255, description="of BFD: so many packets may be missing")
     failures: int = Field(20, ge=1, le=10_000, description="so many failures, each at a time of its own")
     packets_per_s: int = Field(10_000, ge=100, le=1_000_000, description="of each of the two flows")
+
+    @property
+    def everywhere(self) -> bool:
+        """Is it about each link and each router of a file?"""
+        return self.topology != "ladder"
 
     @property
     def begin_s(self) -> float:

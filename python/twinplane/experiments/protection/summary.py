@@ -7,11 +7,8 @@ import polars as pl
 from ...network import Network
 from ..base import Outcome
 from .build import times
+from .classes import METHODS
 from .parameters import DOWN_S, ProtectionParameters
-
-METHODS = ("loss", "time", "timestamp")
-"""Packets lost over the rate (PLBM); from the event to the first packet that is not lost (TBLM); from the
-last packet before the gap to the first one behind it (TBM)."""
 
 
 def gaps(network: Network, p: ProtectionParameters, seed: int) -> pl.DataFrame:

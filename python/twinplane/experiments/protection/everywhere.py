@@ -1,0 +1,228 @@
+"""`protection` on a topology from a file: each link and each router fails in turn.
+
+Packets of two classes go over LSPs between pairs of routers; the LSPs of one class are protected.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ... import units
+from ...failing import Probes, Trial, cases_of, routes_ps
+from ...failing.cases import Case
+from ...failing.watching import World, fail
+from ...network import Network, processors
+from ...network.forks import forked
+from ..base import Tick
+from .parameters import ProtectionParameters
+
+CLASSES = {"gold": "EF", "bronze": "default"}
+"""Classes of traffic with their behaviours. LSPs of the first ask for protection."""
+
+PROTECTED = "gold"
+
+SIZE = 512
+
+SIGNALLED_PS = 10 * 10**12
+"""LSPs and their bypass tunnels have so long after routers know of all links."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a failure did to a flow; times in seconds after it."""
+
+    kind: str
+    """Its class."""
+    flow: str
+    lost: int
+    first_s: float
+    last_s: float
+    period_s: float
+    joined: bool
+    """Was there a way left?"""
+    lacks: str | None
+    """Why nothing protected it where it met the failure; absent if something did."""
+
+    @property
+    def loss_s(self) -> float:
+        """Packets lost over the rate."""
+        return self.lost * self.period_s
+
+    @property
+    def time_s(self) -> float:
+        """From the failure to the first packet behind the last that was lost."""
+        return self.last_s + self.period_s
+
+    @property
+    def timestamp_s(self) -> float:
+        """From the last packet before the gap to the first one behind it."""
+        return self.last_s - self.first_s + 2 * self.period_s
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A case, and the flows that it interrupted."""
+
+    case: Case
+    gaps: Sequence[Gap]
+    diverted: int
+    """LSPs that routers led around it."""
+
+
+def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
+    """Routers of the file, and an LSP and a flow of each class for each pair."""
+    net = Network.from_graphml(
+        Path(p.topology), seed, component=p.component or None, default_rate="10 Gbit/s"
+    )
+    watched = p.detection == "bfd"
+    pace = {"interval": f"{p.bfd_interval_ms} ms", "multiplier": p.bfd_multiplier} if watched else False
+    rsvp: dict[str, Any] = {
+        "protection": "facility" if p.protected else "declared",
+        "refresh_reduction": True,
+        "bfd": pace,
+    }
+    routers = list(net.nodes)
+    for router in routers:
+        net.draft.change_node(router, {"rsvp": rsvp})
+    # Longer than a case is watched, so that no port shows the failure.
+    detection = f"{p.watch_s + 1} s" if watched else f"{p.detection_ms} ms"
+    for link in net.links:
+        net.draft.change_link(link, {"detection": detection})
+    # Head ends find other paths by what OSPF knows.
+    net.ospf(area=0, te=True, bfd=pace)
+    draw = random.Random(f"pairs {seed}")
+    every = [(a, b) for a in routers for b in routers if a is not b]
+    rate = f"{p.packets_per_s * SIZE * 8} bit/s"
+    start = f"{routes_ps(net)} ps"
+    for a, b in draw.sample(every, min(p.pairs, len(every))):
+        for kind, dscp in CLASSES.items():
+            protection = {"node": True} if p.protected and kind == PROTECTED else None
+            lsp = net.node(a).lsp(  # type: ignore[attr-defined]
+                f"{kind} {a.name} to {b.name}",
+                b,
+                protection=protection,
+                retry_first="100 ms",
+                retry_max="500 ms",
+            )
+            net.flow(a, b, over=lsp, name=lsp.name, rate=rate, size=SIZE, dscp=dscp, start=start)
+    return net
+
+
+def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> list[Tried]:
+    """Every case, in the order of the network."""
+    warm_up = routes_ps(network) + SIGNALLED_PS
+    trial = Trial(network, Probes(), f"{warm_up} ps", f"{p.watch_s} s", p.topology)
+    cases = chosen(network, p)
+    world = trial.warm()
+    lacking = lacking_of(network)
+
+    def work(case: Case) -> bytes:
+        return json.dumps(measure(world, case, p.detection == "bfd")).encode()
+
+    found: dict[str, Any] = {}
+    for case, answer in forked(cases, work, processors.count()):
+        found[case.key] = json.loads(answer)
+        if tick is not None:
+            tick(len(found) / len(cases))
+    return [judge(world, case, found[case.key], lacking, 1 / p.packets_per_s) for case in cases]
+
+
+def chosen(network: Network, p: ProtectionParameters) -> list[Case]:
+    """Links and routers: all, or some that are drawn with the seed."""
+    cases = cases_of(network, ["links", "nodes"] if p.only == "all" else [p.only])
+    if p.cases and p.cases < len(cases):
+        places = random.Random(f"cases {network.seed}").sample(range(len(cases)), p.cases)
+        cases = [cases[place] for place in sorted(places)]
+    return cases
+
+
+Place = tuple[str, int, int]
+"""An LSP by its name, a router that could repair it, and the link by which it leaves there."""
+
+
+def lacking_of(network: Network) -> dict[Place, tuple[bool, str]]:
+    """Where LSPs have no backup, or one around the link only: is it the latter, and why."""
+    links: dict[str, list[int]] = {node.name: [] for node in network.nodes}
+    for link in network.links:
+        for end in (link.a, link.b):
+            links[end.name].append(link.index)
+    places = {node.name: node.index for node in network.nodes}
+    found = {}
+    for row in network.table("protected_lsps").to_dicts():
+        if row["port"] is None or row["node_protection"]:
+            continue
+        around_link = row["bypass"] is not None
+        why = row["lacks"] or ("its bypass leads around the link only" if around_link else "it has no bypass")
+        link = links[row["node"]][row["port"]]
+        found[row["tunnel"], places[row["node"]], link] = (around_link, why)
+    return found
+
+
+def measure(world: World, case: Case, silent: bool) -> dict[str, Any]:
+    """Let it happen, and tell what came of it: times in ps after the failure."""
+    core, begin = world.core, world.core.now_ps()
+    if silent and not case.nodes:
+        for link in case.dead_links(world.graph.ends):
+            core.fault(json.dumps({"at": begin, "fault": "loss", "link": link, "probability": 1.0}))
+    else:
+        fail(world, case)
+    core.run_until(begin + world.watch_ps)
+    now = world.look()
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    table = core.table("loss_times")
+    for flow, start, end in zip(*(table.column(key) for key in ("flow", "first_ps", "last_ps")), strict=True):
+        if end >= begin:
+            first[flow] = min(first.get(flow, start), start)
+            last[flow] = max(last.get(flow, end), end)
+    flows = [
+        [flow.index, sum(now.lost[flow.index].values()), first[flow.index] - begin, last[flow.index] - begin]
+        for flow in world.flows
+        if flow.index in first
+    ]
+    events = core.table("events")
+    told = zip(events.column("time_ps"), events.column("event"), strict=True)
+    diverted = sum(event["lsps"] for at, event in told if at >= begin and event["event"] == "lsps-diverted")
+    return {"flows": flows, "diverted": diverted, "digest": core.digest()}
+
+
+def judge(
+    world: World,
+    case: Case,
+    found: Mapping[str, Any],
+    lacking: Mapping[Place, tuple[bool, str]],
+    period_s: float,
+) -> Tried:
+    """The gaps of a case, with what was missing where flows met it."""
+    parts, dead = world.parts(case), set(case.dead_links(world.graph.ends))
+    here = {
+        name: why
+        for (name, router, link), (around_link, why) in lacking.items()
+        # A bypass around the link is enough where the router at its end is alive.
+        if link in dead and router not in case.nodes and (case.nodes or not around_link)
+    }
+    gaps = []
+    for place, lost, first, last in found["flows"]:
+        flow = world.flows[place]
+        kind = flow.name.split()[0]
+        joined = parts.joined(flow.source, flow.sink)
+        why = here.get(flow.name) if kind == PROTECTED else None
+        gaps.append(Gap(kind, flow.name, lost, first / 1e12, last / 1e12, period_s, joined, why))
+    return Tried(case, gaps, found["diverted"])
+
+
+def longest_s(network: Network, p: ProtectionParameters) -> float:
+    """The longest gap of a flow that is led around a failure, by packets lost.
+
+    It lasts until the failure is seen; what was on the link is lost, too, and a packet on either side.
+    """
+    # Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later.
+    seen_ms = p.bfd_interval_ms * p.bfd_multiplier if p.detection == "bfd" else p.detection_ms
+    links = network.described()["links"]
+    delays = [units.span_ps(link.get("delay") or 0, "delay") / 1e12 for link in links]
+    return seen_ms / 1e3 + 2 * max(delays, default=0.0) + 2 / p.packets_per_s
