@@ -161,7 +161,11 @@ impl Fib {
     fn part(&mut self, place: u32, to: Ipv4Addr) -> u32 {
         let Some(known) = self.get(place).copied() else { return place };
         let prefix = Prefix::new(to, known.len);
-        debug_assert_eq!(self.place(prefix), Some(place));
+        // Packets may have been decided on together: the first of them has parted the prefix already.
+        match self.place(prefix) {
+            Some(now) if now != place => return self.own(now, to),
+            _ => {}
+        }
         let own = self.keep(known);
         self.prefixes.insert(prefix, own);
         self.exchange(prefix, place + 1, own + 1);

@@ -58,9 +58,11 @@ impl Bfd {
                 continue;
             }
             let remote = IpAddr::V4(from);
-            let is_it = |session: &Session| {
-                let of = Role::Tail { fec: fec.clone(), offered: discriminator };
-                session.role == of && session.path.remote == remote
+            let is_it = |session: &Session| match &session.role {
+                Role::Tail { fec: own, offered } => {
+                    *offered == discriminator && session.path.remote == remote && *own == fec
+                }
+                Role::Head { .. } | Role::Beside => false,
             };
             // RFC 7726, 2.1: one for each number of a head end.
             let known = self.sessions.iter().find(|(_, session)| is_it(session)).map(|(number, _)| *number);

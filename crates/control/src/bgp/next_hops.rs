@@ -101,18 +101,25 @@ impl NextHops {
 
     /// The route to a prefix has changed: the places of next hops that cost something else now.
     pub fn moved(&mut self, services: &Services, prefix: IpPrefix) -> Vec<u32> {
-        // RFC 4798, 2: an IPv4 address may stand as an IPv6 address, and is reached by routes of IPv4.
-        let is_within = |address: IpAddr| prefix.contains(mapped(address).map_or(address, IpAddr::V4));
-        let mut moved = Vec::new();
-        for (place, known) in (0..).zip(&mut self.all) {
-            if known.way != Way::Unasked && is_within(known.address) {
-                let new = Way::Known(cost_of(services, known.address));
-                if core::mem::replace(&mut known.way, new) != new {
-                    moved.push(place);
-                }
-            }
+        let known = |first: IpAddr| self.places.range(first..).map(|(address, place)| (*address, *place));
+        let mut within: Vec<u32> = known(prefix.address())
+            .take_while(|(address, _)| prefix.contains(*address))
+            .filter(|(address, _)| mapped(*address).is_none())
+            .map(|(_, place)| place)
+            .collect();
+        if let IpAddr::V4(first) = prefix.address() {
+            // RFC 4798, 2: an IPv4 address may stand as an IPv6 address, and is reached by routes of IPv4.
+            let is_within = |address| mapped(address).is_some_and(|address| prefix.contains(address.into()));
+            let behind = known(first.to_ipv6_mapped().into()).take_while(|(address, _)| is_within(*address));
+            within.extend(behind.map(|(_, place)| place));
         }
-        moved
+        within.sort_unstable();
+        within.retain(|place| {
+            let known = &mut self.all[*place as usize];
+            let new = Way::Known(cost_of(services, known.address));
+            known.way != Way::Unasked && core::mem::replace(&mut known.way, new) != new
+        });
+        within
     }
 }
 

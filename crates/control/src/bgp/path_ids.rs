@@ -33,19 +33,24 @@ impl PathIds {
         self.last
     }
 
-    /// Forgets numbers of paths that are in no entry any more. It is done whenever there are twice as many as were left
-    /// the last time, so that each costs little.
+    /// Forgets numbers of paths that are in no entry any more. All paths are looked at, so it is done only after as many
+    /// new numbers as were left the last time, and one for every 16 paths.
     fn tidy(&mut self, prefixes: &Prefixes) {
+        let mut count = 0;
         let entries = prefixes.iter().flat_map(|(_, entry)| entry.paths.as_slice());
-        let live: BTreeSet<Key> = entries.map(|path| path.key()).collect();
+        let live: BTreeSet<Key> = entries.inspect(|_| count += 1).map(|path| path.key()).collect();
         self.known.retain(|key, _| live.contains(key));
-        self.limit = 2 * self.known.len();
+        self.limit = 2 * self.known.len() + count / 16;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::Path;
     use super::*;
+    use base::Interned;
+    use base::plane::{IpPrefix, Prefix};
+    use core::net::Ipv4Addr;
 
     #[test]
     fn numbers_of_paths_that_are_gone_are_forgotten_and_not_used_again() {
@@ -57,5 +62,18 @@ mod tests {
             assert_eq!(number, id + 3);
             assert!(ids.known.len() <= LEAST);
         }
+    }
+
+    #[test]
+    fn a_path_that_is_there_keeps_its_number() {
+        let (mut ids, mut prefixes) = (PathIds::default(), Prefixes::default());
+        let prefix = IpPrefix::V4(Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8));
+        let path = Path { set: Interned::NONE, id: 7, label: Path::UNLABELLED, peer: 3, is_stale: false };
+        prefixes.get_or_new(prefix).paths.put(path);
+        let number = ids.number(path.key(), &prefixes);
+        for id in 0..10_000 {
+            ids.number((2, false, id), &prefixes);
+        }
+        assert_eq!(ids.number(path.key(), &prefixes), number);
     }
 }

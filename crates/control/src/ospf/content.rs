@@ -103,7 +103,7 @@ fn hash_of(bytes: &[u8]) -> u64 {
 /// The shelf of a hash, and the hash.
 fn shelf(hash: u64) -> Found {
     let shelf = &SHARED[(hash >> 60) as usize % SHELVES];
-    // Whoever panicked with it has not left it half done: each change is a single assignment.
+    // A change that a panic left half done loses no more than what would be shared.
     Found { shelf: shelf.lock().unwrap_or_else(|poisoned| poisoned.into_inner()), hash }
 }
 
