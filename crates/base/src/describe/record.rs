@@ -23,7 +23,8 @@
 ///
 /// A `check path::to::function;` behind the fields names a function from `&Self` to `Result<(), Diagnostic>` that looks
 /// at fields together. With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may
-/// also be written in other forms.
+/// also be written in other forms. With `read by switch;` users may write `true` for a mapping in which nothing is said;
+/// this is the type's default, too, so every field has one.
 ///
 /// A `called "Link"` behind the struct's name says what schemas, and so Python and the documentation, call it, where
 /// that is another name.
@@ -186,11 +187,43 @@ macro_rules! called {
     };
 }
 
-/// [`Describe`](crate::describe::Describe) of a record that has one form only.
+/// [`Describe`](crate::describe::Describe) of a record that has one form, or `true` for all of its defaults.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! record_read {
     ($name:ident, $called:expr, hand) => {};
+    ($name:ident, $called:expr, switch) => {
+        impl Default for $name {
+            fn default() -> $name {
+                let nothing = $crate::describe::Value::Map(Vec::new());
+                <$name as $crate::describe::Record>::read_record(&nothing, "")
+                    .expect("every field has a default")
+            }
+        }
+
+        impl $crate::describe::Describe for $name {
+            fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                match value {
+                    $crate::describe::Value::Bool(true) => Ok(<$name>::default()),
+                    $crate::describe::Value::Map(_) => {
+                        <$name as $crate::describe::Record>::read_record(value, "")
+                    }
+                    other => Err($crate::describe::wrong_type(other, "true, or a mapping")),
+                }
+            }
+            fn write(&self) -> $crate::describe::Value {
+                self.write_record()
+            }
+            fn schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
+                known.named($called, |known| {
+                    $crate::describe::Named::Record($crate::describe::RecordSchema {
+                        short: vec![$crate::describe::Schema::Bool],
+                        ..<$name as $crate::describe::Record>::record_schema(known)
+                    })
+                })
+            }
+        }
+    };
     ($name:ident, $called:expr) => {
         impl $crate::describe::Describe for $name {
             fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {

@@ -5,7 +5,7 @@ use super::{Bfd, Config, Key};
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
 use base::Span;
-use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
+use base::describe::Section;
 use base::diagnostic::Diagnostic;
 use std::sync::Arc;
 use wire::bfd::Algorithm;
@@ -105,37 +105,7 @@ base::record! {
         /// Keep all sessions down. Neighbours are told so, and nobody takes it for a failure.
         pub shutdown: bool = false;
     }
-    read by hand;
-}
-
-impl Default for BfdSpec {
-    fn default() -> BfdSpec {
-        BfdSpec {
-            interval: Span::from_ms(300),
-            receive_interval: None,
-            multiplier: 3,
-            authentication: BfdAuthSpec::default(),
-            shutdown: false,
-        }
-    }
-}
-
-impl Describe for BfdSpec {
-    fn read(value: &Value) -> Result<BfdSpec, Diagnostic> {
-        match value {
-            Value::Bool(true) => Ok(BfdSpec::default()),
-            Value::Map(_) => BfdSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "true, or a mapping")),
-        }
-    }
-    fn write(&self) -> Value {
-        self.write_record()
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        known.named("Bfd", |known| {
-            Named::Record(RecordSchema { short: vec![Schema::Bool], ..BfdSpec::record_schema(known) })
-        })
-    }
+    read by switch;
 }
 
 /// A time as packets have it: what is less than a microsecond counts as one.

@@ -32,6 +32,7 @@ base::record! {
         pub robustness: u8 = 2, in 1..=7;
     }
     check IgmpSpec::check;
+    read by switch;
 }
 
 impl IgmpSpec {

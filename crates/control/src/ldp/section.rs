@@ -6,7 +6,7 @@ use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services, WatchSpec};
-use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
+use base::describe::{Describe, Section};
 use base::diagnostic::{At, Diagnostic};
 use base::{ProtocolId, Span};
 use core::net::Ipv4Addr;
@@ -90,55 +90,7 @@ base::record! {
         pub lsp_bfd: WatchSpec, absent "false";
     }
     check LdpSpec::check;
-    read by hand;
-}
-
-impl Default for LdpSpec {
-    fn default() -> LdpSpec {
-        LdpSpec {
-            hello_interval: Span::from_secs(5),
-            hold_time: Span::from_secs(15),
-            keepalive_time: Span::from_secs(180),
-            prefixes: LdpPrefixes::All,
-            control: LabelControl::Independent,
-            advertise: LabelAdvertisement::Unsolicited,
-            retention: LabelRetention::Liberal,
-            loop_detection: false,
-            hops_max: 254,
-            beyond: false,
-            targets: Vec::new(),
-            accept_targeted: false,
-            igp_sync: false,
-            igp_sync_delay: Span::from_secs(10),
-            password: None,
-            gtsm: true,
-            graceful_restart: false,
-            reconnect_time: RESTART_TIME,
-            forwarding_hold_time: RESTART_TIME,
-            neighbor_liveness_time: RESTART_TIME,
-            recovery_time_max: RESTART_TIME,
-            bfd: WatchSpec::default(),
-            lsp_bfd: WatchSpec::default(),
-        }
-    }
-}
-
-impl Describe for LdpSpec {
-    fn read(value: &Value) -> Result<LdpSpec, Diagnostic> {
-        match value {
-            Value::Bool(true) => Ok(LdpSpec::default()),
-            Value::Map(_) => LdpSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "true, or a mapping")),
-        }
-    }
-    fn write(&self) -> Value {
-        self.write_record()
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        known.named("Ldp", |known| {
-            Named::Record(RecordSchema { short: vec![Schema::Bool], ..LdpSpec::record_schema(known) })
-        })
-    }
+    read by switch;
 }
 
 /// Seconds of a time that is whole ones.

@@ -3,8 +3,7 @@
 use super::{Config, LspPing};
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
-use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
-use base::diagnostic::Diagnostic;
+use base::describe::Section;
 use base::plane::Prefix;
 use std::sync::Arc;
 
@@ -22,31 +21,7 @@ base::record! {
         /// Prefixes whose requests are answered.
         pub sources: Vec<Prefix> = Vec::new(), absent "all";
     }
-    read by hand;
-}
-
-impl Default for LspPingSpec {
-    fn default() -> LspPingSpec {
-        LspPingSpec { respond: true, validate: false, rate: 200, sources: Vec::new() }
-    }
-}
-
-impl Describe for LspPingSpec {
-    fn read(value: &Value) -> Result<LspPingSpec, Diagnostic> {
-        match value {
-            Value::Bool(true) => Ok(LspPingSpec::default()),
-            Value::Map(_) => LspPingSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "true, or a mapping")),
-        }
-    }
-    fn write(&self) -> Value {
-        self.write_record()
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        known.named("LspPing", |known| {
-            Named::Record(RecordSchema { short: vec![Schema::Bool], ..LspPingSpec::record_schema(known) })
-        })
-    }
+    read by switch;
 }
 
 impl Setup for LspPingSpec {

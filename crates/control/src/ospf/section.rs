@@ -9,9 +9,7 @@ use super::{Config, Ospf};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::PolicyRule;
 use crate::services::{Attached, Beyond, Interface, Services, WatchSpec};
-use base::describe::{
-    Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, malformed, wrong_type,
-};
+use base::describe::{Describe, Name, Schema, Schemas, Section, Value, malformed};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::Prefix;
 use base::{Rate, Span};
@@ -428,7 +426,7 @@ impl OspfPortSpec {
 base::record! {
     /// OSPF version 2 (RFC 2328): true, or how. A router that speaks it has no routes by shortest paths
     /// but those that it finds. What is said here of links holds for all of its links.
-    #[derive(Clone, Debug, Default, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct OspfSpec called "Ospf" {
         /// How areas are treated, if not as usual.
         pub areas: Vec<OspfAreaSpec> = Vec::new();
@@ -454,25 +452,7 @@ base::record! {
         pub usual: OspfPortSpec
     }
     check OspfSpec::check;
-    read by hand;
-}
-
-impl Describe for OspfSpec {
-    fn read(value: &Value) -> Result<OspfSpec, Diagnostic> {
-        match value {
-            Value::Bool(true) => Ok(OspfSpec::default()),
-            Value::Map(_) => OspfSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "true, or a mapping")),
-        }
-    }
-    fn write(&self) -> Value {
-        self.write_record()
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        known.named("Ospf", |known| {
-            Named::Record(RecordSchema { short: vec![Schema::Bool], ..OspfSpec::record_schema(known) })
-        })
-    }
+    read by switch;
 }
 
 impl OspfSpec {

@@ -23,6 +23,7 @@ base::record! {
         /// Bytes of a probe behind its UDP header.
         pub size: u16 = 18, in 12..=1472;
     }
+    read by switch;
 }
 
 impl ProbingSpec {

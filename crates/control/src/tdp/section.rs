@@ -5,8 +5,7 @@ use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::distribution::LdpPrefixes;
 use crate::services::{Attached, Beyond, Services};
 use base::Span;
-use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Section, Value, wrong_type};
-use base::diagnostic::Diagnostic;
+use base::describe::Section;
 use std::sync::Arc;
 
 base::record! {
@@ -19,31 +18,7 @@ base::record! {
         /// Which prefixes get a tag.
         pub prefixes: LdpPrefixes = LdpPrefixes::All;
     }
-    read by hand;
-}
-
-impl Default for TdpSpec {
-    fn default() -> TdpSpec {
-        TdpSpec { hello_interval: Span::from_secs(5), prefixes: LdpPrefixes::All }
-    }
-}
-
-impl Describe for TdpSpec {
-    fn read(value: &Value) -> Result<TdpSpec, Diagnostic> {
-        match value {
-            Value::Bool(true) => Ok(TdpSpec::default()),
-            Value::Map(_) => TdpSpec::read_record(value, ""),
-            other => Err(wrong_type(other, "true, or a mapping")),
-        }
-    }
-    fn write(&self) -> Value {
-        self.write_record()
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        known.named("Tdp", |known| {
-            Named::Record(RecordSchema { short: vec![Schema::Bool], ..TdpSpec::record_schema(known) })
-        })
-    }
+    read by switch;
 }
 
 impl TdpSpec {
