@@ -127,7 +127,7 @@ def test_a_group_without_a_core_and_a_leaf_beyond_reach_are_refused() -> None:
         stream(net, hosts)
         net.run(until="1 ms")
     net, hosts = star(1)
-    alone = net.router("alone", igmp={}, cbt=CBT)
+    alone = net.router("alone", igmp=True, cbt=CBT)
     beyond = net.host("beyond", "10.77.0.2/24", join=[GROUP])
     net.link(beyond, alone)
     with pytest.raises(TwinplaneError, match="no link leads from 'h0' to 'beyond'"):

@@ -190,6 +190,12 @@ proptest! {
         prop_assert!(run(&plan, Way::Shaped, steps, false) == in_step, "shaped, in steps of {steps}");
     }
 
+}
+
+proptest! {
+    // Each case begins threads some hundred times.
+    #![proptest_config(testing::cases(64))]
+
     /// Nor which threads did it.
     #[test]
     fn threads_look_after_ports_as_one_does(plan in plan(), steps in 1u64..200) {

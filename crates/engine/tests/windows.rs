@@ -249,6 +249,12 @@ proptest! {
         prop_assert!(run(&plan, u64::MAX, slice, false) == in_step, "in slices of {slice}");
     }
 
+}
+
+proptest! {
+    // Each case begins threads some hundred times.
+    #![proptest_config(testing::cases(64))]
+
     #[test]
     fn threads_change_nothing(
         plan in any_plan(),

@@ -2,7 +2,7 @@
 //!
 //! What hosts want is noted in the service of groups; which protocol then brings the packets is not its business.
 //!
-//! - [`section`](IgmpSpec): the settings that users write, `igmp: {}`
+//! - [`section`](IgmpSpec): the settings that users write, `igmp: true` or a mapping
 //! - `querier`: who asks on a link, as a state machine
 //! - `link`: a link with its questions and its groups; `group`: filter mode and sources of one
 //! - `shown`: its table
