@@ -22,7 +22,7 @@ pub struct Common {
 /// An object that is carried, not understood: another class, or another C-Type of a known class.
 ///
 /// FAST_REROUTE, DETOUR and the point-to-multipoint objects come here too: the typed messages leave them to those
-/// who ask.
+/// who ask ([`Common::sub_lsps`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Class-Num of the object; its upper two bits say what a node does that does not know it (RFC 2205, 3.10).

@@ -122,6 +122,16 @@ errors! {
         LABEL_ALLOCATION = 9, "MPLS label allocation failure";
         /// The receiver does not support the protocol (L3PID) of the LABEL_REQUEST.
         UNSUPPORTED_L3PID = 10, "unsupported L3PID";
+        /// The node can't send on to several next hops (RFC 4875, 20.3, as all that follow).
+        UNABLE_TO_BRANCH = 23, "unable to branch";
+        /// The node can't let all branches fail with one of them, as the LSP asks.
+        UNSUPPORTED_LSP_INTEGRITY = 24, "unsupported LSP integrity";
+        /// Two branches of the LSP meet at the node.
+        RE_MERGE = 25, "P2MP re-merge detected";
+        /// Branches that meet at the node differ in what has to be the same.
+        RE_MERGE_MISMATCH = 26, "P2MP re-merge parameter mismatch";
+        /// The explicit route makes branches meet at the node.
+        ERO_RE_MERGE = 27, "ERO resulted in re-merge";
     };
     /// Notify (RFC 3209, 7.3).
     NOTIFY = 25, "notify" notify {

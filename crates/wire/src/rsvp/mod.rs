@@ -31,6 +31,7 @@ pub mod record_route;
 pub mod sender;
 pub mod session;
 pub mod style;
+pub mod sub_lsp;
 mod text;
 
 mod descriptors;
@@ -73,6 +74,7 @@ pub use reply::Reply;
 pub use sender::{FilterSpec, SenderTemplate};
 pub use session::Session;
 pub use style::Style;
+pub use sub_lsp::SubLsp;
 
 #[cfg(test)]
 mod tests;

@@ -95,6 +95,12 @@ impl Display for Message {
             Message::IntegrityChallenge(_) | Message::IntegrityResponse(_) => Ok(()),
         }?;
         let Some(common) = self.common() else { return Ok(()) };
+        for (i, leaf) in common.sub_lsps().unwrap_or_default().iter().enumerate() {
+            write!(f, "{} {}", if i == 0 { ", leaves" } else { "," }, leaf.leaf)?;
+            if let Some(route) = &leaf.explicit_route {
+                write!(f, " via {}", Route(route))?;
+            }
+        }
         if let Some(id) = common.message_id {
             write!(f, ", id {:#x}/{}", id.epoch, id.id)?;
         }

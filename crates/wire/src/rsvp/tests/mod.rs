@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod messages;
+mod p2mp;
 mod properties;
 mod vectors;
 

@@ -1,0 +1,133 @@
+//! The list of leaves that a message about a point-to-multipoint LSP carries (RFC 4875, 5.1, 6.1, 7.2.2 and 11.1).
+//!
+//! The objects of the list are of classes that the typed messages leave to those who ask: they are among
+//! [`Common::unknown`], in the order in which they came, and are written where they were.
+
+use super::class;
+use super::common::{Common, Unknown};
+use super::error::{Error, Fault, Reason};
+use super::explicit_route::{self, EroHop};
+use super::object::Object;
+use super::p2mp::S2lSubLsp;
+use super::record_route::{self, RroSubobject};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// One S2L sub-LSP of a message: a leaf, and what the message says of the way to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubLsp {
+    /// S2L_SUB_LSP: the address of the leaf.
+    pub leaf: IpAddr,
+    /// P2MP SECONDARY_EXPLICIT_ROUTE of a Path, from the branch node on; absent for the first leaf, whose way is the
+    /// EXPLICIT_ROUTE, and for leaves whose way each router finds by itself.
+    pub explicit_route: Option<Vec<EroHop>>,
+    /// P2MP_SECONDARY_RECORD_ROUTE of a Resv; absent if no route is recorded.
+    pub recorded_route: Option<Vec<RroSubobject>>,
+}
+
+impl SubLsp {
+    /// A leaf alone, as in a PathTear (RFC 4875, 7.2.2) or a PathErr (RFC 4875, 11.1).
+    pub const fn of(leaf: IpAddr) -> SubLsp {
+        SubLsp { leaf, explicit_route: None, recorded_route: None }
+    }
+
+    fn objects(&self) -> impl Iterator<Item = Object> {
+        let explicit = self.explicit_route.clone().map(Object::SecondaryExplicitRoute);
+        let recorded = self.recorded_route.clone().map(Object::SecondaryRecordRoute);
+        [Some(Object::S2lSubLsp(S2lSubLsp(self.leaf))), explicit, recorded].into_iter().flatten()
+    }
+}
+
+/// C-Type of secondary routes that belong to point-to-multipoint LSPs (RFC 4875, 19.5 and 19.6).
+const P2MP: u8 = 2;
+
+impl Common {
+    /// The leaves that the message names, in its order; none in a message about an LSP with one end.
+    ///
+    /// # Errors
+    ///
+    /// If an object of the list can't be read, or is a route that follows no leaf. The error's offset is within the
+    /// object.
+    pub fn sub_lsps(&self) -> Result<Vec<SubLsp>, Error> {
+        let mut leaves: Vec<SubLsp> = Vec::new();
+        for object in &self.unknown {
+            let taken = take(&mut leaves, object);
+            taken.map_err(|fault| Error {
+                offset: 4 + fault.at,
+                object: Some((object.class, object.c_type)),
+                reason: fault.reason,
+            })?;
+        }
+        Ok(leaves)
+    }
+
+    /// Adds leaves at the end of the message. In a Path, PathErr or PathTear that is where the grammar has them; in a
+    /// Resv it is the end of its last flow descriptor, so that one of several senders needs a position of its own.
+    ///
+    /// # Errors
+    ///
+    /// If a route is too long to be written; then nothing is added.
+    pub fn add_sub_lsps(&mut self, leaves: &[SubLsp]) -> Result<(), Error> {
+        let objects = leaves.iter().flat_map(SubLsp::objects).map(|object| Unknown::of(&object));
+        let objects: Option<Vec<Unknown>> = objects.collect();
+        self.unknown.extend(objects.ok_or(Error::of_message(0, Reason::TooLong))?);
+        Ok(())
+    }
+}
+
+fn take(leaves: &mut Vec<SubLsp>, object: &Unknown) -> Result<(), Fault> {
+    let first = leaves.len() == 1;
+    let orphan = Fault { at: 0, reason: Reason::Invalid("a secondary route follows no S2L_SUB_LSP") };
+    match (object.class, object.c_type) {
+        (class::S2L_SUB_LSP, c_type) => leaves.push(SubLsp::of(S2lSubLsp::parse(c_type, &object.data)?.0)),
+        (class::SECONDARY_EXPLICIT_ROUTE, P2MP) => {
+            let leaf = leaves.last_mut().ok_or(orphan)?;
+            let route = explicit_route::parse(&object.data)?;
+            // RFC 4875, 5.1: a SERO after the first S2L_SUB_LSP MUST be ignored. Of several the first counts, as of
+            // several EXPLICIT_ROUTEs (RFC 3209, 4.3.2).
+            if !first {
+                leaf.explicit_route.get_or_insert(route);
+            }
+        }
+        (class::SECONDARY_RECORD_ROUTE, P2MP) => {
+            let leaf = leaves.last_mut().ok_or(orphan)?;
+            let route = record_route::parse(&object.data)?;
+            leaf.recorded_route.get_or_insert(route);
+        }
+        // Other C-Types are those of segment recovery (RFC 4873), which has nothing to do with leaves.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Writes routes to leaves as one Path does (RFC 4875, 4.5): the EXPLICIT_ROUTE of the first leaf, and the leaves,
+/// each later one with its route from the last router on that an earlier route leads to in the same way.
+///
+/// `None` if there is no leaf, or if the routes do not all begin with the same hop: they need a Path for each hop.
+pub fn compress(routes: &[(IpAddr, Vec<EroHop>)]) -> Option<(Vec<EroHop>, Vec<SubLsp>)> {
+    let (leaf, first) = routes.first()?;
+    // Where each hop stands first: the route and the place in it. A reader finds the branch node there, so it has to
+    // be reached as the compressed route would reach it.
+    let mut known: BTreeMap<&EroHop, (usize, usize)> = BTreeMap::new();
+    let mut leaves = vec![SubLsp::of(*leaf)];
+    for (place, hop) in first.iter().enumerate() {
+        known.entry(hop).or_insert((0, place));
+    }
+    for (at, (leaf, route)) in routes.iter().enumerate().skip(1) {
+        let mut branch = None;
+        for (place, hop) in route.iter().enumerate() {
+            let Some(&(earlier, there)) = known.get(hop) else { break };
+            let way = routes.get(earlier).and_then(|(_, earlier)| earlier.get(..there));
+            if way != route.get(..place) {
+                break;
+            }
+            branch = Some(place);
+        }
+        let rest = route.get(branch?..)?.to_vec();
+        for (place, hop) in route.iter().enumerate() {
+            known.entry(hop).or_insert((at, place));
+        }
+        leaves.push(SubLsp { explicit_route: Some(rest), ..SubLsp::of(*leaf) });
+    }
+    Some((first.clone(), leaves))
+}
