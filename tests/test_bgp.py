@@ -165,6 +165,19 @@ def test_without_a_word_nothing_passes_between_ases() -> None:
     assert best(net, "b", "203.0.113.0/24") is None
 
 
+def test_a_neighbour_with_too_many_prefixes_loses_its_session_and_the_table_says_why() -> None:
+    net = tp.Network()
+    networks = [f"203.0.{n}.0/24" for n in range(4)]
+    net.router("a", bgp={"asn": 65001, "networks": networks, "neighbors": {"b": outside(65002)}})
+    net.router("b", bgp={"asn": 65002, "neighbors": {"a": outside(65001, maximum_prefixes=3)}})
+    net.link("a", "b")
+    net.run(until="20 s")
+    rows = {row["node"]: row for row in net.table("bgp_neighbors").to_dicts()}
+    assert rows["b"]["last_end"].startswith("this router said: maximum number of prefixes reached")
+    assert rows["a"]["last_end"] == "the neighbour said: maximum number of prefixes reached"
+    assert best(net, "b", "203.0.0.0/24") is None
+
+
 def test_ases_in_conflict_are_said_before_and_in_the_table() -> None:
     net = tp.Network()
     net.router("a", bgp={"asn": 65001, "neighbors": {"b": outside(65003)}})
@@ -203,6 +216,8 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
             "asn: 65001\n      hold_time: 2 s\n",
             "hold_time=2 s has to be 0 s, or 3 s at least",
         ),
+        ("b: {asn: 65002,", "b: {hold_time: 1500 ms, asn: 65002,", "hold_time"),
+        ("b: {asn: 65002,", "b: {maximum_prefixes: 0, asn: 65002,", "maximum_prefixes"),
         ("asn: 65001\n", "asn: 0\n", "asn"),
         ("b: {asn: 65002,", "q: {asn: 65002,", "q"),
         ("b: {asn: 65002,", "b: {client: true, asn: 65002,", "clients are in the router's own AS"),
@@ -386,6 +401,7 @@ def test_mistakes_in_policies_are_said_in_a_sentence(tmp_path: Path) -> None:
         ("asn: 65001\n", policy % "communities: [gold]", "a community: 65001:7"),
         ("asn: 65001\n", policy % "as_path: 1..2", "? for any one AS"),
         ("asn: 65001\n", policy % "action: reject, prepend: 1", "so prepend has no use"),
+        ("asn: 65001\n", policy % "remove_metric: true, set_metric: 1", "has no use beside set_metric"),
         ("asn: 65001\n", policy.replace("own", "all") % "", "'all' has a meaning already"),
         (
             "    kind: router\n",

@@ -36,12 +36,13 @@ PAGES = {
         30,
     ),
     "bgp": Page(
-        ("4271", "7606", "4724", "4760", "8277", "4798", "7911"),
+        ("4271", "7606", "4724", "4760", "8277", "4798", "7911", "4456", "6793", "5492", "8212"),
         Named(
             {
                 "speaker": "crates/control/src/bgp/tests/{}.rs",
                 "services": "crates/control/src/services/{}.rs",
                 "wire": "crates/wire/src/bgp/{}.rs",
+                "tcp": "crates/wire/src/tcp/{}.rs",
                 "network": "tests/{}.py",
                 "node": "crates/node/tests/{}/mod.rs",
             }

@@ -57,7 +57,7 @@ WHOLE: dict[str, Any] = {
             "lspping": {"rate": 100, "sources": ["10.0.0.0/8"]},
             "bgp": {
                 "asn": 65001,
-                "neighbors": {"p": {"asn": 65001}},
+                "neighbors": {"p": {"asn": 65001, "hold_time": "30 s", "maximum_prefixes": 1000}},
                 "redistribute": [{"from": "static", "rules": [{"tag": 7}]}],
             },
             "ospf": {

@@ -1093,6 +1093,8 @@ class PolicyRule(Written):
     """How much it is preferred within the AS (LOCAL_PREF) [default: it stays as it is]."""
     set_metric: int | None = None
     """MULTI_EXIT_DISC in BGP, the cost in OSPF [default: it stays as it is]."""
+    remove_metric: bool = False
+    """Take MULTI_EXIT_DISC out."""
     set_next_hop: str | None = None
     """Where packets to IPv4 destinations go [default: it stays as it is]."""
     set_tag: int | None = None
@@ -1261,6 +1263,10 @@ class BgpNeighbor(Checked):
     """What both ends of the session sign its packets with (RFC 2385): 1 to 80 characters [default: none]."""
     bfd: BfdPace | None = None
     """Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon as it does not answer any more [default: false]."""
+    hold_time: Quantity | None = None
+    """Given up if nothing comes for so long, in whole seconds, in place of the router's `hold_time` [default: that of the router]."""
+    maximum_prefixes: int | None = None
+    """Take so many routes of it. With more the session ends (RFC 4271, 6.7), and begins anew after `connect_retry` [default: no limit]."""
     advertisement_interval: Quantity | None = None
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
 

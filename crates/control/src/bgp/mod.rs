@@ -109,6 +109,10 @@ pub struct PeerConfig {
     pub export: Passing,
     /// What its session is signed with (RFC 2385).
     pub key: Option<Key>,
+    /// Seconds without a message until it is given up; zero is never.
+    pub hold_s: u16,
+    /// How many routes are taken of it; with more the session ends (RFC 4271, 6.7).
+    pub maximum_prefixes: Option<usize>,
     /// Between two rounds of UPDATEs to it (RFC 4271, 9.2.1.1).
     pub interval: Span,
     /// Have it watched while there is a session (RFC 5882), and how closely.
@@ -154,8 +158,6 @@ pub struct Config {
     pub redistribute: Vec<(Imported, Arc<[PolicyRule]>)>,
     /// Its neighbours.
     pub peers: Vec<PeerConfig>,
-    /// Seconds without a message until a neighbour is given up; zero is never.
-    pub hold_s: u16,
     /// From an attempt to connect to the next.
     pub connect_retry: Span,
     /// Are routes of neighbours kept that restart and go on forwarding (RFC 4724)?
@@ -229,8 +231,8 @@ impl Bgp {
     }
 
     /// How the TCP of a connection with a neighbour behaves.
-    fn options(config: &Config, peer: &PeerConfig) -> Options {
-        let timeout = Some(Span::from_secs(i64::from(config.hold_s.max(30))));
+    fn options(peer: &PeerConfig) -> Options {
+        let timeout = Some(Span::from_secs(i64::from(peer.hold_s.max(30))));
         let usual = Options { timeout, nagle: false, key: peer.key, ..Options::default() };
         match peer.hops {
             // RFC 5082, 3: what is sent with 255 has that less one for each router on its way.
@@ -299,7 +301,7 @@ impl Protocol for Bgp {
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {
         let known = self.peers.iter().find(|peer| IpAddr::V4(peer.config.address) == remote.ip());
-        known.map(|peer| Bgp::options(&self.config, &peer.config))
+        known.map(|peer| Bgp::options(&peer.config))
     }
 
     fn message_len(&self, stream: &[u8]) -> Option<usize> {

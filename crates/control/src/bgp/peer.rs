@@ -20,6 +20,8 @@ pub struct Peer {
     pub taken: Option<Connection>,
     /// When this router tries again.
     pub retry: Time,
+    /// Connections of it are refused until then: it has told too many routes.
+    pub barred_until: Time,
     /// This router's address towards it.
     pub local: Ipv4Addr,
     /// The same of IPv6, if it has any.
@@ -44,7 +46,8 @@ pub struct Peer {
     pub updates_sent: u64,
     /// Attributes that were malformed (RFC 7606).
     pub malformed: u64,
-    /// Routes that were told and that the policy did not let pass, or that were too many to one prefix.
+    /// Routes that were told and that the policy did not let pass, that were too many to one prefix, or whose prefix
+    /// is no destination.
     pub refused: u64,
     /// How many routes it told before it restarted, and has not told since (RFC 4724).
     pub stale: usize,
@@ -61,6 +64,7 @@ impl Peer {
             begun: Connection::new(),
             taken: None,
             retry: Time::ZERO,
+            barred_until: Time::ZERO,
             local: Ipv4Addr::UNSPECIFIED,
             local6: None,
             id: None,

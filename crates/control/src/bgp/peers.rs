@@ -91,7 +91,7 @@ impl Bgp {
                 continue;
             }
             let to = SocketAddr::new(IpAddr::V4(address), PORT);
-            let options = Bgp::options(&self.config, &peer.config);
+            let options = Bgp::options(&peer.config);
             let connect = Connect { from: Some(IpAddr::V4(local)), port: None, to, options };
             if let Ok(session) = context.connect(now, connect) {
                 let peer = &mut self.peers[place];
@@ -132,7 +132,7 @@ impl Bgp {
             let numbers = peer.families.iter().map(|family| family.numbers());
             all.push(Capability::AddPath(numbers.map(|(afi, safi)| (afi, safi, mode)).collect()));
         }
-        let open = Open::new(self.config.asn, self.config.hold_s, self.router_id, all);
+        let open = Open::new(self.config.asn, self.peers[place].config.hold_s, self.router_id, all);
         self.send(now, place, id, &Message::Open(open));
     }
 
@@ -153,7 +153,8 @@ impl Bgp {
             self.outputs.push_back(Output::Session(old, SessionOutput::Abort));
         }
         // RFC 4271, 6.8: what is established stays, and so does the first of two of the neighbour's.
-        if self.peers[place].is_established() || self.peers[place].taken.is_some() {
+        let peer = &self.peers[place];
+        if peer.is_established() || peer.taken.is_some() || peer.barred_until > now {
             self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
             return;
         }
@@ -196,6 +197,7 @@ impl Bgp {
             (SessionState::Established, Message::Update(update)) => {
                 connection.step(now, SessionStep::Update);
                 self.update(context, place, *update);
+                self.limit(now, context, place, id);
             }
             (SessionState::Established, Message::RouteRefresh(refresh)) => {
                 // RFC 2918, 4: only of a family that both have.
@@ -207,6 +209,17 @@ impl Bgp {
             // RFC 4271, 8.2.2: what is not expected.
             _ => self.end(now, context, id, SessionStep::Refused, Notification::new(Code::StateMachine)),
         }
+    }
+
+    /// Ends the session with a neighbour that has told more routes than are taken of it, until the next attempt is due
+    /// (RFC 4271, 6.7; RFC 4486, 4).
+    fn limit(&mut self, now: Time, context: &mut Context<'_>, place: usize, id: SessionId) {
+        let peer = &self.peers[place];
+        let Some(most) = peer.config.maximum_prefixes.filter(|most| peer.received > *most) else { return };
+        let code = Code::TooManyPrefixes;
+        let words = format!("this router said: {}, which is {most} of this neighbour", code.words());
+        self.end_because(now, context, id, (SessionStep::Stop, Notification::new(code)), &words);
+        self.peers[place].barred_until = self.peers[place].retry;
     }
 
     /// Takes an OPEN: the session is as both want it, or why not (RFC 4271, 6.2 and 6.8).
@@ -243,7 +256,7 @@ impl Bgp {
             }
         }
         let is_internal = !self.is_external(place);
-        let hold_s = self.config.hold_s.min(open.hold_s);
+        let hold_s = self.peers[place].config.hold_s.min(open.hold_s);
         let peer = &self.peers[place].config;
         let families = shared(&peer.families, open);
         // RFC 7911, 5: one end says that it tells several paths, and the other that it takes them.

@@ -17,7 +17,8 @@ const FORWARDING: u8 = 0x80;
 
 /// What an OPEN says of restarts.
 pub(super) fn restart_of(open: &Open) -> Option<Restart> {
-    open.capabilities.iter().find_map(|capability| {
+    // Of several the last one counts.
+    open.capabilities.iter().rev().find_map(|capability| {
         let Capability::GracefulRestart { time_s, families, .. } = capability else { return None };
         let known = families
             .iter()

@@ -45,6 +45,22 @@ fn best_of<P: RoutePrefix>(rib: &Rib<P>, prefix: P) -> Option<(Source, u32, u32,
     Some((best.source, best.metric, best.tag, is_local))
 }
 
+/// Can packets be routed there, hop by hop? RFC 4271, 6.3: prefixes of groups, of the node itself and of a single link
+/// are ignored.
+fn is_destination(prefix: IpPrefix) -> bool {
+    match prefix {
+        IpPrefix::V4(prefix) => {
+            let (address, len) = (prefix.address(), prefix.len());
+            !(address.is_multicast() && len >= 4 || address.is_loopback() && len >= 8)
+        }
+        IpPrefix::V6(prefix) => {
+            let (address, len) = (prefix.address(), prefix.len());
+            let is_of_link = address.is_unicast_link_local() && len >= 10;
+            !(address.is_multicast() && len >= 8 || is_of_link || address.is_loopback())
+        }
+    }
+}
+
 impl Bgp {
     /// Takes an UPDATE of a neighbour.
     pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
@@ -60,10 +76,7 @@ impl Bgp {
         let families = peer.established().map(|one| one.families.clone()).unwrap_or_default();
         let mut changed = Vec::new();
         let is_withdrawn = faults.iter().any(|fault| fault.treatment == Treatment::TreatAsWithdraw);
-        if attributes.as4_path.is_some() || attributes.as_path.is_none() {
-            attributes.as_path = Some(attributes.path());
-        }
-        (attributes.as4_path, attributes.as4_aggregator) = (None, None);
+        attributes.settle();
         // RFC 4271, 5: what nobody here knows goes on only if it is transitive, and says then that somebody did not.
         attributes.unknown.retain(|one| one.flags & TRANSITIVE != 0);
         attributes.unknown.iter_mut().for_each(|one| one.flags |= wire::bgp::attribute::PARTIAL);
@@ -126,6 +139,10 @@ impl Bgp {
         };
         let mut same: Option<Option<Interned>> = None;
         for one in nlri {
+            if !is_destination(one.prefix) {
+                self.peers[place].refused += 1;
+                continue;
+            }
             let set = match same.filter(|_| !asks) {
                 Some(set) => set,
                 None => is_taken.then(|| self.imported(place, one.prefix, said)).flatten(),

@@ -226,6 +226,11 @@ base::record! {
         /// Have it watched by BFD (RFC 5882) while there is a session: true, or how closely. The session ends as soon
         /// as it does not answer any more.
         pub bfd: WatchSpec, absent "false";
+        /// Given up if nothing comes for so long, in whole seconds, in place of the router's `hold_time`.
+        pub hold_time: Option<Span>, in 0..=65_535_000_000_000_000, absent "that of the router";
+        /// Take so many routes of it. With more the session ends (RFC 4271, 6.7), and begins anew after
+        /// `connect_retry`.
+        pub maximum_prefixes: Option<u32>, in 1..=4_294_967_295, absent "no limit";
         /// Tell it changes at most so often.
         pub advertisement_interval: Option<Span>, in 0..=3_600_000_000_000_000, absent "30 s in another AS, else 5 s (RFC 4271, 10)";
     }
@@ -259,16 +264,25 @@ base::record! {
     check BgpSpec::check;
 }
 
+/// Is a hold time one that messages can say and neighbours accept (RFC 4271, 4.2)?
+fn check_hold(time: Span) -> Result<(), Diagnostic> {
+    let value = || time.write().as_text().unwrap_or_default().to_string();
+    if time.0 % Span::from_secs(1).0 != 0 {
+        return Err(BgpProblem::NotWhole { value: value() }.into());
+    }
+    if time > Span::ZERO && time < Span::from_secs(3) {
+        return Err(BgpProblem::HoldTooShort { value: value() }.into());
+    }
+    Ok(())
+}
+
 impl BgpSpec {
     fn check(&self) -> Result<(), Diagnostic> {
-        let shown = || self.hold_time.write().as_text().unwrap_or_default().to_string();
-        if self.hold_time.0 % Span::from_secs(1).0 != 0 {
-            return Err(BgpProblem::NotWhole { value: shown() }.into()).at("hold_time");
-        }
-        if self.hold_time > Span::ZERO && self.hold_time < Span::from_secs(3) {
-            return Err(BgpProblem::HoldTooShort { value: shown() }.into()).at("hold_time");
-        }
+        check_hold(self.hold_time).at("hold_time")?;
         for (name, one) in &self.neighbors {
+            if let Some(hold) = one.hold_time {
+                check_hold(hold).at("hold_time").at(&**name).at("neighbors")?;
+            }
             if let Some(password) = one.password.as_ref().filter(|one| Key::new(one.as_bytes()).is_none()) {
                 let bytes = password.len().to_string();
                 let wrong = Diagnostic::new(BgpProblem::PasswordLength { bytes });
@@ -327,6 +341,9 @@ impl BgpSpec {
             import: passes(&said.import),
             export: passes(&said.export),
             interval: said.advertisement_interval.unwrap_or(usual),
+            hold_s: u16::try_from(said.hold_time.unwrap_or(self.hold_time).0 / Span::from_secs(1).0)
+                .unwrap_or(u16::MAX),
+            maximum_prefixes: said.maximum_prefixes.and_then(|most| usize::try_from(most).ok()),
             hops: said.ttl_security,
             takes_paths: said.receive_paths,
             told_paths: said.send_paths.map(|paths| match paths {
@@ -361,7 +378,6 @@ impl Setup for BgpSpec {
             networks: self.networks.iter().copied().collect(),
             redistribute: self.redistribute.iter().map(BgpImported::parts).collect(),
             peers: peers.collect(),
-            hold_s: u16::try_from(self.hold_time.0 / Span::from_secs(1).0).unwrap_or(u16::MAX),
             connect_retry: self.connect_retry,
             keeps_routes: self.graceful_restart,
         };

@@ -49,7 +49,8 @@ base::table! {
         updates_sent: u64 = "messages",
         /// Attributes that were malformed (RFC 7606).
         malformed: u64 = "attributes",
-        /// Routes of it that the policy did not let pass, however often they were told.
+        /// Routes of it that the policy did not let pass, however often they were told, and prefixes that are no
+        /// destinations, such as those of groups.
         refused: u64 = "routes",
         /// How the last session ended, or why there is none; empty while there is one.
         last_end: String,

@@ -148,6 +148,10 @@ impl Bgp {
             }
             told = route.attributes;
         }
+        // RFC 4271, 5.1.3: a policy may have said so.
+        if told.next_hop == Some(peer.config.address) {
+            return None;
+        }
         if is_external {
             let path = told.as_path.take().unwrap_or_default();
             told.as_path = Some(path.prepended(self.config.asn, 1));

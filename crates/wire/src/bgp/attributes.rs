@@ -302,4 +302,17 @@ impl Attributes {
             (None, _) => short,
         }
     }
+
+    /// Puts what speakers of two octets have passed on into its place: the whole path, and who has aggregated it.
+    pub fn settle(&mut self) {
+        if self.as4_path.is_some() || self.as_path.is_none() {
+            self.as_path = Some(self.path());
+        }
+        // RFC 6793, 4.2.3: it counts only behind an aggregator whose number two octets had no room for.
+        let is_short = |one: &Aggregator| one.asn == u32::from(AS_TRANS);
+        if let Some(long) = self.as4_aggregator.filter(|_| self.aggregator.as_ref().is_some_and(is_short)) {
+            self.aggregator = Some(long);
+        }
+        (self.as4_path, self.as4_aggregator) = (None, None);
+    }
 }

@@ -283,6 +283,35 @@ fn messages_have_the_bytes_of_the_rfc() {
     assert!(Message::Update(Box::new(long)).emit(&LONG).is_err(), "longer than messages are");
 }
 
+/// RFC 6793, 6: neither ends a session nor withdraws a route.
+#[test]
+fn what_speakers_of_two_octets_add_is_left_out_where_it_is_malformed() {
+    let short = Terms { four_octet: false, ..LONG };
+    let all = [ORIGIN, &[0x40, 2, 4, 2, 1, 0xfd, 0xe9], NEXT].concat();
+    let read = |more: &[u8]| match Message::parse(&update(&[], &[&all, more].concat(), TEN), &short) {
+        Ok(Message::Update(update)) => (update.treatment(), update.attributes.as4_path),
+        _ => unreachable!("an UPDATE"),
+    };
+    let nine = Some(AsPath(vec![Segment::Sequence(vec![9])]));
+    assert_eq!(read(&[0xc0, 17, 6, 2, 1, 0, 0, 0, 9]), (None, nine.clone()));
+    // A segment of a confederation is left out, and the rest stays.
+    assert_eq!(read(&[0xc0, 17, 12, 3, 1, 0, 0, 0, 7, 2, 1, 0, 0, 0, 9]), (None, nine));
+    let discarded = (Some(Treatment::AttributeDiscard), None);
+    for path in [&[2, 1, 0, 0][..], &[2, 2, 0, 0, 0, 9], &[9, 1, 0, 0, 0, 9], &[2, 0, 2, 1, 0, 0, 0, 9]] {
+        assert_eq!(read(&[&[0xc0, 17, path.len() as u8], path].concat()), discarded);
+    }
+    assert_eq!(read(&[0xc0, 18, 7, 0, 0, 0, 9, 10, 0, 0]), discarded);
+}
+
+/// RFC 4271, 9.2: a route that does not fit into a message is not told.
+#[test]
+fn a_route_that_is_longer_than_messages_is_not_told() {
+    let ten = Nlri::new(IpPrefix::V4(Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8)));
+    let room = MAX_LEN - HEADER_LEN - 4 - ten.buffer_len(Family::Ipv4);
+    assert_eq!(pack::reached(Family::Ipv4, None, &vec![0; room], &[ten]).len(), 1);
+    assert_eq!(pack::reached(Family::Ipv4, None, &vec![0; room + 1], &[ten]), [[0; 0]; 0]);
+}
+
 /// RFC 4271, 6.1 and 6.2: which NOTIFICATION answers what.
 #[test]
 fn headers_and_opens_that_are_malformed_have_their_notification() {
@@ -347,6 +376,10 @@ fn updates_that_are_malformed_are_treated_as_rfc_7606_says() {
     }
     assert_eq!(treated(with(&[])), Ok(None));
     assert_eq!(treated(with(&[0xc0, 99, 1, 7])), Ok(None), "not known, and passed on");
+    // RFC 4271, 4.3: the lower four bits of flags say nothing, and are not passed on.
+    let odd = with(&[0xcf, 99, 1, 7]);
+    assert!(matches!(odd, Ok(Message::Update(update)) if update.attributes.unknown[0].flags == 0xc0));
+    assert_eq!(treated(with(&[0xc7, 8, 4, 0, 0, 0, 1])), Ok(None));
     let external = Terms { is_internal: false, ..LONG };
     for kind in [kinds::LOCAL_PREF, kinds::ORIGINATOR_ID, kinds::CLUSTER_LIST] {
         let flags = kinds::flags(kind).expect("a known one");
@@ -375,6 +408,12 @@ fn updates_that_are_malformed_are_treated_as_rfc_7606_says() {
     }
     assert_eq!(instead(1, &[0x40, 2, 0]), Ok(None), "an empty path");
     assert_eq!(instead(2, &[0x40, 3, 3, 1, 2, 3]), Ok(Some(Withdraw)));
+    // RFC 7606, 3 h: of several errors the strongest treatment.
+    let both = [&[0x40, 6, 1, 0][..], &[0x80, 4, 3, 0, 0, 1]].concat();
+    assert_eq!(treated(with(&both)), Ok(Some(Withdraw)));
+    // RFC 7606, 5.1: attributes in any order, and all four fields in one message.
+    let mixed = [NEXT, &[0x80, 15, 3, 0, 2, 1], PATH, ORIGIN].concat();
+    assert_eq!(treated(Message::parse(&update(TEN, &mixed, TEN), &LONG)), Ok(None));
     // What ends the session.
     assert_eq!(treated(with(&[0x40, 99, 0])), Err(Code::UnknownWellKnown));
     assert_eq!(treated(with(&[0x80, 14, 4, 0, 2, 1, 0])), Err(Code::OptionalAttribute), "too short");

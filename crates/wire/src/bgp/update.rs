@@ -198,7 +198,8 @@ impl Reader<'_> {
                 return Err(Malformed::new(Code::UnknownWellKnown, found.whole, found.at, clause));
             }
             self.update.attributes.unknown.push(Unknown {
-                flags: found.flags & !EXTENDED_LENGTH,
+                // RFC 4271, 4.3: the other bits are ignored, and zero in what is sent.
+                flags: found.flags & (OPTIONAL | TRANSITIVE | PARTIAL),
                 kind: found.kind,
                 value: found.value.into(),
             });

@@ -1,5 +1,6 @@
 mod choice;
 mod labels;
+mod limits;
 mod peers;
 
 use super::decision::{Candidate, choose};

@@ -34,14 +34,16 @@ pub(super) struct Beside {
     pub(super) bgp: Bgp,
     pub(super) services: Box<Services>,
     now: Time,
-    sessions: BTreeMap<u8, SessionId>,
+    pub(super) sessions: BTreeMap<u8, SessionId>,
     /// What neighbours have been told.
-    told: Vec<(SessionId, Message)>,
-    closed: Vec<SessionId>,
+    pub(super) told: Vec<(SessionId, Message)>,
+    /// The same as bytes.
+    pub(super) raw: Vec<(SessionId, Vec<u8>)>,
+    pub(super) closed: Vec<SessionId>,
 }
 
 impl Beside {
-    fn new(said: serde_json::Value) -> Beside {
+    pub(super) fn new(said: serde_json::Value) -> Beside {
         let value: Value = serde_json::from_value(said).expect("a value");
         let spec = BgpSpec::read(&value).expect("settings");
         let port = |n: u8| Interface {
@@ -63,7 +65,15 @@ impl Beside {
         let protocol: Box<dyn Any> = spec.protocol(&services);
         let bgp = *protocol.downcast::<Bgp>().expect("BGP");
         let (sessions, services) = (BTreeMap::new(), Box::new(services));
-        Beside { bgp, services, now: Time::ZERO, sessions, told: Vec::new(), closed: Vec::new() }
+        Beside {
+            bgp,
+            services,
+            now: Time::ZERO,
+            sessions,
+            told: Vec::new(),
+            raw: Vec::new(),
+            closed: Vec::new(),
+        }
     }
 
     pub(super) fn with(&mut self, what: impl FnOnce(&mut Bgp, Time, &mut Context<'_>)) {
@@ -73,6 +83,7 @@ impl Beside {
             match output {
                 Output::Session(id, SessionOutput::Send(bytes)) => {
                     self.told.push((id, Message::parse(&bytes, &TERMS).expect("a message")));
+                    self.raw.push((id, bytes));
                 }
                 Output::Session(id, _) => self.closed.push(id),
                 _ => {}
@@ -80,7 +91,7 @@ impl Beside {
         }
     }
 
-    fn event(&mut self, session: SessionId, event: SessionEvent<'_>) {
+    pub(super) fn event(&mut self, session: SessionId, event: SessionEvent<'_>) {
         self.with(|bgp, now, context| bgp.handle_session(now, context, session, event));
     }
 
@@ -90,7 +101,7 @@ impl Beside {
     }
 
     /// Goes on to a time, and does what is due until then.
-    fn wait(&mut self, span: Span) {
+    pub(super) fn wait(&mut self, span: Span) {
         let until = self.now + span;
         while let Some(due) = self.bgp.poll_timeout().filter(|due| *due <= until) {
             self.now = self.now.max(due);
@@ -113,11 +124,11 @@ impl Beside {
         self.say(n, &Message::Update(Box::new(update)));
     }
 
-    fn tell(&mut self, n: u8, prefixes: &[&str]) {
+    pub(super) fn tell(&mut self, n: u8, prefixes: &[&str]) {
         self.update(n, Update { attributes: attributes(n), nlri: nlri(prefixes), ..Update::default() });
     }
 
-    fn routes(&self) -> Vec<String> {
+    pub(super) fn routes(&self) -> Vec<String> {
         let own = |source: &crate::services::Source| source.word() == "bgp";
         let all = self.services.rib.iter().filter(|(_, route, hops)| own(&route.source) && hops.is_some());
         all.map(|(prefix, ..)| prefix.to_string()).collect()
@@ -155,7 +166,7 @@ pub(super) fn families(all: &[Family]) -> Vec<Capability> {
 }
 
 /// What a neighbour says that goes on forwarding over restarts; `flags` of its family say whether it has.
-fn restarting(flags: u8) -> Vec<Capability> {
+pub(super) fn restarting(flags: u8) -> Vec<Capability> {
     let mut all = families(&[Family::Ipv4]);
     all.push(Capability::GracefulRestart { flags: 8, time_s: 120, families: vec![(1, 1, flags)] });
     all
@@ -169,7 +180,7 @@ pub(super) fn two(families: &[&str]) -> Beside {
     beside
 }
 
-const END: fn() -> Update = Update::default;
+pub(super) const END: fn() -> Update = Update::default;
 
 #[test]
 fn routes_of_a_neighbour_that_restarts_are_kept_until_it_has_told_them_again() {

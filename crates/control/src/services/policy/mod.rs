@@ -16,6 +16,8 @@ base::problems! {
     pub enum PolicyProblem {
         /// A rule that refuses routes, and changes them.
         Refused { what: String } is Conflict, "policy-refused", "action=reject: a route that is refused is not changed, so {what} has no use";
+        /// A rule that takes out what it sets.
+        Metric {} is Conflict, "policy-metric", "remove_metric=true: it has no use beside set_metric";
     }
 }
 
@@ -53,6 +55,8 @@ base::record! {
         pub set_local_preference: Option<u32>, absent "it stays as it is";
         /// MULTI_EXIT_DISC in BGP, the cost in OSPF.
         pub set_metric: Option<u32>, absent "it stays as it is";
+        /// Take MULTI_EXIT_DISC out.
+        pub remove_metric: bool = false;
         /// Where packets to IPv4 destinations go.
         pub set_next_hop: Option<Ipv4Addr>, absent "it stays as it is";
         /// A number for rules and protocols of this router; OSPF tells it others.
@@ -110,6 +114,9 @@ impl Community {
 
 impl PolicyRule {
     fn check(&self) -> Result<(), Diagnostic> {
+        if self.remove_metric && self.set_metric.is_some() {
+            return Err(PolicyProblem::Metric {}.into());
+        }
         let what = self.changes().next().filter(|_| self.action == PolicyAction::Reject);
         match what {
             Some(what) => Err(PolicyProblem::Refused { what: what.into() }.into()),
@@ -122,6 +129,7 @@ impl PolicyRule {
         let all = [
             ("set_local_preference", self.set_local_preference.is_some()),
             ("set_metric", self.set_metric.is_some()),
+            ("remove_metric", self.remove_metric),
             ("set_next_hop", self.set_next_hop.is_some()),
             ("set_tag", self.set_tag.is_some()),
             ("prepend", self.prepend > 0),
@@ -151,7 +159,8 @@ impl PolicyRule {
         subject.tag = self.set_tag.unwrap_or(subject.tag);
         let to = &mut subject.attributes;
         to.local_pref = self.set_local_preference.or(to.local_pref);
-        to.med = self.set_metric.or(to.med);
+        // RFC 4271, 5.1.4: where routes are taken this is before the choice.
+        to.med = self.set_metric.or(to.med.filter(|_| !self.remove_metric));
         if matches!(subject.prefix, IpPrefix::V4(_)) {
             to.next_hop = self.set_next_hop.or(to.next_hop);
         }

@@ -125,3 +125,18 @@ fn a_rule_that_refuses_changes_nothing() {
     let wrong = rules(serde_json::json!([{"action": "reject", "prepend": 1}])).expect_err("refused");
     assert!(wrong.contains("so prepend has no use"), "{wrong}");
 }
+
+#[test]
+fn a_discriminator_is_set_or_taken_out_and_not_both() {
+    let rule = |text: &str| {
+        let value: Value = serde_json::from_str(text).expect("a value");
+        PolicyRule::read(&value).map_err(|wrong| wrong.to_string())
+    };
+    let wrong = rule(r#"{"set_metric": 1, "remove_metric": true}"#);
+    assert!(wrong.is_err_and(|said| said.contains("no use beside set_metric")));
+    let attributes = Attributes { med: Some(7), ..Attributes::default() };
+    let mut subject = Subject { prefix: "10.0.0.0/8".parse().expect("a prefix"), tag: 0, attributes };
+    // RFC 4271, 5.1.4.
+    assert!(passes(&[rule(r#"{"remove_metric": true}"#).expect("a rule")], &mut subject, 1));
+    assert_eq!(subject.attributes.med, None);
+}
