@@ -138,7 +138,7 @@ fn a_policy_takes_the_discriminator_out_before_the_choice() {
     let both: Vec<u32> = vec![of(0).1, 64_999];
     for n in 0..2 {
         net.open(n, families(&[Family::Ipv4]));
-        // RFC 4271, 5.1.4: without a policy the one of neighbour 1 would be the better.
+        // RFC 4271, 5.1.4: what is compared and installed is as the policy has left it.
         let path = [of(n).1, both[1]];
         let as_path = Some(AsPath(vec![Segment::Sequence(path.to_vec())]));
         let med = Some(7 - u32::from(n));
