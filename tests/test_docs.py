@@ -121,7 +121,7 @@ def test_what_is_made_is_up_to_date(name: str) -> None:
     call([sys.executable, *GENERATORS[name], "--check"], ROOT)
 
 
-@pytest.mark.parametrize("script", ["build.py", "models/juniper_m10.py"])
+@pytest.mark.parametrize("script", ["build.py", "models/juniper_m10.py", "models/atm_encapsulation.py"])
 def test_links_and_figures_of_pages_are_right(script: str) -> None:
     call([sys.executable, str(DOCS / script), "--check"], ROOT)
 

@@ -1,0 +1,53 @@
+"""Cells that an IP packet takes under three encapsulations: the tables of atm-encapsulation.md.
+
+`python docs/models/atm_encapsulation.py` prints them; `--check` fails if the page says something else.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PAYLOAD, TRAILER = 48, 8
+HEADERS = {"bare": 0, "shim": 4, "LLC/SNAP": 8}
+"""Bytes in front of a packet: RFC 2684, 6.1; RFC 3035, 9; RFC 2684, 5.1."""
+SIZES = (40, 41, 52, 84, 128, 256, 512, 552, 576, 1024, 1480, 1492, 1500, 4352, 4470, 9180)
+SMALLEST, LARGEST = 40, 9180
+
+
+def cells(packet: int, header: int) -> int:
+    """Cells of an IP packet of so many bytes, with so many bytes in front, in a PDU of AAL5."""
+    return -(-(packet + header + TRAILER) // PAYLOAD)
+
+
+def mbps(cells_per_s: int, packet: int, header: int, counted: int) -> float:
+    """Mbit/s of `counted` bytes a packet, where nothing but such packets fills a path of so many cells/s."""
+    return cells_per_s / cells(packet, header) * counted * 8 / 1e6
+
+
+def sizes_with_gain(fewer: str, more: str) -> int:
+    """How many sizes of IP packets, 40 to 9180, take a cell less under one than under the other."""
+    sizes = range(SMALLEST, LARGEST + 1)
+    return sum(cells(size, HEADERS[fewer]) < cells(size, HEADERS[more]) for size in sizes)
+
+
+def lines() -> list[str]:
+    """All tables, in Markdown."""
+    out = ["| IP bytes | bare | shim | LLC/SNAP |", "|---:|---:|---:|---:|"]
+    for size in SIZES:
+        out.append(f"| {size} | " + " | ".join(str(cells(size, h)) for h in HEADERS.values()) + " |")
+    out += ["", "| one cell less | than | sizes of 9,141 |", "|---|---|---:|"]
+    for fewer, more in (("bare", "LLC/SNAP"), ("bare", "shim"), ("shim", "LLC/SNAP")):
+        out.append(f"| {fewer} | {more} | {sizes_with_gain(fewer, more)} |")
+    out += ["", "| cells/s | IP at 1500 bytes, Mbit/s | TCP data of 1460, Mbit/s |", "|---:|---:|---:|"]
+    for rate in (4750, 4515):
+        out.append(f"| {rate} | {mbps(rate, 1500, 0, 1500):.3f} | {mbps(rate, 1500, 0, 1460):.3f} |")
+    return out
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        page = Path(__file__).with_name("atm-encapsulation.md").read_text(encoding="utf-8").splitlines()
+        missing = [line for line in lines() if line and line not in page]
+        sys.exit("\n".join(["atm-encapsulation.md does not say:", *missing]) if missing else 0)
+    print("\n".join(lines()))
