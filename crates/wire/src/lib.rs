@@ -10,6 +10,7 @@
 //! [`tree`] is for people: a frame as a list of layers that serialise, and back to the same bytes.
 
 pub mod arp;
+pub mod atm;
 pub mod bfd;
 pub mod bgp;
 pub mod cbt;
