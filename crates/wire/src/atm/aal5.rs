@@ -113,7 +113,8 @@ pub struct Reassembler {
 }
 
 impl Reassembler {
-    /// A receiver of payloads of up to so many bytes: 9,188 for packets of up to 9,180 behind LLC and SNAP (RFC 2225, 7).
+    /// A receiver of payloads of up to so many bytes: 9,188 for packets of up to 9,180 (RFC 2225, 7) behind LLC and
+    /// SNAP.
     pub fn new(payload_max: usize) -> Reassembler {
         let payload_max = payload_max.min(PAYLOAD_MAX);
         let (buffer, crc) = (Vec::new(), Crc32::default());

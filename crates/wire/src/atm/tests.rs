@@ -61,7 +61,7 @@ fn divide(bytes: &[u8], width: u32, generator: u64, start: u64) -> u64 {
 
 #[test]
 fn crc_32_of_reference_pdus() {
-    // The usual check of this CRC, and the examples of I.363.5: 40 bytes of zeros, of ones, and counted from 1.
+    // The usual check of this CRC, and PDUs published for AAL5: 40 bytes of zeros, of ones, and counted from 1.
     let mut crc = Crc32::default();
     crc.update(b"123456789");
     assert_eq!(crc.value(), 0xfc89_1918);
