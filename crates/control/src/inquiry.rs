@@ -7,6 +7,7 @@
 
 use base::plane::{LabelUse, Leg};
 use base::{Label, PortId};
+use core::net::Ipv4Addr;
 pub use wire::lsp_ping::Fec;
 
 /// What a protocol wants to know.
@@ -70,14 +71,34 @@ pub struct FecMapping {
     /// Where packets go on, with the labels that other routers have given, the last of them outermost: implicit null is
     /// among them.
     pub legs: Vec<Leg>,
+    /// An address of the router that has given the label of the FEC, if packets get there by another LSP. The legs are
+    /// by that one then, whosoever it is.
+    pub far: Option<Ipv4Addr>,
+    /// The LSPs that carry packets there, the outermost first: one for each label above that of the FEC. The node finds
+    /// them; a protocol leaves them empty.
+    pub carriers: Vec<Carrier>,
     /// Is the protocol spoken on the port of the inquiry? True without one.
     pub is_spoken: bool,
 }
 
+/// An LSP that carries packets of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    /// What its label stands for; [`Fec::Nil`] where that is not known.
+    pub fec: Fec,
+    /// What gives its labels.
+    pub by: GivenBy,
+}
+
 impl FecMapping {
+    /// A mapping of a router through which the LSP passes, by labels of its own neighbours alone.
+    pub fn transit(by: GivenBy, given: Option<Label>, legs: Vec<Leg>) -> FecMapping {
+        FecMapping { by, given, is_egress: false, legs, far: None, carriers: Vec::new(), is_spoken: true }
+    }
+
     /// A mapping of a router at which the LSP ends.
-    pub const fn egress(by: GivenBy, given: Option<Label>) -> FecMapping {
-        FecMapping { by, given, is_egress: true, legs: Vec::new(), is_spoken: true }
+    pub fn egress(by: GivenBy, given: Option<Label>) -> FecMapping {
+        FecMapping { is_egress: true, ..FecMapping::transit(by, given, Vec::new()) }
     }
 }
 

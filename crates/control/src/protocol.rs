@@ -502,6 +502,12 @@ pub trait Protocol: Any + Send + Debug {
         None
     }
 
+    /// The FEC of the LSP by which its binding of an address, of this rank, sends packets.
+    fn carrier(&self, to: Ipv4Addr, rank: u64) -> Option<Fec> {
+        let _ = (to, rank);
+        None
+    }
+
     /// Takes the answer to an inquiry of its own.
     fn handle_findings(&mut self, now: Time, context: &mut Context<'_>, findings: Findings) {
         let _ = (now, context, findings);

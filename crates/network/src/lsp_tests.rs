@@ -4,15 +4,15 @@ use super::Network;
 use super::problem::LspTestProblem;
 use base::describe::{Record, Value};
 use base::diagnostic::{At, Diagnostic};
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Command, Label, NodeId, Span};
 use control::lsp_ping::{self, LspPing, Mode};
 use control::rsvp::{Role, Rsvp};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use wire::lsp_ping::Fec;
 
 base::words! {
-    /// Who gives the labels of an LSP that is tested.
+    /// Who gives the labels of an LSP that is tested. What carries it on its way is found by the head end.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TestedBy {
         /// RSVP-TE.
@@ -21,7 +21,7 @@ base::words! {
         Ldp = "ldp",
         /// BGP (RFC 8277).
         Bgp = "bgp",
-        /// Whoever does: LDP or TDP.
+        /// Whoever does: LDP, TDP or BGP.
         Any = "any",
     }
 }
@@ -50,7 +50,7 @@ base::record! {
         /// packets get a label to.
         pub to: String;
         /// Who gives its labels.
-        pub protocol: Option<TestedBy>, absent "rsvp of a group of LSPs, else ldp";
+        pub protocol: Option<TestedBy>, absent "rsvp of a group of LSPs, bgp of an IPv6 prefix, else ldp";
         /// Which LSP of the group, from 0.
         pub index: u32 = 0;
         /// Is each hop to answer?
@@ -148,25 +148,41 @@ impl Network {
         if let Some(group) = group.filter(|_| spec.protocol.is_none_or(|by| by == TestedBy::Rsvp)) {
             return self.tested_tunnel(node, group, spec);
         }
-        let prefix = self.tested_prefix(&spec.to)?;
-        let (prefix, length) = (prefix.address(), prefix.len());
-        Ok(match spec.protocol {
-            Some(TestedBy::Rsvp) => {
-                return Err(LspTestProblem::NoLsp { name: spec.to.clone() }.into());
+        let name = || spec.to.clone();
+        if spec.protocol == Some(TestedBy::Rsvp) {
+            return Err(LspTestProblem::NoLsp { name: name() }.into());
+        }
+        match self.tested_prefix(&spec.to)? {
+            IpPrefix::V4(prefix) => {
+                let (prefix, length) = (prefix.address(), prefix.len());
+                Ok(match spec.protocol {
+                    Some(TestedBy::Bgp) => Fec::BgpIpv4 { prefix, length },
+                    Some(TestedBy::Any) => Fec::GenericIpv4 { prefix, length },
+                    _ => Fec::LdpIpv4 { prefix, length },
+                })
             }
-            None | Some(TestedBy::Ldp) => Fec::LdpIpv4 { prefix, length },
-            Some(TestedBy::Bgp) => Fec::BgpIpv4 { prefix, length },
-            Some(TestedBy::Any) => Fec::GenericIpv4 { prefix, length },
-        })
+            IpPrefix::V6(prefix) => {
+                let (prefix, length) = (prefix.address(), prefix.len());
+                match spec.protocol {
+                    Some(TestedBy::Ldp) => Err(LspTestProblem::LdpOfIpv6 { name: name() }.into()),
+                    Some(TestedBy::Any) => Ok(Fec::GenericIpv6 { prefix, length }),
+                    _ => Ok(Fec::BgpIpv6 { prefix, length }),
+                }
+            }
+        }
     }
 
-    fn tested_prefix(&self, to: &str) -> Result<Prefix, Diagnostic> {
+    fn tested_prefix(&self, to: &str) -> Result<IpPrefix, Diagnostic> {
         if let Some(node) = self.description().nodes.iter().position(|known| known.name == to) {
-            return Ok(Prefix::host(self.loopback(node)));
+            return Ok(Prefix::host(self.loopback(node)).into());
         }
+        let host = |address| match address {
+            IpAddr::V4(address) => IpPrefix::V4(Prefix::host(address)),
+            IpAddr::V6(address) => IpPrefix::V6(Prefix6::host(address)),
+        };
         let read = match to.split_once('/') {
             Some(_) => to.parse().ok(),
-            None => to.parse().ok().map(Prefix::host),
+            None => to.parse().ok().map(host),
         };
         read.ok_or_else(|| LspTestProblem::NoTarget { name: to.into() }.into())
     }

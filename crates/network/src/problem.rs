@@ -270,6 +270,8 @@ base::problems! {
         NoTarget { name: String } is UnknownName, "lsp-test-no-target", "'{name}' is no address and no prefix, and neither a node nor an LSP has that name";
         /// A name that no LSP has.
         NoLsp { name: String } is UnknownName, "lsp-test-no-lsp", "no LSP is named '{name}'";
+        /// A prefix of IPv6, for which LDP gives no labels.
+        LdpOfIpv6 { name: String } is Conflict, "lsp-test-ldp-ipv6", "'{name}': LDP gives labels for IPv4 prefixes only; 'protocol: bgp' tests what BGP gives for one of IPv6";
         /// An LSP of another head end.
         Elsewhere { name: String, from: String, here: String } is Conflict, "lsp-test-elsewhere", "lsp '{name}' begins at '{from}', not at '{here}'";
         /// An LSP that the group does not have.

@@ -100,6 +100,95 @@ fn sound_lsps_end_where_they_are_to() {
     assert_eq!(codes(&network, &rows), hops(&[("d", 3, 1)]));
 }
 
+/// a - b - c - d with OSPF in one AS, where a and d alone speak BGP with labels, and d tells a destination of each
+/// family that it has itself. What carries packets from a to d is LDP, or an LSP of RSVP-TE.
+fn core_of(carried_by: &str) -> Testbed {
+    let families = json!(["ipv4-labelled", "ipv6-labelled"]);
+    let neighbor = json!({"asn": 65000, "families": families, "advertisement_interval": "1 s"});
+    let router = |place: u8| {
+        let mut one = json!({
+            "kind": "router", "router_id": format!("10.250.0.{place}"), "ospf": {"hello_interval": "1 s"},
+        });
+        if carried_by == "ldp" {
+            one["ldp"] = json!(true);
+        }
+        let far = match place {
+            1 => "10.250.0.4",
+            4 => "10.250.0.1",
+            _ => return one,
+        };
+        one["ipv6"] = json!(format!("2001:db8:fe::{place}"));
+        one["bgp"] = json!({"asn": 65000, "neighbors": {far: neighbor}});
+        if place == 4 {
+            one["bgp"]["networks"] = json!(["198.51.100.0/24", "2001:db8:b::/48"]);
+        }
+        one
+    };
+    let link = |ends: [&str; 2]| {
+        let rate = "1 Gbit/s";
+        json!({"endpoints": ends, "rate": rate, "delay": "1 ms", "reservable": rate})
+    };
+    let carries = json!(["10.250.0.4/32"]);
+    let lsp = json!({"name": "gold", "from": "a", "to": "d", "bandwidth": "1 Mbit/s", "carries": carries});
+    let described = json!({
+        "name": "core",
+        "nodes": {"a": router(1), "b": router(2), "c": router(3), "d": router(4)},
+        "links": [link(["a", "b"]), link(["b", "c"]), link(["c", "d"])],
+        "lsps": if carried_by == "rsvp" { vec![lsp] } else { Vec::new() },
+    });
+    let file = NetworkFile::read_part(&serde_json::from_value(described).expect("a value"));
+    let mut network = Testbed::new(&file.expect("a description")).expect("a network");
+    network.run_until(Time(60 * S)).expect("a run");
+    network
+}
+
+/// RFC 8029, 3.2: the stack of FECs has that of the LSP which carries a prefix of BGP above the prefix.
+#[test]
+fn prefixes_of_bgp_are_tested_below_what_carries_them() {
+    for carried_by in ["ldp", "rsvp"] {
+        let mut network = core_of(carried_by);
+        for protocol in ["bgp", "any"] {
+            let to = "198.51.100.0/24";
+            let of = format!("{to} by {protocol} over {carried_by}");
+            let rows = test(&mut network, json!({"to": to, "protocol": protocol}));
+            let found = codes(&network, &rows);
+            assert!(found.len() == 1 && found[0].0 == "d" && found[0].1 == 3, "{of}: {rows:?}");
+            let rows = test(&mut network, json!({"to": to, "protocol": protocol, "trace": true}));
+            let found: Vec<(String, u64)> =
+                codes(&network, &rows).into_iter().map(|(who, code, _)| (who, code)).collect();
+            let said = [("b", 8), ("c", 8), ("d", 3)].map(|(who, code)| (who.to_owned(), code));
+            assert_eq!(found, said, "{of}: {rows:?}");
+        }
+        // IPv6 explicit null is the label of the other: it takes IPv6 alone, and requests are IPv4 packets.
+        for asked in [json!({"to": "2001:db8:b::/48"}), json!({"to": "2001:db8:b::/48", "protocol": "any"})] {
+            let rows = test(&mut network, asked);
+            assert_eq!(rows[0]["outcome"], "no-way");
+        }
+        // A destination that the router at the end has not told.
+        let rows = test(&mut network, json!({"to": "203.0.113.0/24", "protocol": "bgp"}));
+        assert_eq!(rows[0]["outcome"], "no-way");
+        let error = network.test_lsp(
+            0,
+            &serde_json::from_value(json!({"to": "2001:db8:b::/48", "protocol": "ldp"})).expect("a value"),
+        );
+        assert!(
+            error.expect_err("no such LSP").to_string().contains("LDP gives labels for IPv4 prefixes only")
+        );
+    }
+}
+
+/// What the tables of a core router do with the label of the carrier is found although the prefix is of BGP.
+#[test]
+fn a_core_router_that_lies_is_found_below_a_prefix_of_bgp() {
+    let mut network = core_of("ldp");
+    let asked = json!({"to": "198.51.100.0/24", "protocol": "bgp"});
+    let rows = test(&mut network, asked);
+    let outer = rows[0]["labels"][0].as_u64().expect("a label") as u32;
+    network.break_label(1, outer, Some(999_999)).expect("an entry");
+    let rows = test(&mut network, json!({"to": "198.51.100.0/24", "protocol": "bgp", "trace": true}));
+    assert_eq!(rows[1]["meaning"], "no label entry", "{rows:?}");
+}
+
 #[test]
 fn another_label_in_a_table_is_found_where_it_is() {
     let mut network = network(&json!({}));

@@ -182,10 +182,12 @@ class Router(HeadEnd, Prober):
         each request, as in table `lsp_probes`: `outcome`, `from`, `delay_s`, the return `code` with its
         `depth` and `meaning`. Code 3 says that the LSP ends where it is to.
 
-        Options: `protocol` (``"rsvp"``, ``"ldp"``, ``"bgp"``, ``"any"``), `index` of an LSP in its group,
-        `wait` for a reply (``"2 s"``), `reply` (``"udp"``, ``"router-alert"``, ``"none"``,
-        ``"control-channel"``), `size` of the IP packet in bytes, `tos` of replies, `destination` (an address
-        of 127.0.0.0/8, by which routers choose among several ways).
+        `protocol` says who gives the labels: ``"rsvp"``, ``"ldp"``, ``"bgp"`` or ``"any"``. By default that
+        is RSVP-TE for an LSP, BGP for an IPv6 prefix, and LDP for all others.
+
+        Options: `index` of an LSP in its group, `wait` for a reply (``"2 s"``), `reply` (``"udp"``,
+        ``"router-alert"``, ``"none"``, ``"control-channel"``), `size` of the IP packet in bytes, `tos` of
+        replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways).
         """
         return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
 

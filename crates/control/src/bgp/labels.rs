@@ -23,7 +23,7 @@ pub(super) fn mapped(address: IpAddr) -> Option<Ipv4Addr> {
 }
 
 /// Where packets go by an address, of which there are LSPs of IPv4 alone.
-fn far(address: IpAddr) -> Option<Ipv4Addr> {
+pub(super) fn far(address: IpAddr) -> Option<Ipv4Addr> {
     match address {
         IpAddr::V4(address) => Some(address),
         IpAddr::V6(_) => mapped(address),

@@ -3,7 +3,7 @@
 //! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
 //!   begin and end
 //! - `liveness`: neighbours are watched (RFC 5882)
-//! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798)
+//! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798); `fec`: what is bound to one
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
 //! - `path_ids`: numbers by which several paths are told (RFC 7911)
@@ -15,6 +15,7 @@
 //! node with their next hops as addresses, and follow the routes to those without anybody's doing.
 
 pub mod decision;
+mod fec;
 mod labels;
 mod liveness;
 mod next_hops;
@@ -32,6 +33,7 @@ mod table;
 mod tests;
 mod told;
 
+use crate::inquiry::{Fec, FecMapping};
 use crate::machine::Chart;
 use crate::machine::State as _;
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
@@ -366,6 +368,10 @@ impl Protocol for Bgp {
         }
         self.settle(now, context);
         self.watch(context);
+    }
+
+    fn mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        self.fec_mapping(services, fec)
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -406,6 +406,10 @@ impl Protocol for Ldp {
         self.labels.mapping(services, Prefix::new(prefix, length))
     }
 
+    fn carrier(&self, to: Ipv4Addr, _: u64) -> Option<Fec> {
+        Some(Fec::LdpIpv4 { prefix: to, length: 32 })
+    }
+
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }

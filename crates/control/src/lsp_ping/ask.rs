@@ -2,7 +2,7 @@
 
 use super::record::{Outcome, Record};
 use super::{Asked, Command, Event, LspPing, Mode, ntp};
-use crate::inquiry::{CLASS, Fec, Findings, Inquiry, stack};
+use crate::inquiry::{CLASS, Fec, FecMapping, Findings, GivenBy, Inquiry, stack};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
@@ -43,8 +43,13 @@ pub(super) struct Probe {
     pub(super) awaited: BTreeMap<u32, Awaited>,
     /// Time to live of the next request.
     pub(super) ttl: u8,
-    /// The stack of FECs as the last router on the way has changed it.
+    /// The stack of FECs as the last router on the way has changed it, the top first: at first the FEC of the command
+    /// below those of the LSPs that carry it from here.
     pub(super) fecs: Vec<Fec>,
+    /// How many there were at first; nothing before the first request.
+    pub(super) depth: Option<usize>,
+    /// Is the label of the FEC of the command implicit null, below those of what carries it?
+    pub(super) ends_in_null: bool,
     /// The way by which the next request of a trace is to come, as the last router has said.
     pub(super) way: Option<Mapping>,
     /// Has somebody answered that the LSP ends there?
@@ -60,6 +65,8 @@ impl Probe {
             awaited: BTreeMap::new(),
             ttl: if is_trace { 1 } else { WHOLE },
             fecs: vec![command.fec.clone()],
+            depth: None,
+            ends_in_null: false,
             way: None,
             reached: false,
             command: command.clone(),
@@ -88,13 +95,18 @@ impl Probe {
 }
 
 /// The way by a leg, as the router at its end is to verify it (RFC 8029, 3.4).
-fn mapping(leg: &Leg, mtu: u32, protocol: u8) -> Mapping {
+fn mapping(leg: &Leg, mtu: u32, known: &FecMapping) -> Mapping {
     let all = leg.labels.as_slice();
+    // The innermost is of the FEC itself, those above it of the LSPs that carry it.
+    let by = |place: usize| match place.checked_sub(1) {
+        None => known.by,
+        Some(above) => known.carriers.iter().rev().nth(above).map_or(GivenBy::Unknown, |carrier| carrier.by),
+    };
     let of = |(place, label): (usize, &Label)| MappedLabel {
         label: label.value(),
         tc: CLASS as u8,
         bottom: place == 0,
-        protocol,
+        protocol: by(place).number(),
     };
     let labels = all.iter().enumerate().map(of).rev().collect();
     let place = match leg.gateway {
@@ -192,7 +204,7 @@ impl LspPing {
         let (sequence, ttl) = (probe.sequence, probe.ttl);
         let known = findings.fecs.into_iter().flatten().next();
         let way = known.as_ref().and_then(|known| Some((known, known.legs.first()?)));
-        let found = way.zip(source).filter(|((_, leg), _)| leg.gateway.is_ipv4());
+        let found = way.zip(source).filter(|((_, leg), _)| leg.gateway.is_ipv4() && takes_ipv4(leg));
         let mut record = Record {
             number,
             fec: probe.command.fec.to_string(),
@@ -212,8 +224,15 @@ impl LspPing {
             return self.end(number);
         };
         let mtu = context.services.interfaces.of_port(leg.port).map_or(0, |interface| interface.mtu);
-        let by = known.by.number();
-        let first = probe.is_trace().then(|| mapping(leg, mtu, by));
+        // RFC 8029, 3.2: an FEC for each label, the first for the top of the stack. A ping asks by what is in force at
+        // each request; a trace goes on with the stack that it began with.
+        if probe.depth.is_none() || !probe.is_trace() {
+            let carriers = known.carriers.iter().map(|carrier| carrier.fec.clone());
+            probe.fecs = carriers.chain([probe.command.fec.clone()]).collect();
+            probe.depth = Some(probe.fecs.len());
+            probe.ends_in_null = leg.labels.as_slice().first() == Some(&Label::IMPLICIT_NULL);
+        }
+        let first = probe.is_trace().then(|| mapping(leg, mtu, known));
         let mut message = request(probe, sequence, now, first);
         pad(&mut message, probe.command.size);
         let Ok(bytes) = message.write() else {
@@ -234,6 +253,12 @@ impl LspPing {
         self.record(record);
         self.end(number);
     }
+}
+
+/// Does the far end take an IPv4 packet with these labels? Behind IPv6 explicit null it takes IPv6 alone (RFC 3032,
+/// 2.1).
+fn takes_ipv4(leg: &Leg) -> bool {
+    leg.labels.as_slice().first() != Some(&Label::EXPLICIT_NULL_V6)
 }
 
 /// A request on its way by a leg; nothing if that leads to no neighbour of IPv4.

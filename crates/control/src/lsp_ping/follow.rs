@@ -5,9 +5,9 @@ use super::record::{Answer, Outcome, Way};
 use super::{Discard, LspPing};
 use crate::inquiry::Fec;
 use crate::protocol::Context;
-use base::Time;
+use base::{Label, Time};
 use core::net::Ipv4Addr;
-use wire::lsp_ping::{FecChange, LspPing as Message, Mapping, REPLY, Tlv, code};
+use wire::lsp_ping::{FecChange, LspPing as Message, MappedLabel, Mapping, MappingPart, REPLY, Tlv, code};
 
 /// FECs that a trace asks for at most, tunnels within tunnels.
 const FECS_MAX: usize = 16;
@@ -76,15 +76,31 @@ impl LspPing {
     }
 }
 
+/// Puts implicit null below the labels of a way, if there are fewer labels than FECs: no router on the way can know of
+/// it, and without it those above are taken for labels of the FECs below their own (RFC 8029, 4.4, step 4).
+fn add_null(way: &mut Mapping, fecs: usize) {
+    let labels = way.parts.iter_mut().find_map(|part| match part {
+        MappingPart::Labels { labels } => Some(labels),
+        _ => None,
+    });
+    if let Some(labels) = labels.filter(|labels| labels.len() < fecs)
+        && let Some(last) = labels.last_mut()
+    {
+        let null = MappedLabel { label: Label::IMPLICIT_NULL.value(), ..*last };
+        last.bottom = false;
+        labels.push(MappedLabel { bottom: true, protocol: 0, ..null });
+    }
+}
+
 /// Has a probe go on by what a router replied. Does the reply make sense?
 fn follow(now: Time, probe: &mut Probe, awaited: Awaited, message: &Message, code: u8) -> bool {
     if code == code::EGRESS {
-        if awaited.fecs > 1 {
+        if probe.is_trace() && awaited.fecs > probe.depth.unwrap_or(1) {
             // RFC 8029, 4.6: a tunnel on the way has ended there; what is below is asked for with the same time to
             // live.
             probe.fecs.remove(0);
             probe.ttl = awaited.ttl;
-            probe.next = Some(now).filter(|_| probe.is_trace());
+            probe.next = Some(now);
             return true;
         }
         probe.reached = true;
@@ -107,7 +123,10 @@ fn follow(now: Time, probe: &mut Probe, awaited: Awaited, message: &Message, cod
             probe.way = match first {
                 Some(way) if all.next().is_none() => {
                     let mut way = Mapping { return_code: 0, return_subcode: 0, ..way.clone() };
-                    way.parts.retain(|part| !matches!(part, wire::lsp_ping::MappingPart::FecChange(_)));
+                    way.parts.retain(|part| !matches!(part, MappingPart::FecChange(_)));
+                    if probe.ends_in_null {
+                        add_null(&mut way, probe.fecs.len());
+                    }
                     Some(way)
                 }
                 _ => Some(unknown_way()),

@@ -1,12 +1,13 @@
 //! What a control plane wants done.
 
 use super::{ControlPlane, OWNER_SHIFT};
-use crate::inquiry::{Findings, Inquiry};
+use crate::inquiry::{Carrier, Fec, FecMapping, Findings, GivenBy, Inquiry};
 use crate::owner::Owner;
 use crate::protocol::{Direction, LlcMessage, LspMessage, Message, Message6};
 use crate::services::sessions::{Packet, SessionOutput};
-use base::plane::{Batch, LabelUse, TableOp};
-use base::{Event, Time};
+use base::plane::{Batch, LabelStack, LabelUse, Leg, Prefix, TableOp};
+use base::{Event, PortId, ProtocolId, Time};
+use core::net::Ipv4Addr;
 
 /// What a control plane wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,23 +116,52 @@ impl ControlPlane {
         }
     }
 
-    /// Answers an inquiry: by what is done with its labels, and by what the protocols have bound to its FECs. The first
-    /// that knows one answers.
+    /// Answers an inquiry: by what is done with its labels, and by what the protocols have bound to its FECs.
     pub fn answer(&mut self, now: Time, owner: Owner, inquiry: &Inquiry, labels: Vec<LabelUse>) {
-        let of = |fec| {
-            self.speakers.iter().find_map(|speaker| {
-                // One that restarts knows nothing.
-                if speaker.down_until.is_some() {
-                    return None;
-                }
-                let mut mapping = speaker.protocol.mapping(&self.services, fec)?;
-                mapping.is_spoken = inquiry.port.is_none_or(|port| speaker.protocol.speaks_on(port));
-                Some(mapping)
-            })
-        };
-        let fecs = inquiry.fecs.iter().map(of).collect();
+        let fecs = inquiry.fecs.iter().map(|fec| self.mapping(fec, inquiry.port)).collect();
         let findings = Findings { number: inquiry.number, labels, fecs };
         self.call(owner, |protocol, context| protocol.handle_findings(now, context, findings));
         self.tell_changes(now);
+    }
+
+    /// What the first protocol that knows an FEC has bound to it.
+    fn mapping(&self, fec: &Fec, port: Option<PortId>) -> Option<FecMapping> {
+        // One that restarts knows nothing.
+        let mut running = self.speakers.iter().filter(|speaker| speaker.down_until.is_none());
+        running.find_map(|speaker| {
+            let mut mapping = speaker.protocol.mapping(&self.services, fec)?;
+            mapping.is_spoken = port.is_none_or(|port| speaker.protocol.speaks_on(port));
+            if let Some(far) = mapping.far {
+                self.carry(&mut mapping, far, speaker.protocol.id());
+            }
+            Some(mapping)
+        })
+    }
+
+    /// Finds what carries packets of an owner's LSP to a far router: an LSP with an FEC of its own, by whose labels
+    /// they go then, implicit null among them; or what is behind labels of which nobody says what they stand for.
+    fn carry(&self, mapping: &mut FecMapping, far: Ipv4Addr, owner: ProtocolId) {
+        let binder = self.services.bindings.binder_without(Prefix::host(far).into(), owner);
+        let carrier = binder.and_then(|binder| {
+            let speaker = self.speakers.iter().find(|speaker| speaker.protocol.id() == binder.owner)?;
+            let fec = speaker.protocol.carrier(far, binder.rank)?;
+            let outer = speaker.protocol.mapping(&self.services, &fec)?;
+            (outer.far.is_none() && !outer.legs.is_empty()).then_some((fec, outer))
+        });
+        let own = mapping.legs.first().map(|leg| leg.labels);
+        match (carrier, own.as_ref().map(|labels| labels.as_slice())) {
+            (Some((fec, outer)), Some(&[label, ..])) => {
+                let above = |leg: &Leg| {
+                    let labels = [&[label], leg.labels.as_slice()].concat();
+                    Some(Leg { labels: LabelStack::new(&labels)?, ..*leg })
+                };
+                mapping.legs = outer.legs.iter().filter_map(above).collect();
+                mapping.carriers = vec![Carrier { fec, by: outer.by }];
+            }
+            (_, labels) => {
+                let hidden = Carrier { fec: Fec::Nil { label: 0 }, by: GivenBy::Unknown };
+                mapping.carriers = vec![hidden; labels.map_or(0, |labels| labels.len().saturating_sub(1))];
+            }
+        }
     }
 }

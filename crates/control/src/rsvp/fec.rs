@@ -26,6 +26,19 @@ impl Rsvp {
         });
         let leg = direct.or_else(|| self.way_around(lsp));
         let legs = leg.into_iter().collect();
-        Some(FecMapping { by: GivenBy::RsvpTe, given: lsp.in_label, is_egress: false, legs, is_spoken: true })
+        Some(FecMapping::transit(GivenBy::RsvpTe, lsp.in_label, legs))
+    }
+
+    /// The LSP that carries the traffic of the tunnel that was declared as number `sequence`.
+    pub(super) fn carrier_by(&self, sequence: u64) -> Option<Fec> {
+        let (_, tunnel) = self.tunnels.iter().find(|(_, tunnel)| tunnel.sequence == sequence)?;
+        let lsp = self.store.get(tunnel.active?)?;
+        Some(Fec::RsvpIpv4 {
+            endpoint: lsp.session.end_point,
+            tunnel_id: lsp.session.tunnel_id,
+            extended_tunnel_id: lsp.session.extended.to_bits(),
+            sender: lsp.sender.address,
+            lsp_id: lsp.sender.lsp_id,
+        })
     }
 }

@@ -9,6 +9,7 @@ use crate::protocol::{
 use crate::services::Services;
 use base::plane::Ack;
 use base::{PortId, ProtocolId, ProtocolValue, Time};
+use core::net::Ipv4Addr;
 use wire::rsvp::MessageType;
 
 /// Its IP protocol number (RFC 2205, 3.1).
@@ -140,6 +141,10 @@ impl Protocol for Rsvp {
 
     fn mapping(&self, _: &Services, fec: &Fec) -> Option<FecMapping> {
         self.fec_mapping(fec)
+    }
+
+    fn carrier(&self, _: Ipv4Addr, rank: u64) -> Option<Fec> {
+        self.carrier_by(rank)
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -241,14 +241,24 @@ impl Bindings {
 
     /// The same by the best LSP that is not of an owner.
     pub(crate) fn legs_without(&self, prefix: IpPrefix, owner: ProtocolId) -> Option<Vec<Leg>> {
+        self.best_without(prefix, owner).and_then(|(_, nhlfe)| self.legs_of(nhlfe))
+    }
+
+    /// Whose the best LSP to a prefix is that is not of an owner.
+    pub(crate) fn binder_without(&self, prefix: IpPrefix, owner: ProtocolId) -> Option<Binder> {
+        self.best_without(prefix, owner).map(|(binder, _)| binder)
+    }
+
+    fn best_without(&self, prefix: IpPrefix, owner: ProtocolId) -> Option<(Binder, Nhlfe)> {
         let first = self.get(prefix)?;
-        if self.binder_of(first).owner != owner {
-            return self.legs_of(first.nhlfe());
+        let binder = self.binder_of(first);
+        if binder.owner != owner {
+            return Some((binder, first.nhlfe()));
         }
         let least = Binder { preference: 0, owner: ProtocolId::LEAST, rank: 0 };
         let waiting = self.behind.range((prefix, least)..).take_while(|((of, _), _)| *of == prefix);
         let mut others = waiting.filter(|((_, binder), _)| binder.owner != owner);
-        others.next().and_then(|(_, nhlfe)| self.legs_of(*nhlfe))
+        others.next().map(|((_, binder), nhlfe)| (*binder, *nhlfe))
     }
 
     fn legs_of(&self, nhlfe: Nhlfe) -> Option<Vec<Leg>> {

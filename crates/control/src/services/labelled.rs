@@ -8,7 +8,9 @@
 use super::groups::RouteWrites;
 use super::rib::Below;
 use super::{After, Binder, Bindings, Interfaces, Rib};
-use base::plane::{Fec, GroupId, IpPrefix, LabelStack, Member, NextHop, Nhlfe, TableOp, TcSource, TtlModel};
+use base::plane::{
+    Fec, GroupId, IpPrefix, LabelStack, Leg, Member, NextHop, Nhlfe, TableOp, TcSource, TtlModel,
+};
 use base::{Label, PortId, ProtocolId};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +74,19 @@ pub struct Labelled {
 /// An entry below a label.
 const fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
     Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
+}
+
+/// How packets with a label that has a meaning at a far router alone get there, by LSPs that are not of an owner.
+pub(crate) fn ways_to(
+    gateway: Ipv4Addr,
+    owner: ProtocolId,
+    interfaces: &Interfaces,
+    rib: &Rib,
+    bindings: &Bindings,
+) -> Vec<Leg> {
+    let is_beside =
+        |port: PortId| interfaces.of_port(port).is_some_and(|one| one.neighbor_id == Some(gateway));
+    rib.legs_below(gateway, bindings, Below { owner, is_beside: &is_beside })
 }
 
 impl Labelled {
@@ -147,10 +162,7 @@ impl Labelled {
         let mut gone = Vec::new();
         for gateway in core::mem::take(&mut self.moved) {
             let Some(far) = self.far.get_mut(&gateway) else { continue };
-            let is_beside =
-                |port: PortId| interfaces.of_port(port).is_some_and(|one| one.neighbor_id == Some(gateway));
-            let below = Below { owner: far.owner, is_beside: &is_beside };
-            let legs = rib.legs_below(gateway, bindings, below);
+            let legs = ways_to(gateway, far.owner, interfaces, rib, bindings);
             let members: Box<[Member]> = legs.into_iter().map(|leg| Member { leg, backup: None }).collect();
             match &mut far.group {
                 Some((_, before)) if *before == members => {}

@@ -41,6 +41,7 @@ pub use bindings::{After, Binder, Bindings, Bound};
 pub use bootstrap::Bootstrap;
 pub use groups::{FIRST_OF_PROTECTION, FIRST_OF_TUNNELS, RouteWrites};
 pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
+pub(crate) use labelled::ways_to;
 pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels};
 pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedLsp, WatchedPath, Way};

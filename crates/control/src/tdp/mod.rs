@@ -273,6 +273,10 @@ impl Protocol for Tdp {
         self.labels.mapping(services, Prefix::new(prefix, length))
     }
 
+    fn carrier(&self, to: Ipv4Addr, _: u64) -> Option<Fec> {
+        Some(Fec::GenericIpv4 { prefix: to, length: 32 })
+    }
+
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }

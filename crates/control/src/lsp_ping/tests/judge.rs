@@ -31,7 +31,7 @@ fn nil(value: u32) -> Fec {
 
 fn transit(given: u32) -> Option<FecMapping> {
     let legs = vec![leg(&[30])];
-    Some(FecMapping { by: GivenBy::Ldp, given: Some(label(given)), is_egress: false, legs, is_spoken: true })
+    Some(FecMapping::transit(GivenBy::Ldp, Some(label(given)), legs))
 }
 
 fn egress(given: u32) -> Option<FecMapping> {

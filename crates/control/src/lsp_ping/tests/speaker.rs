@@ -134,8 +134,7 @@ fn egress(_: &Inquiry) -> (Vec<LabelUse>, Vec<Option<FecMapping>>) {
 fn transit(legs: Vec<Leg>) -> impl FnOnce(&Inquiry) -> (Vec<LabelUse>, Vec<Option<FecMapping>>) {
     |_| {
         let given = Some(Label::truncate(20));
-        let mapping =
-            FecMapping { by: GivenBy::Ldp, given, is_egress: false, legs: Vec::new(), is_spoken: true };
+        let mapping = FecMapping::transit(GivenBy::Ldp, given, Vec::new());
         (vec![LabelUse::Switched(legs)], vec![Some(mapping)])
     }
 }
@@ -360,7 +359,7 @@ fn probe(node: &mut Node, command: &Command) -> Vec<LspMessage> {
 fn sent(node: &mut Node, outputs: Vec<Output>) -> Vec<LspMessage> {
     let mapping = || {
         let legs = vec![leg(&[20])];
-        FecMapping { by: GivenBy::Ldp, given: None, is_egress: false, legs, is_spoken: true }
+        FecMapping::transit(GivenBy::Ldp, None, legs)
     };
     let outputs = node.answer(outputs, |_| (Vec::new(), vec![Some(mapping())]));
     let of = |output: Output| match output {

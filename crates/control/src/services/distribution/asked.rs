@@ -18,7 +18,6 @@ impl Distribution {
             port,
             gateway: gateway.into(),
         });
-        let legs = legs.collect();
-        Some(FecMapping { by: GivenBy::Ldp, given, is_egress: false, legs, is_spoken: true })
+        Some(FecMapping::transit(GivenBy::Ldp, given, legs.collect()))
     }
 }

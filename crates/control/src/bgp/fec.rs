@@ -1,0 +1,43 @@
+//! What BGP has bound to a prefix, as whoever tests LSPs wants to know (RFC 8029, 3.2.13 to 3.2.16 and 4.4.1).
+
+use super::Bgp;
+use super::labels::far;
+use super::table::Path;
+use crate::inquiry::{Fec, FecMapping, GivenBy};
+use crate::services::{Services, ways_to};
+use base::plane::{IpPrefix, LabelStack, Leg, Prefix, Prefix6};
+
+/// The prefix of an FEC whose label may be of BGP.
+fn prefix_of(fec: &Fec) -> Option<IpPrefix> {
+    Some(match *fec {
+        Fec::BgpIpv4 { prefix, length } | Fec::GenericIpv4 { prefix, length } => {
+            IpPrefix::V4(Prefix::new(prefix, length))
+        }
+        Fec::BgpIpv6 { prefix, length } | Fec::GenericIpv6 { prefix, length } => {
+            IpPrefix::V6(Prefix6::new(prefix, length))
+        }
+        _ => return None,
+    })
+}
+
+impl Bgp {
+    /// What is bound to a prefix; nothing if it has a label neither here nor at the next router of BGP.
+    pub(super) fn fec_mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        let entry = self.prefixes.get(prefix_of(fec)?)?;
+        let given = entry.told.as_slice().iter().find_map(Path::label);
+        let best = entry.best()?;
+        let out = best.place().and_then(|_| best.label());
+        let Some(label) = out else {
+            // This router reaches it without a label: whoever was told one sends packets on an LSP that ends here.
+            return given.map(|given| FecMapping::egress(GivenBy::Bgp, Some(given)));
+        };
+        let gateway = far(self.sets.hops.address(self.sets.brief(best.set).gateway)?)?;
+        let ways = ways_to(gateway, Bgp::ID, &services.interfaces, &services.rib, &services.bindings);
+        let below = |leg: Leg| {
+            let labels = [&[label], leg.labels.as_slice()].concat();
+            Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
+        };
+        let legs = ways.into_iter().filter_map(below).collect();
+        Some(FecMapping { far: Some(gateway), ..FecMapping::transit(GivenBy::Bgp, given, legs) })
+    }
+}
