@@ -31,6 +31,7 @@ pub mod lsp_ping;
 pub mod measurement;
 pub mod mpls;
 pub mod nd;
+pub mod openflow;
 pub mod ospf;
 pub mod probing;
 pub mod pseudowire;
