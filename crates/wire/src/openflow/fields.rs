@@ -240,6 +240,13 @@ macro_rules! layout {
                 $($crate::openflow::Field::write(&self.$field, to); $(to.resize(to.len() + $pad, 0);)?)*
             }
         }
+
+        #[cfg(test)]
+        impl $crate::openflow::sample::Sample for $name {
+            fn sample(dice: &mut $crate::openflow::sample::Dice) -> $name {
+                $name { $($field: $crate::openflow::sample::Sample::sample(dice)),* }
+            }
+        }
     )* };
 }
 
@@ -283,6 +290,16 @@ macro_rules! sized {
                 $crate::openflow::fields::set_len(to, start, place);
             }
         }
+
+        #[cfg(test)]
+        impl $crate::openflow::sample::Sample for $name {
+            fn sample(dice: &mut $crate::openflow::sample::Dice) -> $name {
+                $name {
+                    $($before: $crate::openflow::sample::Sample::sample(dice),)*
+                    $($field: $crate::openflow::sample::Sample::sample(dice)),*
+                }
+            }
+        }
     )* };
 }
 
@@ -315,6 +332,13 @@ macro_rules! numbers {
             }
             fn write(&self, to: &mut Vec<u8>) {
                 (*self as $repr).write(to);
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::openflow::sample::Sample for $name {
+            fn sample(dice: &mut $crate::openflow::sample::Dice) -> $name {
+                $name::ALL[dice.below($name::ALL.len())]
             }
         }
     )* };
@@ -371,6 +395,17 @@ macro_rules! typed {
                 $crate::openflow::fields::set_len(to, start, start + 2);
             }
         }
+
+        #[cfg(test)]
+        impl $crate::openflow::sample::Sample for $name {
+            fn sample(dice: &mut $crate::openflow::sample::Dice) -> $name {
+                use $crate::openflow::sample::{Dice, Sample};
+                let all: &[fn(&mut Dice) -> $name] = &[$(|_dice| $name::$variant $({
+                    $($field: Sample::sample(_dice)),*
+                })?),*];
+                all[dice.below(all.len())](dice)
+            }
+        }
     )* };
 }
 
@@ -420,6 +455,16 @@ macro_rules! multipart {
                         $crate::openflow::fields::bodies!(@write to, part $(, $type)?)
                     })*
                 }
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::openflow::sample::Sample for $name {
+            fn sample(dice: &mut $crate::openflow::sample::Dice) -> $name {
+                use $crate::openflow::sample::{Dice, Sample};
+                let all: &[fn(&mut Dice) -> $body] =
+                    &[$(|_dice| $crate::openflow::fields::bodies!(@sample _dice, $body::$variant $(, $type)?)),*];
+                $name { more: Sample::sample(dice), body: all[dice.below(all.len())](dice) }
             }
         }
     )* };
@@ -492,6 +537,18 @@ macro_rules! bodies {
                 match self { $(bodies!(@part part, Body::$name $(, $type)?) => bodies!(@write to, part $(, $type)?)),* }
             }
         }
+
+        #[cfg(test)]
+        impl Body {
+            /// One message of each type.
+            pub(crate) fn samples(dice: &mut $crate::openflow::sample::Dice) -> Vec<Body> {
+                vec![$(bodies!(@sample dice, Body::$name $(, $type)?)),*]
+            }
+        }
+    };
+    (@sample $dice:ident, $of:ident::$name:ident) => { $of::$name };
+    (@sample $dice:ident, $of:ident::$name:ident, $type:ty) => {
+        $of::$name(<$type as $crate::openflow::sample::Sample>::sample($dice))
     };
     (@bind $of:ident::$name:ident) => { $of::$name };
     (@bind $of:ident::$name:ident, $type:ty) => { $of::$name(_) };

@@ -15,6 +15,8 @@ pub mod fields;
 mod header;
 mod hello;
 #[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
 mod tests;
 pub mod v1_0;
 pub mod v1_3;

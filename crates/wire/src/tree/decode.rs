@@ -2,6 +2,7 @@
 
 use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measurement, Mpls, Tcp, Tree, Udp};
 use super::layers6::{Icmpv6, Ipv6};
+use super::openflow::OpenFlow;
 use crate::checksum::Addresses;
 use crate::error::Error;
 use crate::ethernet::EtherType;
@@ -11,7 +12,7 @@ use crate::llc::{Llc, Snap};
 use crate::lsp_ping::{self, LspPing};
 use crate::ospf::Ospf;
 use crate::pseudowire::{Ach, Pseudowire};
-use crate::{arp, ethernet, ipv4, llc, measurement, mpls, rsvp, udp};
+use crate::{arp, ethernet, ipv4, llc, measurement, mpls, openflow, rsvp, udp};
 use base::Label;
 use core::net::IpAddr;
 
@@ -321,10 +322,29 @@ impl Decoder {
     fn tcp(&mut self, src: IpAddr, dst: IpAddr, data: &[u8], at: usize) {
         match Tcp::read(src, dst, data) {
             Ok((tcp, payload)) => {
+                let ports = [tcp.src_port, tcp.dst_port];
                 self.layers.push(Layer::Tcp(tcp));
-                self.payload(payload);
+                if ports.iter().any(|port| [openflow::PORT, openflow::OLD_PORT].contains(port)) {
+                    self.openflow(payload, at + data.len() - payload.len());
+                } else {
+                    self.payload(payload);
+                }
             }
             Err(error) => self.malformed(error, data, at),
+        }
+    }
+
+    fn openflow(&mut self, data: &[u8], at: usize) {
+        let Some((messages, len, wrong)) = OpenFlow::read(data) else { return self.payload(data) };
+        if len > 0 {
+            self.layers.push(Layer::OpenFlow(messages));
+        }
+        match wrong {
+            // The error counts from the beginning of the segment's payload.
+            Some(error) => {
+                self.malformed(Error { offset: error.offset - len, ..error }, &data[len..], at + len)
+            }
+            None => self.payload(&data[len..]),
         }
     }
 

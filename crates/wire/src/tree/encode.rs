@@ -59,6 +59,7 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
             }
             Layer::Ospf(packet) => join(packet.write()?, &inner),
             Layer::LspPing(message) => join(message.write()?, &inner),
+            Layer::OpenFlow(messages) => join(messages.write()?, &inner),
             Layer::Measurement(measurement) => join(write_measurement(measurement)?, &inner),
             Layer::Payload { bytes } => join(bytes.0.clone(), &inner),
             Layer::Padding { .. } => return Err(Error::invalid("padding", 0, "padding is the last layer")),

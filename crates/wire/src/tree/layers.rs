@@ -1,6 +1,7 @@
 //! The layers of a [`Tree`]. Field names are what users see in Python and JSON.
 
 use super::layers6::{Icmpv6, Ipv6};
+use super::openflow::OpenFlow;
 use crate::hex::Hex;
 use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
 use crate::llc::{Llc, Snap};
@@ -66,6 +67,8 @@ pub enum Layer {
     Ospf(Ospf),
     /// An MPLS echo request or reply.
     LspPing(LspPing),
+    /// OpenFlow messages of a TCP segment.
+    OpenFlow(OpenFlow),
     /// Stream, sequence number and departure of a test packet.
     Measurement(Measurement),
     /// Bytes that no layer explains, or that the malformed layer before them could not.

@@ -23,6 +23,7 @@ mod icmpv6;
 mod ipv6;
 mod layers;
 mod layers6;
+mod openflow;
 mod summary;
 mod summary6;
 mod tcp;
@@ -45,4 +46,5 @@ pub use layers::{
 pub use layers6::{
     Discovery, ExtensionHeader, Icmpv6, Icmpv6Message, Ipv6, Ipv6Option, LinkPrefix, NeighborOption,
 };
+pub use openflow::{OpenFlow, OpenFlowMessage};
 pub use summary::summary;

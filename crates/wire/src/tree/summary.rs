@@ -68,6 +68,7 @@ fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: 
             wrong_checksum(out, packet.checksum, packet.correct_checksum)
         }
         Layer::LspPing(message) => message.summarise(out),
+        Layer::OpenFlow(messages) => messages.summarise(out),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
             write!(out, "test stream {} sequence {} departure {seconds}.{rest:012}", m.stream, m.sequence)

@@ -123,9 +123,9 @@ oxm_fields! {
 }
 
 impl OxmField {
-    /// Bytes of a value.
+    /// Bytes of a value: labels and flow labels take four, though three would do.
     pub const fn len(self) -> usize {
-        self.bits().div_ceil(8) as usize
+        if self.bits() == 20 { 4 } else { self.bits().div_ceil(8) as usize }
     }
 
     /// The field with this name.
