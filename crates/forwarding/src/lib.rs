@@ -43,6 +43,7 @@ mod local6;
 mod look;
 mod multicast;
 pub mod offload;
+pub mod openflow;
 mod packet;
 mod phb;
 mod port;

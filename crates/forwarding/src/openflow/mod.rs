@@ -1,0 +1,28 @@
+//! Flow tables of an OpenFlow switch: entries with priorities and masks, and the search for the one that a packet takes.
+//!
+//! - [`fields`](Fields): what of a packet can be matched, as words of a fixed place; [`pattern`](Pattern): values and
+//!   masks over them, read from matches of both versions
+//! - [`classifier`](Classifier): which of many patterns a packet has, by tuple-space search
+//! - [`cache`]: the answer of that search for packets that look the same
+//! - [`entry`](Entry), [`filter`](Filter): what a table holds, and which of it a change or a question is about
+//! - [`table`](FlowTable): adding, changing, deleting, expiring and counting
+//!
+//! Drain order: after time has passed, [`FlowTable::expire`] is called at [`FlowTable::next_timeout`]; what it and
+//! [`FlowTable::delete`] give back is what a controller may have to be told.
+
+mod cache;
+mod classifier;
+mod entry;
+mod fields;
+mod filter;
+mod pattern;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use classifier::Classifier;
+pub use entry::{Entry, Removed};
+pub use fields::{Fields, WORDS};
+pub use filter::Filter;
+pub use pattern::Pattern;
+pub use table::{Added, FlowTable, NewEntry, Refusal};
