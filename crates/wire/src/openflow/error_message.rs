@@ -1,6 +1,6 @@
 //! The error message, which has the same form in all versions.
 
-use super::fields::layout;
+use super::macros::layout;
 use super::{Code, Malformed, Rest};
 
 /// Bytes of the message at fault that an error gives back, at most: no less than this must be there.

@@ -1,6 +1,7 @@
 //! The header that all versions have in common, and how a stream divides into messages.
 
-use super::fields::{layout, set_len};
+use super::fields::set_len;
+use super::macros::layout;
 use super::{Field, LAYER};
 use crate::error::{Error, Reason};
 use serde::{Deserialize, Serialize};

@@ -14,6 +14,7 @@ mod error_message;
 pub mod fields;
 mod header;
 mod hello;
+mod macros;
 #[cfg(test)]
 pub(crate) mod sample;
 #[cfg(test)]

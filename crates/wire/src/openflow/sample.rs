@@ -154,7 +154,8 @@ impl Sample for Match {
     /// Fields whose prerequisites are there, in front of them.
     fn sample(dice: &mut Dice) -> Match {
         use OxmField::*;
-        let fixed: &[(&[(OxmField, u128)], &[OxmField])] = &[
+        type Needed<'a> = &'a [(OxmField, u128)];
+        let fixed: &[(Needed<'_>, &[OxmField])] = &[
             (&[], &[InPort, Metadata, EthDst, EthSrc, EthType, TunnelId]),
             (&[(InPort, 1)], &[InPhyPort]),
             (&[(VlanVid, 0x1064)], &[VlanPcp]),

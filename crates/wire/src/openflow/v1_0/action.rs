@@ -2,7 +2,7 @@
 
 use super::Fault;
 use crate::openflow::Rest;
-use crate::openflow::fields::typed;
+use crate::openflow::macros::typed;
 use base::MacAddr;
 use core::net::Ipv4Addr;
 

@@ -2,7 +2,7 @@
 
 use super::{Action, Fault, Match};
 use crate::openflow::Code;
-use crate::openflow::fields::{layout, numbers};
+use crate::openflow::macros::{layout, numbers};
 
 /// Bits of `flags` of a FLOW_MOD.
 pub mod flow_flags {

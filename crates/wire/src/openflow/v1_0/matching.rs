@@ -1,6 +1,6 @@
 //! Matches.
 
-use crate::openflow::fields::layout;
+use crate::openflow::macros::layout;
 use base::MacAddr;
 use core::net::Ipv4Addr;
 

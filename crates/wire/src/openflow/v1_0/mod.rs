@@ -21,7 +21,7 @@ pub use stats::{
 };
 pub use switch::{Features, PacketIn, PacketInReason, PacketOut, SwitchConfig, Vendor};
 
-use super::fields::{bodies, message};
+use super::macros::{bodies, message};
 use super::{ErrorMessage, Hello, Rest, Version};
 
 /// Numbers of ports that stand for something else than one port.

@@ -1,7 +1,7 @@
 //! What has been counted.
 
 use super::{Action, Fault, Match};
-use crate::openflow::fields::{layout, multipart, sized};
+use crate::openflow::macros::{layout, multipart, sized};
 use crate::openflow::{Name, Rest};
 
 multipart! {

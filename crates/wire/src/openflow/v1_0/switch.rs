@@ -1,7 +1,7 @@
 //! The switch itself, packets to and from a controller, and messages of vendors.
 
 use super::{Action, Port};
-use crate::openflow::fields::{layout, numbers};
+use crate::openflow::macros::{layout, numbers};
 use crate::openflow::{Code, Field, Malformed, Reader, Rest};
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use super::Fault;
 use super::matching::Setting;
 use crate::openflow::Rest;
-use crate::openflow::fields::typed;
+use crate::openflow::macros::typed;
 
 typed! {
     /// What is done with a packet.

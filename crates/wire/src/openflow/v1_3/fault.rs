@@ -1,6 +1,6 @@
 //! Errors, by type and code.
 
-use crate::openflow::fields::faults;
+use crate::openflow::macros::faults;
 
 faults! {
     /// No version that both speak.

@@ -1,7 +1,7 @@
 //! Changes of entries and tables, and entries that are gone.
 
 use super::{Fault, Instruction, Match};
-use crate::openflow::fields::{layout, numbers};
+use crate::openflow::macros::{layout, numbers};
 use crate::openflow::{Code, Field, Malformed, Reader};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Groups and meters.
 
 use super::{Action, Fault};
-use crate::openflow::fields::{layout, numbers, sized, typed};
+use crate::openflow::macros::{layout, numbers, sized, typed};
 use crate::openflow::{Field, Malformed, Reader, Rest};
 use serde::{Deserialize, Serialize};
 

@@ -40,7 +40,7 @@ pub use switch::{
 };
 pub use table_features::{List, Offer, TableFeatures, TableProperty};
 
-use super::fields::{bodies, message};
+use super::macros::{bodies, message};
 use super::{ErrorMessage, Hello, Rest, Version};
 
 /// Numbers of ports that stand for something else than one port.

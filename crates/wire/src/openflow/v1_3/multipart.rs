@@ -2,7 +2,7 @@
 
 use super::table_features::TableFeatures;
 use super::{Band, Buckets, Fault, GroupType, Instruction, Match, MeterFlags, Port, flow::FlowFlags};
-use crate::openflow::fields::{layout, multipart, sized};
+use crate::openflow::macros::{layout, multipart, sized};
 use crate::openflow::{Name, Rest};
 
 multipart! {

@@ -124,7 +124,7 @@ oxm_fields! {
 
 impl OxmField {
     /// Bytes of a value: labels and flow labels take four, though three would do.
-    pub const fn len(self) -> usize {
+    pub const fn value_len(self) -> usize {
         if self.bits() == 20 { 4 } else { self.bits().div_ceil(8) as usize }
     }
 
@@ -166,7 +166,7 @@ impl Oxm {
 
     /// Bytes of it on the wire.
     pub const fn buffer_len(&self) -> usize {
-        OXM_HEADER_LEN + self.field.len() * (1 + self.mask.is_some() as usize)
+        OXM_HEADER_LEN + self.field.value_len() * (1 + self.mask.is_some() as usize)
     }
 
     pub(super) fn parse(from: &mut Reader<'_>, errors: &Errors) -> Result<Oxm, Malformed> {
@@ -182,11 +182,13 @@ impl Oxm {
         if has_mask && !field.has_mask() {
             return Err(errors.mask.at(at, "a mask of a field that has none"));
         }
-        if usize::from(len) != field.len() * (1 + usize::from(has_mask)) {
+        if usize::from(len) != field.value_len() * (1 + usize::from(has_mask)) {
             return Err(errors.len.at(at, "a length that the field does not have"));
         }
-        let mut number =
-            || part.take(field.len()).map(|all| all.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte)));
+        let mut number = || {
+            part.take(field.value_len())
+                .map(|all| all.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte)))
+        };
         let value = number()?;
         let mask = if has_mask { Some(number()?) } else { None };
         if value & !field.ones() != 0 || mask.is_some_and(|mask| mask & !field.ones() != 0) {
@@ -200,7 +202,7 @@ impl Oxm {
         ((self.field as u8) << 1 | u8::from(self.mask.is_some())).write(to);
         ((self.buffer_len() - OXM_HEADER_LEN) as u8).write(to);
         for number in [Some(self.value), self.mask].into_iter().flatten() {
-            to.extend(&number.to_be_bytes()[16 - self.field.len()..]);
+            to.extend(&number.to_be_bytes()[16 - self.field.value_len()..]);
         }
     }
 }
@@ -216,7 +218,7 @@ struct Written {
 
 impl Serialize for Oxm {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let hex = |number: u128| Hex(number.to_be_bytes()[16 - self.field.len()..].to_vec());
+        let hex = |number: u128| Hex(number.to_be_bytes()[16 - self.field.value_len()..].to_vec());
         let (field, value) = (self.field.word().to_owned(), hex(self.value));
         Written { field, value, mask: self.mask.map(hex) }.serialize(s)
     }
@@ -231,8 +233,9 @@ impl<'de> Deserialize<'de> for Oxm {
         })?;
         let number = |hex: &Hex| {
             let number = hex.0.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
-            let fits = hex.0.len() == field.len() && number & !field.ones() == 0;
-            let wrong = || format!("{} has {} bits in {} bytes", written.field, field.bits(), field.len());
+            let fits = hex.0.len() == field.value_len() && number & !field.ones() == 0;
+            let wrong =
+                || format!("{} has {} bits in {} bytes", written.field, field.bits(), field.value_len());
             if fits { Ok(number) } else { Err(D::Error::custom(wrong())) }
         };
         if written.mask.is_some() && !field.has_mask() {

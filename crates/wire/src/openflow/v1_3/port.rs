@@ -1,7 +1,7 @@
 //! Ports and their queues.
 
 use super::Fault;
-use crate::openflow::fields::{layout, numbers, sized, typed};
+use crate::openflow::macros::{layout, numbers, sized, typed};
 use crate::openflow::{Code, Name, Rest};
 use base::MacAddr;
 

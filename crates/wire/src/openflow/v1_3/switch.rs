@@ -2,7 +2,8 @@
 //! they are told, and messages of experimenters.
 
 use super::{Action, Fault, Match};
-use crate::openflow::fields::{layout, numbers, set_len};
+use crate::openflow::fields::set_len;
+use crate::openflow::macros::{layout, numbers};
 use crate::openflow::{Code, Field, Malformed, Reader, Rest};
 use serde::{Deserialize, Serialize};
 

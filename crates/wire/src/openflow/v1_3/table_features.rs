@@ -1,7 +1,8 @@
 //! What tables can do, or are to do.
 
 use super::Fault;
-use crate::openflow::fields::{align, set_len, sized};
+use crate::openflow::fields::{align, set_len};
+use crate::openflow::macros::sized;
 use crate::openflow::{Field, Malformed, Name, Reader, Rest};
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +28,8 @@ sized! {
 }
 
 /// A list of what a table can do, by its type (OFPTFPT): instructions 0, next tables 2, written actions 4, applied
-/// actions 6, matches 8, wildcards 10, fields set by written actions 12, by applied actions 14, and for each but matches
-/// and wildcards the next odd number for packets that no other entry matches.
+/// actions 6, matches 8, wildcards 10, fields set by written actions 12, by applied actions 14. For each but matches
+/// and wildcards the next odd number is for packets that no other entry matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableProperty {
     /// Its type.
