@@ -91,7 +91,7 @@ impl Tuple {
 }
 
 impl Classifier {
-    /// A classifier without patterns, whose hashes begin with `seed`: nobody who does not know it can make many patterns
+    /// A classifier without patterns, whose hashes begin with `seed`: who does not know it can't make many patterns
     /// have the same hash.
     pub fn new(seed: Seed) -> Classifier {
         Classifier { seed, ..Classifier::default() }

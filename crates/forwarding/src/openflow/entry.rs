@@ -70,6 +70,12 @@ impl Entry {
         self.actions().any(|action| matches!(action, Action::Output { port, .. } if *port == to))
     }
 
+    /// Does it pass this meter?
+    pub fn passes(&self, through: u32) -> bool {
+        let is_it = |one: &Instruction| matches!(one, Instruction::Meter { meter } if *meter == through);
+        self.instructions.iter().any(is_it)
+    }
+
     /// Does it give to this group?
     pub fn gives_to(&self, to: u32) -> bool {
         self.actions().any(|action| matches!(action, Action::Group { group } if *group == to))

@@ -1,6 +1,6 @@
-//! What of a packet can be matched, as words of 64 bits. Fields that no packet has at the same time share their place,
-//! which is sound because each needs its protocol to be matched exactly: addresses of IPv4, ARP and IPv6, ports and types
-//! of ICMP, addresses of ARP and neighbour discovery.
+//! What of a packet can be matched, as words of 64 bits. Fields that no packet has at the same time share their place:
+//! addresses of IPv4, ARP and IPv6, ports and types of ICMP, addresses of ARP and neighbour discovery. That is sound
+//! because each of them needs its protocol to be matched exactly.
 
 use wire::openflow::v1_3::OxmField;
 

@@ -1,4 +1,4 @@
-//! Flow tables of an OpenFlow switch: entries with priorities and masks, and the search for the one that a packet takes.
+//! Flow tables of an OpenFlow switch: entries with priorities and masks, and the search for the one that a packet has.
 //!
 //! - [`fields`](Fields): what of a packet can be matched, as words of a fixed place; [`pattern`](Pattern): values and
 //!   masks over them, read from matches of both versions
@@ -6,6 +6,7 @@
 //! - [`cache`]: the answer of that search for packets that look the same
 //! - [`entry`](Entry), [`filter`](Filter): what a table holds, and which of it a change or a question is about
 //! - [`table`](FlowTable): adding, changing, deleting, expiring and counting
+//! - [`groups`](GroupTable), [`meters`](MeterTable): what entries share
 //!
 //! Drain order: after time has passed, [`FlowTable::expire`] is called at [`FlowTable::next_timeout`]; what it and
 //! [`FlowTable::delete`] give back is what a controller may have to be told.
@@ -15,6 +16,8 @@ mod classifier;
 mod entry;
 mod fields;
 mod filter;
+mod groups;
+mod meters;
 mod pattern;
 mod table;
 #[cfg(test)]
@@ -24,5 +27,7 @@ pub use classifier::Classifier;
 pub use entry::{Entry, Removed};
 pub use fields::{Fields, WORDS};
 pub use filter::Filter;
+pub use groups::{Group, GroupTable};
+pub use meters::{Meter, MeterTable, Metered};
 pub use pattern::Pattern;
 pub use table::{Added, FlowTable, NewEntry, Refusal};
