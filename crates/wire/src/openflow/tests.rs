@@ -261,15 +261,16 @@ fn capture(messages: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Does tshark 4.0 read such a message to its end? It goes on behind the end of an experimenter's band or answer and of
-/// a flow mod of 1.0 without actions, and takes what an error quotes, or a packet in a message, for a whole one.
+/// a flow mod of 1.0 without actions. It takes what an error quotes, or a packet in a message, for a whole one, and
+/// those of random messages are too short.
 fn tshark_reads(message: &Any) -> bool {
     use v1_3::{Band, Body, MultipartReply, ReplyBody};
     let is_foreign = |bands: &[Band]| bands.iter().any(|band| matches!(band, Band::Experimenter { .. }));
     match message {
         Any::V1_0(message) => match &message.body {
             v1_0::Body::FlowMod(flow) => !flow.actions.is_empty(),
-            v1_0::Body::PacketIn(packet) => packet.data.is_empty(),
-            v1_0::Body::PacketOut(packet) => packet.data.is_empty(),
+            v1_0::Body::PacketIn(packet) => packet.data.0.len() >= 60,
+            v1_0::Body::PacketOut(packet) => packet.data.0.len() >= 60,
             v1_0::Body::Error(_) => false,
             _ => true,
         },
