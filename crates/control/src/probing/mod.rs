@@ -19,7 +19,7 @@ use crate::protocol::{Arrival, Change, Context, Known, Listen, Message, Output, 
 use crate::services::{Beyond, Services};
 use base::describe::SectionDecl;
 use base::plane::Ack;
-use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Time};
 use link::Link;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -133,10 +133,9 @@ impl Protocol for Probing {
             self.malformed += 1;
             return;
         };
-        if let Some(link) = self.links.get_mut(&ip.port) {
-            let period = Span(i64::from(repr.period_us) * 1_000_000);
-            link.hear(now, repr.sequence, period, self.spec.misses);
-            self.step(now, context, ip.port, LinkEvent::Heard);
+        let misses = self.spec.misses;
+        if let Some(event) = self.links.get_mut(&ip.port).and_then(|link| link.hear(now, &repr, misses)) {
+            self.step(now, context, ip.port, event);
         }
     }
 
@@ -156,7 +155,7 @@ impl Protocol for Probing {
         for (port, link) in &mut self.links {
             let interface = context.services.interfaces.of_port(*port).filter(|interface| interface.up);
             let Some((src, _)) = interface.and_then(|interface| interface.ipv4()) else { continue };
-            let hears = link.state == LinkState::Up;
+            let hears = link.hears();
             let bytes = Repr { hears, sequence: link.sent, period_us }.emit(self.spec.size.into());
             link.sent = link.sent.wrapping_add(1);
             let over = Over::Udp { src: PORT, dst: PORT };
@@ -174,9 +173,9 @@ impl Protocol for Probing {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
-            Change::Interface { port: Some(port), .. } => {
+            Change::Interface { port: Some(port), up, .. } => {
                 if let Some(link) = self.links.get_mut(&port) {
-                    link.expires = None;
+                    link.begin(now, up);
                 }
                 self.step(now, context, port, LinkEvent::Interface);
             }
