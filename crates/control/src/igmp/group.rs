@@ -14,6 +14,14 @@ pub(super) enum Ask {
     Sources(BTreeSet<Ipv4Addr>),
 }
 
+/// The version of IGMP that a message is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    V1,
+    V2,
+    V3,
+}
+
 /// A group on a link. With a group timer its filter mode is EXCLUDE, else INCLUDE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {
@@ -21,11 +29,21 @@ pub(super) struct Group {
     pub expires: Option<Time>,
     /// Sources, each with the end of its timer; nothing for one that is excluded.
     pub sources: BTreeMap<Ipv4Addr, Option<Time>>,
-    /// Until when a host of version 2 may be there (RFC 3376, 7.3.2).
-    pub older: Option<Time>,
+    /// Until when a host of version 2 may be there, and one of version 1 (RFC 3376, 7.3.2).
+    pub older: [Option<Time>; 2],
 }
 
 impl Group {
+    /// A report of an older version: such a host may be there until `end`.
+    pub(super) fn note(&mut self, version: Version, end: Time) {
+        let [v2, v1] = &mut self.older;
+        match version {
+            Version::V1 => *v1 = Some(end),
+            Version::V2 => *v2 = Some(end),
+            Version::V3 => {}
+        }
+    }
+
     /// Sources whose timers run: A in INCLUDE mode, X in EXCLUDE mode.
     fn running(&self) -> BTreeSet<Ipv4Addr> {
         self.sources.iter().filter(|(_, end)| end.is_some()).map(|(source, _)| *source).collect()
@@ -43,12 +61,14 @@ impl Group {
     /// Takes a record in. `interval` is the group membership interval: how long an answer holds. Returns what is to be
     /// asked before it is forgotten (RFC 3376, tables of 6.4.1 and 6.4.2).
     pub(super) fn record(&mut self, now: Time, interval: Span, record: &Record) -> Vec<Ask> {
-        let is_older = self.older.is_some_and(|end| end > now);
+        let [has_v2, has_v1] = self.older.map(|until| until.is_some_and(|end| end > now));
         let mut said: BTreeSet<Ipv4Addr> = record.sources.iter().copied().collect();
-        // RFC 3376, 7.3.2: while a host of version 2 is there, BLOCK is ignored, and so are the sources of TO_EX.
+        // RFC 3376, 7.3.2: while a host of an older version is there, BLOCK is ignored, and so are the sources of TO_EX;
+        // while one of version 1 is there, which never says that it leaves, TO_IN is, too, and so a Leave.
         match record.kind {
-            RecordKind::Block if is_older => return Vec::new(),
-            RecordKind::ToExclude if is_older => said.clear(),
+            RecordKind::Block if has_v2 || has_v1 => return Vec::new(),
+            RecordKind::ToInclude if has_v1 => return Vec::new(),
+            RecordKind::ToExclude if has_v2 || has_v1 => said.clear(),
             _ => {}
         }
         let end = now + interval;
@@ -119,16 +139,14 @@ impl Group {
             self.expires = None;
             self.sources.retain(|_, end| end.is_some());
         }
-        if over(self.older) {
-            self.older = None;
-        }
+        self.older.iter_mut().filter(|until| over(**until)).for_each(|until| *until = None);
         self.expires.is_some() || !self.sources.is_empty()
     }
 
     /// When the next timer ends.
     pub(super) fn next(&self) -> Option<Time> {
         let sources = self.sources.values().flatten().copied();
-        sources.chain(self.expires).chain(self.older).min()
+        sources.chain(self.expires).chain(self.older.into_iter().flatten()).min()
     }
 
     /// The sources that are wanted: all if absent.

@@ -1,6 +1,6 @@
 //! A link with hosts: who asks there, and the groups that somebody wants.
 
-use super::group::{Ask, Group};
+use super::group::{Ask, Group, Version};
 use super::querier::{QuerierEvent, QuerierState};
 use super::section::IgmpSpec;
 use crate::machine::State;
@@ -107,11 +107,11 @@ impl Link {
     }
 
     /// A host says what it wants of a group. Returns nothing: questions that follow are sent when they are due.
-    pub(super) fn report(&mut self, now: Time, spec: &IgmpSpec, record: &Record, is_older: bool) {
+    pub(super) fn report(&mut self, now: Time, spec: &IgmpSpec, record: &Record, version: Version) {
         let group = self.groups.entry(record.group).or_default();
-        if is_older && record.kind == RecordKind::IsExclude {
+        if record.kind == RecordKind::IsExclude {
             // RFC 3376, 8.13: older host present interval.
-            group.older = Some(now + spec.membership_interval());
+            group.note(version, now + spec.membership_interval());
         }
         let asks = group.record(now, spec.membership_interval(), record);
         let is_known = group.expires.is_some() || !group.sources.is_empty();

@@ -27,6 +27,7 @@ use base::describe::SectionDecl;
 use base::plane::{Ack, GroupKey};
 use base::{PortId, ProtocolId, ProtocolValue, Time};
 use core::net::Ipv4Addr;
+use group::Version;
 use link::Link;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::igmp::{self, Record, RecordKind, Repr, kind};
@@ -119,13 +120,18 @@ impl Igmp {
         // RFC 3376, 7.3.2: reports and leaves of older versions are records, too.
         match repr {
             Repr::Query { group, v3, .. } => link.hear(now, spec, src, *group, v3.as_ref()),
-            Repr::ReportV1 { group } | Repr::ReportV2 { group } => {
-                link.report(now, spec, &older(RecordKind::IsExclude, *group), true);
+            Repr::ReportV1 { group } => {
+                link.report(now, spec, &older(RecordKind::IsExclude, *group), Version::V1);
             }
-            Repr::Leave { group } => link.report(now, spec, &older(RecordKind::ToInclude, *group), true),
+            Repr::ReportV2 { group } => {
+                link.report(now, spec, &older(RecordKind::IsExclude, *group), Version::V2);
+            }
+            Repr::Leave { group } => {
+                link.report(now, spec, &older(RecordKind::ToInclude, *group), Version::V2);
+            }
             Repr::ReportV3 { records } if spec.version == 3 => {
                 for record in records.iter().filter(|record| !is_local(record.group)) {
-                    link.report(now, spec, record, false);
+                    link.report(now, spec, record, Version::V3);
                 }
             }
             Repr::ReportV3 { .. } => {}

@@ -1,4 +1,4 @@
-use super::group::{Ask, Group};
+use super::group::{Ask, Group, Version};
 use super::querier::QuerierState;
 use super::*;
 use base::Span;
@@ -102,14 +102,14 @@ fn the_lowest_address_asks() {
 fn a_group_that_is_left_is_asked_for_twice_and_forgotten() {
     let (mut link, spec) = link();
     link.advance(at(0), &spec);
-    link.report(at(1), &spec, &record(RecordKind::IsExclude, &[]), true);
-    link.report(at(2), &spec, &record(RecordKind::ToInclude, &[]), true);
+    link.report(at(1), &spec, &record(RecordKind::IsExclude, &[]), Version::V2);
+    link.report(at(2), &spec, &record(RecordKind::ToInclude, &[]), Version::V2);
     let asked: Vec<_> = [2, 3, 4].map(|s| link.advance(at(s), &spec)).into_iter().flatten().collect();
     assert!(asked.iter().all(|(dst, query)| *dst == GROUP
         && matches!(query, Repr::Query { group, max_resp_ds: 10, .. } if *group == GROUP)));
     assert_eq!((asked.len(), link.groups.len()), (2, 0));
     // RFC 3376, 6.6.1: whoever does not ask lowers its timers by the questions of whoever does.
-    link.report(at(5), &spec, &record(RecordKind::IsExclude, &[]), false);
+    link.report(at(5), &spec, &record(RecordKind::IsExclude, &[]), Version::V3);
     link.hear(at(6), &spec, Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::UNSPECIFIED, None);
     link.hear(at(7), &spec, Ipv4Addr::new(10, 0, 0, 2), GROUP, None);
     assert_eq!(link.groups[&GROUP].expires, Some(at(9)));
@@ -131,12 +131,25 @@ fn the_machine() {
 #[test]
 fn older_hosts_have_blocks_ignored() {
     let mut group = begun(true);
-    group.older = Some(at(50));
+    group.note(Version::V2, at(50));
     let before = group.clone();
     assert_eq!(group.record(at(9), Span::from_secs(260), &record(RecordKind::Block, &[2, 5])), []);
     assert_eq!(group, before);
     // The sources of TO_EX are, too: all are wanted.
     group.record(at(9), Span::from_secs(260), &record(RecordKind::ToExclude, &[2, 5]));
     assert!(group.sources.is_empty() && group.expires == Some(at(269)));
-    assert!(group.advance(at(60)) && group.older.is_none());
+    assert!(group.advance(at(60)) && group.older == [None; 2]);
+}
+
+#[test]
+fn nobody_leaves_for_a_host_of_version_1() {
+    let mut group = begun(true);
+    group.note(Version::V1, at(50));
+    let before = group.clone();
+    for kind in [RecordKind::ToInclude, RecordKind::Block] {
+        assert_eq!(group.record(at(9), Span::from_secs(260), &record(kind, &[])), []);
+        assert_eq!(group, before);
+    }
+    assert!(group.advance(at(60)) && group.older == [None; 2]);
+    assert_ne!(group.record(at(61), Span::from_secs(260), &record(RecordKind::ToInclude, &[])), []);
 }

@@ -1,7 +1,7 @@
 //! Group records of reports of version 3 (RFC 3376, 4.2).
 
 use super::{HEADER_LEN, LAYER, address};
-use crate::error::{Error, Reason, need};
+use crate::error::{Error, need};
 use core::net::Ipv4Addr;
 
 /// What a record says of a group and its sources (RFC 3376, 4.2.12).
@@ -64,8 +64,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Record>, Error> {
         let sources = usize::from(u16::from_be_bytes([bytes[at + 2], bytes[at + 3]]));
         let end = at + RECORD_LEN + 4 * (sources + usize::from(bytes[at + 1]));
         need(LAYER, end, bytes.len())?;
-        let found = bytes[at];
-        let kind = usize::from(found).checked_sub(1).and_then(|place| RecordKind::ALL.get(place));
+        let kind = usize::from(bytes[at]).checked_sub(1).and_then(|place| RecordKind::ALL.get(place));
         let group = address(bytes, at + 4);
         match kind {
             Some(kind) if group.is_multicast() => records.push(Record {
@@ -75,11 +74,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Record>, Error> {
             }),
             Some(_) => return Err(Error::invalid(LAYER, at + 4, "the address is no group")),
             // RFC 3376, 4.2.12: records of unrecognized types are silently ignored.
-            None if found > 6 => {}
-            None => {
-                let reason = Reason::OutOfRange { field: "record type", found: found.into(), min: 1, max: 6 };
-                return Err(Error::new(LAYER, at, reason));
-            }
+            None => {}
         }
         at = end;
     }

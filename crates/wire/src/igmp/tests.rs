@@ -65,10 +65,12 @@ fn codes_stand_for_the_greatest_number_that_is_not_above() {
 #[test]
 fn records_of_unknown_types_are_skipped() {
     let kept = Record { kind: RecordKind::IsExclude, group: GROUP, sources: Vec::new() };
-    let mut bytes = Repr::ReportV3 { records: vec![kept.clone(), kept.clone()] }.emit();
-    bytes[8] = 77;
-    bytes[2..4].fill(0);
-    let sum = !checksum::sum(&bytes);
-    bytes[2..4].copy_from_slice(&sum.to_be_bytes());
-    assert_eq!(Repr::parse(&bytes), Ok(Repr::ReportV3 { records: vec![kept] }));
+    for unknown in [0, 7, 77] {
+        let mut bytes = Repr::ReportV3 { records: vec![kept.clone(), kept.clone()] }.emit();
+        bytes[8] = unknown;
+        bytes[2..4].fill(0);
+        let sum = !checksum::sum(&bytes);
+        bytes[2..4].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(Repr::parse(&bytes), Ok(Repr::ReportV3 { records: vec![kept.clone()] }));
+    }
 }
