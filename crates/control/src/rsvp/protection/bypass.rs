@@ -4,6 +4,7 @@ use super::super::command::{PathRequest, ReservationStyle, TunnelId, TunnelSpec,
 use super::super::lsp::Lsp;
 use super::super::transport::Neighbor;
 use super::super::{Rsvp, Timer};
+use super::select::lacks_protection;
 use super::{Bypass, Guard};
 use base::plane::{LabelStack, Leg};
 use base::{Label, PortId, Rate, Span, Time};
@@ -245,7 +246,7 @@ impl Rsvp {
             .collect();
         for (bypass, port) in over {
             // RFC 4090, 6.2: what could not be set up is tried again, as long as an LSP waits for it.
-            if self.is_wanted(port) {
+            if self.is_wanted(bypass, port) {
                 if let Some(guard) = self.protections.guards.get_mut(&bypass) {
                     guard.idle = Some(now);
                 }
@@ -259,9 +260,10 @@ impl Rsvp {
     }
 
     /// Does an LSP that leaves by a port have less protection than it asks for?
-    fn is_wanted(&self, port: PortId) -> bool {
+    fn is_wanted(&self, bypass: u32, port: PortId) -> bool {
+        let leaves = |lsp: &Lsp| lsp.next_hop.is_some_and(|hop| hop.port == port);
         let mut all = self.store.iter().map(|(_, lsp)| lsp);
-        all.any(|lsp| lsp.next_hop.is_some_and(|hop| hop.port == port) && lacks_protection(lsp))
+        all.any(|lsp| leaves(lsp) && lacks_protection(lsp) && self.could_serve(bypass, lsp))
     }
 
     /// Something else is known of links: LSPs that could not be protected are looked at when what belongs to it has
@@ -282,12 +284,4 @@ impl Rsvp {
             }
         }
     }
-}
-
-/// Has an LSP less protection than it asks for?
-fn lacks_protection(lsp: &Lsp) -> bool {
-    let chosen = lsp.protection().and_then(|protection| protection.chosen);
-    let (node, bandwidth, _) = lsp.wanted_protection();
-    let lacks = chosen.is_none_or(|chosen| (node && !chosen.node) || (bandwidth && !chosen.bandwidth));
-    lacks && lsp.wants_protection() && lsp.is_reserved()
 }

@@ -70,6 +70,7 @@ impl Rsvp {
         let expires = self.now + self.lifetime(path.time_values.refresh_ms);
         let Some(lsp) = self.store.get_mut(index) else { return false };
         let rare = lsp.rare_mut();
+        rare.backups.retain(|known| known.expires > self.now);
         let merged = Merged { sender, plr, lih: path.hop.lih, expires };
         let known = rare.backups.iter().position(|known| known.sender == sender);
         match known {

@@ -38,7 +38,32 @@ pub(super) fn recorded(rro: &[RroSubobject]) -> Vec<(Ipv4Addr, Option<Label>)> {
     nodes
 }
 
+/// Does an LSP ask to be led around the next router, and is that not its last? RFC 4090, 6.2: nothing leads around the
+/// egress.
+pub(super) fn seeks_node(lsp: &Lsp) -> bool {
+    let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+    let (node, ..) = lsp.wanted_protection();
+    node && recorded(rro).len() != 1
+}
+
+/// Has an LSP less protection than it asks for?
+pub(super) fn lacks_protection(lsp: &Lsp) -> bool {
+    let chosen = lsp.protection().and_then(|protection| protection.chosen);
+    let (_, bandwidth, _) = lsp.wanted_protection();
+    let lacks =
+        chosen.is_none_or(|chosen| (seeks_node(lsp) && !chosen.node) || (bandwidth && !chosen.bandwidth));
+    lacks && lsp.wants_protection() && lsp.is_reserved()
+}
+
 impl Rsvp {
+    /// Does a bypass end where an LSP goes on, so that it would serve it if it was up?
+    pub(super) fn could_serve(&self, bypass: u32, lsp: &Lsp) -> bool {
+        let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+        let hop = lsp.next_hop.map(|hop| hop.address);
+        let further = recorded(rro).into_iter().map(|(address, _)| address);
+        hop.into_iter().chain(further).any(|address| self.is_at_end(bypass, address))
+    }
+
     /// The best bypass for an LSP, among those that are up.
     pub(super) fn candidate(&self, lsp: &Lsp) -> Option<Candidate> {
         let hop = lsp.next_hop.filter(|_| lsp.is_reserved() && lsp.wants_protection())?;
@@ -65,9 +90,10 @@ impl Rsvp {
             // What this LSP has of it already is not in its own way.
             let mine = own.filter(|own| own.bypass == bypass).map_or(0, |own| own.committed.0);
             let left = self.bypass_rate(bypass).0.saturating_sub(guard.committed.saturating_sub(mine));
-            let has_room = rate.0 > 0 && rate.0 <= left;
-            let committed = if bandwidth && has_room { rate } else { Rate(0) };
-            Some(Candidate { bypass, swap, node: around, bandwidth: has_room, committed })
+            // RFC 4090, 4.4: guaranteed is what was asked for, and what no other LSP can take.
+            let guaranteed = bandwidth && rate.0 <= left;
+            let committed = if guaranteed { rate } else { Rate(0) };
+            Some(Candidate { bypass, swap, node: around, bandwidth: guaranteed, committed })
         };
         // The router first, then the bandwidth (RFC 4090, 6); what does not avoid more than it must; the fewest LSPs.
         let rank = |found: &Candidate| {
@@ -90,7 +116,7 @@ impl Rsvp {
         }
         let found = self.candidate(lsp);
         let (node, bandwidth, rate) = lsp.wanted_protection();
-        let lacks = found.is_none_or(|f| (node && !f.node) || (bandwidth && !f.bandwidth));
+        let lacks = found.is_none_or(|f| (seeks_node(lsp) && !f.node) || (bandwidth && !f.bandwidth));
         if let Some(hop) = lsp.next_hop.filter(|_| lacks) {
             let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
             let next = recorded(rro).get(1).map(|(address, _)| *address).filter(|_| node);

@@ -4,7 +4,7 @@ use super::super::Rsvp;
 use super::super::lsp::{Lsp, Role};
 use super::super::states::ProtectionState;
 use super::Guard;
-use super::select::recorded;
+use super::select::seeks_node;
 use base::table::{RowsOf, Table, word};
 use base::{Label, PortId, Rate};
 use core::net::Ipv4Addr;
@@ -102,15 +102,10 @@ impl Rsvp {
     /// Why an LSP has less protection than it asks for.
     fn lacks(&self, lsp: &Lsp) -> Option<&'static str> {
         let chosen = lsp.protection().and_then(|protection| protection.chosen);
-        let (node, bandwidth, _) = lsp.wanted_protection();
+        let (_, bandwidth, _) = lsp.wanted_protection();
         let port = lsp.next_hop.map(|hop| hop.port);
-        let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
-        // RFC 4090, 6.2: nothing leads around the egress.
-        let is_last = recorded(rro).len() == 1;
         match chosen {
-            Some(chosen) if node && !chosen.node && !is_last => {
-                Some("no bypass leads around the next router")
-            }
+            Some(chosen) if seeks_node(lsp) && !chosen.node => Some("no bypass leads around the next router"),
             Some(chosen) if bandwidth && !chosen.bandwidth => Some("the bypass has no bandwidth for it"),
             Some(_) => None,
             None if !lsp.is_reserved() => Some("it is not set up"),

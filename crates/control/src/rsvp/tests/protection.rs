@@ -185,6 +185,12 @@ fn a_bypass_serves_as_many_as_it_has_bandwidth_for() {
         let expected = if tunnel == 3 { AVAILABLE } else { AVAILABLE | BANDWIDTH };
         assert_eq!(flags(&net, 0, 1), Some(expected), "tunnel {tunnel}");
     }
+    // Who does not ask is promised nothing, since nothing is kept for it.
+    net.command(0, Command::TunnelRemove(TunnelId { to: id(4), id: 1 }));
+    net.run(100_000);
+    net.tunnel(0, asking(4, false, false));
+    net.run(100);
+    assert_eq!(flags(&net, 0, 4), Some(AVAILABLE));
     // One group for all of them.
     assert_eq!(net.tables[1].groups.len(), 1);
 }
