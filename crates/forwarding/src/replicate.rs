@@ -95,6 +95,18 @@ impl Lists {
 const BRANCHES_MAX: usize = u16::MAX as usize;
 
 impl Forwarding {
+    /// Does an entry give a packet, or a copy of it, to this node?
+    pub(crate) fn is_for_node(&self, entry: &Entry) -> bool {
+        let list = || self.lists.lists.get(entry.next_hop as usize);
+        match entry.kind {
+            Kind::Local => true,
+            Kind::Replicate => {
+                list().is_some_and(|list| list.branches.iter().any(|branch| branch.kind == Kind::Local))
+            }
+            _ => false,
+        }
+    }
+
     /// The entry that decides on a packet which `entry` takes: itself, or if it replicates its `branch`. Without one
     /// the packet is punted, so that a copy is made for each.
     pub(crate) fn branch_of<'a>(

@@ -132,7 +132,13 @@ fn packets_to_groups_leave_in_copies() {
     let mut other = plain.clone();
     assert_eq!(verdict_at(&mut tables, P1, &mut other), Verdict::Drop(DropReason::WrongInterface));
     // Neither a time to live that is over nor one that is not above the threshold leaves.
-    stays(&mut tables, frame(&[], to_group(1)), Verdict::Drop(DropReason::TtlExpired));
+    let old = frame(&[], to_group(1));
+    stays(&mut tables, old.clone(), Verdict::Replicate);
+    assert_eq!(copy(&mut tables, &old, 0), Err(DropReason::TtlExpired.into()));
+    assert_eq!(copy(&mut tables, &old, 2), Err(PuntReason::Local { labels: 0 }.into()));
+    tables.apply(&list(&branches[..2])).expect("a list");
+    stays(&mut tables, old, Verdict::Drop(DropReason::TtlExpired));
+    tables.apply(&list(&branches)).expect("a list");
     tables.apply(&TableOp::MulticastThreshold { port: P1, ttl: 9 }).expect("a port");
     assert_eq!(copy(&mut tables, &plain, 0), Err(DropReason::TtlExpired.into()));
     assert!(copy(&mut tables, &frame(&[], to_group(10)), 0).is_ok());

@@ -86,13 +86,14 @@ impl Forwarding {
             Grouped::Known(by, entry) => (by, entry),
         };
         let ttl = popped.ttl.unwrap_or(header.ttl);
-        if ttl <= 1 {
+        if ttl <= 1 && !self.is_for_node(entry) {
             // RFC 1112, 6.1: no ICMP error is sent about a packet to a group.
             return Err(DropReason::TtlExpired.into());
         }
         let list = (entry.kind == Kind::Replicate).then_some(entry.next_hop);
         let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
+            Kind::One | Kind::Via if ttl <= 1 => return Err(DropReason::TtlExpired.into()),
             Kind::One | Kind::Via => {}
             Kind::Local => return Err(PuntReason::Local { labels }.into()),
             _ => return Err(DropReason::Discard.into()),
