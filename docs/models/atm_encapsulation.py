@@ -13,6 +13,8 @@ HEADERS = {"bare": 0, "shim": 4, "LLC/SNAP": 8}
 """Bytes in front of a packet: RFC 2684, 6.1; RFC 3035, 9; RFC 2684, 5.1."""
 SIZES = (40, 41, 52, 84, 128, 256, 512, 552, 576, 1024, 1480, 1492, 1500, 4352, 4470, 9180)
 SMALLEST, LARGEST = 40, 9180
+TCP_IP = 40
+"""Bytes of the headers of TCP and IP without options."""
 
 
 def cells(packet: int, header: int) -> int:
@@ -31,6 +33,16 @@ def sizes_with_gain(fewer: str, more: str) -> int:
     return sum(cells(size, HEADERS[fewer]) < cells(size, HEADERS[more]) for size in sizes)
 
 
+def sizes_that_fit(bare: float, llc: float) -> list[int]:
+    """Sizes of IP packets whose TCP data, at 4750 cells/s, round to both published figures, in Mbit/s."""
+    found = []
+    for size in range(SMALLEST + 1, 1501):
+        with_tags, without = (mbps(4750, size, HEADERS[name], size - TCP_IP) for name in ("bare", "LLC/SNAP"))
+        if (round(with_tags, 2), round(without, 2)) == (bare, llc):
+            found.append(size)
+    return found
+
+
 def lines() -> list[str]:
     """All tables, in Markdown."""
     out = ["| IP bytes | bare | shim | LLC/SNAP |", "|---:|---:|---:|---:|"]
@@ -42,6 +54,8 @@ def lines() -> list[str]:
     out += ["", "| cells/s | IP at 1500 bytes, Mbit/s | TCP data of 1460, Mbit/s |", "|---:|---:|---:|"]
     for rate in (4750, 4515):
         out.append(f"| {rate} | {mbps(rate, 1500, 0, 1500):.3f} | {mbps(rate, 1500, 0, 1460):.3f} |")
+    fitting = ", ".join(map(str, sizes_that_fit(1.75, 1.69)))
+    out += ["", "| IP bytes that fit 1.75 bare and 1.69 with LLC/SNAP |", "|---|", f"| {fitting} |"]
     return out
 
 
