@@ -84,6 +84,10 @@ impl From<&v1_0::Match> for Pattern {
         } else if is_arp {
             exact(wildcards::NW_PROTO, ArpOp, matching.nw_proto.into());
         }
+        // A frame without a tag has zero as its priority, which is that of frames with a tag, too.
+        if is_exact(wildcards::DL_VLAN_PCP) && !is_exact(wildcards::DL_VLAN) {
+            pattern.set(VlanVid, VLAN_PRESENT.into(), VLAN_PRESENT.into());
+        }
         if is_ip || is_arp {
             // The number of lower bits that are not looked at; 32 and more are all.
             let prefix = |shift: u32| match matching.wildcards >> shift & 63 {

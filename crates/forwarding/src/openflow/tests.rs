@@ -162,6 +162,23 @@ fn matches_of_1_0_leave_out_what_their_protocol_does_not_have() {
     assert_eq!(Pattern::from(&v1_0::Match::ANY), Pattern::ANY);
 }
 
+#[test]
+fn a_priority_of_1_0_without_a_vlan_is_that_of_any_tag_and_of_no_untagged_frame() {
+    let wildcards = wildcards::ALL & !wildcards::DL_VLAN_PCP;
+    for pcp in [0, 5] {
+        let pattern = Pattern::from(&v1_0::Match { wildcards, dl_vlan_pcp: pcp, ..v1_0::Match::ANY });
+        let frame = |vlan: u128, pcp: u8| {
+            let mut fields = Fields::NONE;
+            fields.set(OxmField::VlanVid, vlan);
+            fields.set(OxmField::VlanPcp, pcp.into());
+            fields
+        };
+        assert!(pattern.matches(&frame(0x1000, pcp)) && pattern.matches(&frame(0x1000 | 77, pcp)));
+        assert!(!pattern.matches(&frame(0x1000 | 77, pcp ^ 1)));
+        assert!(!pattern.matches(&frame(0, 0)), "a frame without a tag, for priority {pcp}");
+    }
+}
+
 /// The entries of a table, searched one by one.
 #[derive(Default)]
 struct Linear(Vec<(Pattern, u16, u32)>);
