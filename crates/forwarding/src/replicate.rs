@@ -12,8 +12,8 @@ use crate::punt::{Exception, PuntReason, ip_offset, labels_of};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::{NextHop, Nhlfe, ReplicationId, TableError};
-use base::{Frame, PortId};
-use std::collections::BTreeMap;
+use base::{Frame, Map, PortId};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Which copy of a frame is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,18 +230,36 @@ impl Forwarding {
             self.lists.by_id.insert(id, place);
             place
         });
-        // A branch that stays goes on counting.
         let old = core::mem::take(&mut self.lists.lists[place as usize].branches);
-        for entry in &mut compiled {
-            let same = old.iter().find(|before| self.nhlfe(before) == self.nhlfe(entry));
-            if let Some(before) = same {
-                (entry.packets, entry.bytes) = (before.packets, before.bytes);
-            }
-        }
+        self.go_on_counting(&old, &mut compiled);
         let list = &mut self.lists.lists[place as usize];
         (list.id, list.branches) = (id, compiled);
         old.iter().for_each(|entry| self.release(entry));
         Ok(())
+    }
+
+    /// A branch that stays goes on counting: that of the same place if it is equal, else the first equal one that no
+    /// other took.
+    fn go_on_counting(&self, old: &[Entry], new: &mut [Entry]) {
+        let stays = |at: usize, entry: &Entry| {
+            old.get(at).is_some_and(|before| self.nhlfe(before) == self.nhlfe(entry))
+        };
+        let stayed: Vec<bool> = new.iter().enumerate().map(|(at, entry)| stays(at, entry)).collect();
+        let mut moved: Map<Nhlfe, VecDeque<&Entry>> = Map::new();
+        for (at, before) in old.iter().enumerate() {
+            if !stayed.get(at).copied().unwrap_or(false) {
+                moved.get_or_insert_with(self.nhlfe(before), VecDeque::new).push_back(before);
+            }
+        }
+        for (at, entry) in new.iter_mut().enumerate() {
+            let before = match stayed[at] {
+                true => old.get(at),
+                false => moved.get_mut(&self.nhlfe(entry)).and_then(VecDeque::pop_front),
+            };
+            if let Some(before) = before {
+                (entry.packets, entry.bytes) = (before.packets, before.bytes);
+            }
+        }
     }
 
     pub(crate) fn replication_remove(&mut self, id: ReplicationId) -> Result<(), TableError> {

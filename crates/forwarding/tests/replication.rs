@@ -102,6 +102,24 @@ fn lists_are_checked_and_released() {
 /// A group that the node replicates, and one that it does not.
 const GROUP: Ipv4Addr = Ipv4Addr::new(232, 1, 2, 3);
 
+/// Two equal branches are two: each goes on with counters of its own, wherever it stands in the new list.
+#[test]
+fn branches_that_stay_go_on_counting() {
+    let [a, b] = [200, 201].map(|label| to_gateway(&[label], TtlModel::Uniform));
+    let mut tables = tables(&[a, a, b]);
+    let frame = frame(&[(100, 0, 9)], Ip::default());
+    for (branch, copies) in [(0, 1), (1, 2), (2, 4)] {
+        (0..copies).for_each(|_| drop(copy(&mut tables, &frame, branch).expect("leaves")));
+    }
+    let mut counted = |branches: &[Nhlfe]| {
+        tables.apply(&list(branches)).expect("a list");
+        tables.replications().map(|branch| branch.packets).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&[a, a, b, a]), [1, 2, 4, 0], "a new branch begins, though equal ones were there");
+    assert_eq!(counted(&[b, a, a]), [4, 2, 1], "one keeps its place, the others move");
+    assert_eq!(counted(&[a]), [2], "only what is left");
+}
+
 fn group_branch(gateway: Ipv4Addr) -> Nhlfe {
     nhlfe(&[], via(gateway), TtlModel::Uniform, TcSource::Copy)
 }
