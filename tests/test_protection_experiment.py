@@ -110,7 +110,8 @@ def test_on_a_topology_each_link_and_router_fails_and_each_class_is_told_apart(r
     gaps = pl.DataFrame(outcome.tables["gaps"])
     led = gaps.filter((pl.col("class") == "gold") & pl.col("way_left"))
     assert led["packets"].sum() == m["gold_lost"]
-    assert (led["timestamp_s"] >= led["loss_s"]).all()
+    # What was on the wire of two links is lost at once, and adds nothing to the time.
+    assert led.select((pl.col("loss_s") - pl.col("timestamp_s")).max()).item() <= 2e-3
 
 
 def test_without_protection_both_classes_fare_alike(rings: Path) -> None:
