@@ -23,8 +23,8 @@
 ///
 /// A `check path::to::function;` behind the fields names a function from `&Self` to `Result<(), Diagnostic>` that looks
 /// at fields together. With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may
-/// also be written in other forms. With `read by switch;` users may write `true` for a mapping in which nothing is said;
-/// this is the type's default, too, so every field has one.
+/// also be written in other forms. With `read by switch;` users may write `true` for a mapping in which nothing is
+/// said; this is the type's default, too, so every field has one.
 ///
 /// A `called "Link"` behind the struct's name says what schemas, and so Python and the documentation, call it, where
 /// that is another name.

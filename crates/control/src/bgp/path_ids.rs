@@ -33,8 +33,8 @@ impl PathIds {
         self.last
     }
 
-    /// Forgets numbers of paths that are in no entry any more. All paths are looked at, so it is done only after as many
-    /// new numbers as were left the last time, and one for every 16 paths.
+    /// Forgets numbers of paths that are in no entry any more. All paths are looked at, so it is done only after as
+    /// many new numbers as were left the last time, and one for every 16 paths.
     fn tidy(&mut self, prefixes: &Prefixes) {
         let mut count = 0;
         let entries = prefixes.iter().flat_map(|(_, entry)| entry.paths.as_slice());

@@ -63,8 +63,8 @@ impl Group {
     pub(super) fn record(&mut self, now: Time, interval: Span, record: &Record) -> Vec<Ask> {
         let [has_v2, has_v1] = self.older.map(|until| until.is_some_and(|end| end > now));
         let mut said: BTreeSet<Ipv4Addr> = record.sources.iter().copied().collect();
-        // RFC 3376, 7.3.2: while a host of an older version is there, BLOCK is ignored, and so are the sources of TO_EX;
-        // while one of version 1 is there, which never says that it leaves, TO_IN is, too, and so a Leave.
+        // RFC 3376, 7.3.2: while a host of an older version is there, BLOCK is ignored, and so are the sources of
+        // TO_EX; while one of version 1 is there, which never says that it leaves, TO_IN is, too, and so a Leave.
         match record.kind {
             RecordKind::Block if has_v2 || has_v1 => return Vec::new(),
             RecordKind::ToInclude if has_v1 => return Vec::new(),

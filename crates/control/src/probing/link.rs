@@ -83,8 +83,8 @@ impl Link {
         (before == LinkState::Down) != (self.state == LinkState::Down)
     }
 
-    /// Counts a probe, and says what it means for the link. The neighbour's own period says how long to wait for the next
-    /// ones.
+    /// Counts a probe, and says what it means for the link. The neighbour's own period says how long to wait for the
+    /// next ones.
     pub(super) fn hear(&mut self, now: Time, probe: &Repr, misses: u8) -> Option<LinkEvent> {
         self.received += 1;
         if let Some(expected) = self.next_number {

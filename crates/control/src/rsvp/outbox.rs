@@ -121,12 +121,8 @@ impl Rsvp {
             Incoming::Refreshed(Handle(handle)) if handle & 1 == 0 => self.path_refreshed(handle >> 1),
             Incoming::Refreshed(Handle(handle)) => self.resv_refreshed(handle >> 1),
             Incoming::SendFull(Handle(handle)) => self.send_full(handle),
-            Incoming::NeighborUp(neighbor) => {
-                self.links.set_silent(neighbor, false);
-                self.event(Event::NeighborUp { neighbor: neighbor.address });
-            }
+            Incoming::NeighborUp(neighbor) => self.event(Event::NeighborUp { neighbor: neighbor.address }),
             Incoming::NeighborDown { neighbor, restarted } => {
-                self.links.set_silent(neighbor, !restarted);
                 self.event(Event::NeighborDown { neighbor: neighbor.address, restarted });
                 self.lost_beyond(|hop| hop == neighbor);
             }

@@ -85,7 +85,7 @@ layout! {
         /// What runs on it.
         software: Name<256>;
         /// Its serial number.
-        serial: Name<32>;
+        serial_number: Name<32>;
         /// What its owner calls it.
         datapath: Name<256>;
     }
