@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.base import Outcome
 from twinplane.experiments.protection.build import times
+from twinplane.experiments.protection.classes import surprises
+from twinplane.experiments.protection.everywhere import Gap
 from twinplane.experiments.protection.parameters import ProtectionParameters
 from twinplane.results.points import Point
 
@@ -126,6 +129,34 @@ def test_lsps_that_are_not_protected_go_on_when_bfd_has_found_a_neighbour_dead(r
     m = outcome.metrics
     assert m["surprising"] == 0, outcome.tables["gaps"]
     assert m["gold_max_s"] < m["bronze_max_s"] < p.watch_s / 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"surprising": 2, "unprotected": 2}, "2 gaps of LSPs that ask for protection"),
+        ({"gold_hurt": 0, "gold_cut_off": 0, "bronze_hurt": 0}, "no failure interrupted a flow"),
+    ],
+)
+def test_a_topology_without_protection_or_failures_is_a_fault(
+    rings: Path, wrong: dict[str, int], said: str
+) -> None:
+    experiment = load("protection")
+    parameters = experiment.parameters(topology=str(rings)).model_dump()
+    right = {"surprising": 0, "gold_hurt": 1, "gold_cut_off": 0, "bronze_hurt": 1, "bronze_cut_off": 0}
+    assert experiment.fault(Point(parameters, right)) is None
+    assert said in (experiment.fault(Point(parameters, {**right, **wrong})) or "")
+
+
+def test_an_lsp_without_a_backup_is_no_excuse(rings: Path) -> None:
+    """It was left another way, and nothing led it there in time."""
+    p = load("protection").parameters(topology=str(rings))
+    assert isinstance(p, ProtectionParameters)
+    gap = Gap("gold", "gold a to b", 200, 0.0, 0.2, 1e-3, True, "there is no other way")
+    assert surprises(gap, p, 0.014)
+    assert not surprises(replace(gap, joined=False), p, 0.014)
+    assert not surprises(replace(gap, lost=10), p, 0.014)
+    assert not surprises(replace(gap, kind="bronze"), p, 0.014)
 
 
 def test_a_topology_that_is_not_there_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -90,6 +91,15 @@ def cases_of(network: Network, only: Sequence[str] | None = None, pairs: bool = 
     found = _distinct(found, _doubtful(found), network)
     ends = [(link.a.index, link.b.index) for link in network.links]
     return _numbered([*found, *_pairs(found, ends)] if pairs else found)
+
+
+def some_cases(network: Network, only: str, count: int) -> list[Case]:
+    """Links and nodes (``all``), or one of the two: every one, or so many that are drawn with the seed."""
+    cases = cases_of(network, ["links", "nodes"] if only == "all" else [only])
+    if not count or count >= len(cases):
+        return cases
+    places = random.Random(f"cases {network.seed}").sample(range(len(cases)), count)
+    return [cases[place] for place in sorted(places)]
 
 
 def _doubtful(cases: Sequence[Case]) -> set[str]:

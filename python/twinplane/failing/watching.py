@@ -240,6 +240,26 @@ def fail(world: World, case: Case) -> None:
         world.core.fault(json.dumps({"at": world.core.now_ps(), "fault": "node-down", "node": node}))
 
 
+def fall_silent(world: World, case: Case) -> None:
+    """Let all links of a case lose every frame from now on, while no interface goes down."""
+    for link in case.dead_links(world.graph.ends):
+        world.core.fault(
+            json.dumps({"at": world.core.now_ps(), "fault": "loss", "link": link, "probability": 1.0})
+        )
+
+
+def loss_times(world: World, begin_ps: int) -> dict[int, tuple[int, int]]:
+    """Of each flow that lost packets since a time: how long after it the first and the last were lost."""
+    table = world.core.table("loss_times")
+    found: dict[int, tuple[int, int]] = {}
+    keys = (table.column(key) for key in ("flow", "first_ps", "last_ps"))
+    for flow, start, end in zip(*keys, strict=True):
+        if end >= begin_ps:
+            first, last = found.get(flow, (start - begin_ps, end - begin_ps))
+            found[flow] = (min(first, start - begin_ps), max(last, end - begin_ps))
+    return found
+
+
 def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, Any]:
     """Let a case happen and look at it until all has settled, or to a time after the failure."""
     core = world.core

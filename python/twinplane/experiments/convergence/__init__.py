@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,8 @@ from ... import units
 from ...charts import Chart
 from ...charts.table import Table
 from ...errors import TwinplaneError, os_reason
-from ...failing import Probes, Trial, cases_of, routes_ps
-from ...failing.cases import Case
+from ...failing import Probes, Trial, routes_ps
+from ...failing.cases import Case, some_cases
 from ...failing.graph import Graph
 from ...network import Network, processors
 from ...network.forks import forked
@@ -132,7 +131,7 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
     start = routes_ps(network)
     probes = Probes(p.probes or None, p.packets_per_s or None, False, f"{start} ps", traced=True)
     trial = Trial(network, probes, None, "1 s", p.topology)
-    cases = chosen(network, p)
+    cases = some_cases(network, p.only, p.cases)
     described = network.described()
     silent = p.detection == "hello"
     timers = Timers.of(Graph(network), described["links"], TIMERS[p.timers], silent, p.pace)
@@ -150,15 +149,6 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
         if tick is not None:
             tick(len(found) / len(cases))
     return [judge(world, ground, timers, case, found[case.key]) for case in cases]
-
-
-def chosen(network: Network, p: ConvergenceParameters) -> list[Case]:
-    """Links and nodes: all, or some that are drawn with the seed."""
-    cases = cases_of(network, ["links", "nodes"] if p.only == "all" else [p.only])
-    if p.cases and p.cases < len(cases):
-        places = random.Random(f"cases {network.seed}").sample(range(len(cases)), p.cases)
-        cases = [cases[place] for place in sorted(places)]
-    return cases
 
 
 def ground_of(network: Network, names: Sequence[str], timers: Timers, described: Mapping[str, Any]) -> Ground:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from ...failing.cases import Case
-from ...failing.watching import World, fail
+from ...failing.watching import World, fail, fall_silent, loss_times
 
 EXPIRED = "ttl-expired"
 """The reason of packets whose time to live was over: they went round."""
@@ -18,13 +17,12 @@ def measure(world: World, names: Sequence[str], case: Case, silent: bool) -> dic
     core, begin = world.core, world.core.now_ps()
     loops = _loops(world)
     if silent:
-        for link in case.dead_links(world.graph.ends):
-            core.fault(json.dumps({"at": begin, "fault": "loss", "link": link, "probability": 1.0}))
+        fall_silent(world, case)
     else:
         fail(world, case)
     core.run_until(begin + world.watch_ps)
     now = world.look()
-    first, last = _times(world, begin)
+    times = loss_times(world, begin)
     after = _loops(world)
     flows = []
     for flow in world.flows:
@@ -33,7 +31,7 @@ def measure(world: World, names: Sequence[str], case: Case, silent: bool) -> dic
         looped = after.get(place, 0) - loops.get(place, 0)
         if lost or looped:
             expired = now.lost[place].get(EXPIRED, 0)
-            row = [place, now.sent[place], lost, first.get(place), last.get(place), expired, looped]
+            row = [place, now.sent[place], lost, *times.get(place, (None, None)), expired, looped]
             flows.append(row)
     return {
         "case": case.name,
@@ -49,22 +47,6 @@ def _loops(world: World) -> dict[int, int]:
     """Packets by flow that came to a router twice and arrived."""
     table = world.core.table("loops")
     return dict(zip(table.column("flow"), table.column("looped"), strict=True))
-
-
-def _times(world: World, begin: int) -> tuple[dict[int, int], dict[int, int]]:
-    """When each flow lost its first and its last packet."""
-    table = world.core.table("loss_times")
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    keys = (table.column(key) for key in ("flow", "first_ps", "last_ps"))
-    for flow, start, end in zip(*keys, strict=True):
-        if end >= begin:
-            first[flow] = min(first.get(flow, start), start)
-            last[flow] = max(last.get(flow, end), end)
-    return (
-        {flow: at - begin for flow, at in first.items()},
-        {flow: at - begin for flow, at in last.items()},
-    )
 
 
 def _routers(world: World, names: Sequence[str], case: Case, begin: int) -> list[list[Any]]:

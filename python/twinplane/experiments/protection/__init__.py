@@ -133,12 +133,7 @@ class Protection(Experiment[ProtectionParameters]):
     def fault(self, point: Point) -> str | None:
         """A failure that interrupted nothing, or that nobody led LSPs around: not what was to be measured."""
         if _everywhere([point]):
-            wrong = point.metrics["surprising"]
-            return (
-                f"{wrong} gaps of LSPs with a backup are longer than until a failure is seen"
-                if wrong
-                else None
-            )
+            return classes.fault(point)
         if missing := point.metrics["missing"]:
             return f"{missing} times a failure did not interrupt a flow"
         failures = point.parameters["failures"]

@@ -52,9 +52,12 @@ def _all(tried: Sequence[Tried]) -> Iterator[Gap]:
 
 
 def surprises(gap: Gap, p: ProtectionParameters, bound_s: float) -> bool:
-    """Was a flow with a backup interrupted for longer than until the failure was seen?"""
-    with_backup = p.protected and gap.kind == PROTECTED and gap.lacks is None
-    return with_backup and gap.joined and gap.loss_s > bound_s
+    """Was a flow that asks for protection interrupted for longer than until the failure was seen?
+
+    Where a way is left from its source to its sink there is one for a bypass tunnel, too: routers before and
+    behind the failure are joined. So there is no excuse, and `lacks` only says what went wrong.
+    """
+    return p.protected and gap.kind == PROTECTED and gap.joined and gap.loss_s > bound_s
 
 
 def _cases(tried: Sequence[Tried]) -> Columns:
@@ -136,6 +139,19 @@ def answer(points: Sequence[Point]) -> str:
         said.append(", ".join([*parts, *([lacking] if lacking else [])]))
     text = "; ".join(said)
     return f"Where a way is left, {text}."
+
+
+def fault(point: Point) -> str | None:
+    """Gaps that no bypass tunnel explains, or none at all."""
+    m = point.metrics
+    if m["surprising"]:
+        return (
+            f"{m['surprising']:,.0f} gaps of LSPs that ask for protection are longer than until a failure is"
+            " seen, though there was another way"
+        )
+    if not any(m[f"{kind}_{what}"] for kind in CLASSES for what in ("hurt", "cut_off")):
+        return "no failure interrupted a flow: draw more pairs"
+    return None
 
 
 def columns() -> list[Column]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ... import units
-from ...failing import Probes, Trial, cases_of, routes_ps
-from ...failing.cases import Case
-from ...failing.watching import World, fail
+from ...failing import Probes, Trial, routes_ps
+from ...failing.cases import Case, some_cases
+from ...failing.watching import World, fail, fall_silent, loss_times
 from ...network import Network, processors
 from ...network.forks import forked
 from ..base import Tick
@@ -117,7 +117,7 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
     """Every case, in the order of the network."""
     warm_up = routes_ps(network) + SIGNALLED_PS
     trial = Trial(network, Probes(), f"{warm_up} ps", f"{p.watch_s} s", p.topology)
-    cases = chosen(network, p)
+    cases = some_cases(network, p.only, p.cases)
     world = trial.warm()
     lacking = lacking_of(network)
 
@@ -130,15 +130,6 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
         if tick is not None:
             tick(len(found) / len(cases))
     return [judge(world, case, found[case.key], lacking, 1 / p.packets_per_s) for case in cases]
-
-
-def chosen(network: Network, p: ProtectionParameters) -> list[Case]:
-    """Links and routers: all, or some that are drawn with the seed."""
-    cases = cases_of(network, ["links", "nodes"] if p.only == "all" else [p.only])
-    if p.cases and p.cases < len(cases):
-        places = random.Random(f"cases {network.seed}").sample(range(len(cases)), p.cases)
-        cases = [cases[place] for place in sorted(places)]
-    return cases
 
 
 Place = tuple[str, int, int]
@@ -167,23 +158,14 @@ def measure(world: World, case: Case, silent: bool) -> dict[str, Any]:
     """Let it happen, and tell what came of it: times in ps after the failure."""
     core, begin = world.core, world.core.now_ps()
     if silent and not case.nodes:
-        for link in case.dead_links(world.graph.ends):
-            core.fault(json.dumps({"at": begin, "fault": "loss", "link": link, "probability": 1.0}))
+        fall_silent(world, case)
     else:
         fail(world, case)
     core.run_until(begin + world.watch_ps)
     now = world.look()
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    table = core.table("loss_times")
-    for flow, start, end in zip(*(table.column(key) for key in ("flow", "first_ps", "last_ps")), strict=True):
-        if end >= begin:
-            first[flow] = min(first.get(flow, start), start)
-            last[flow] = max(last.get(flow, end), end)
     flows = [
-        [flow.index, sum(now.lost[flow.index].values()), first[flow.index] - begin, last[flow.index] - begin]
-        for flow in world.flows
-        if flow.index in first
+        [flow, sum(now.lost[flow].values()), first, last]
+        for flow, (first, last) in loss_times(world, begin).items()
     ]
     events = core.table("events")
     told = zip(events.column("time_ps"), events.column("event"), strict=True)

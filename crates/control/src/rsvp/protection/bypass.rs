@@ -259,7 +259,7 @@ impl Rsvp {
         self.sweep_later();
     }
 
-    /// Does an LSP that leaves by a port have less protection than it asks for?
+    /// Does an LSP that leaves by a port have less protection than it asks for, and could a bypass give it more?
     fn is_wanted(&self, bypass: u32, port: PortId) -> bool {
         let leaves = |lsp: &Lsp| lsp.next_hop.is_some_and(|hop| hop.port == port);
         let mut all = self.store.iter().map(|(_, lsp)| lsp);
