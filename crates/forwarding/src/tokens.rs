@@ -16,7 +16,7 @@ use base::time::PS_PER_S;
 const BYTE: u128 = 8 * PS_PER_S as u128;
 
 /// Tokens, as many as there is room for at most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tokens {
     level: u128,
     size: u128,

@@ -1,7 +1,7 @@
 //! Meters: what is done with packets that are faster than a rate.
 
-use base::Time;
-use base::time::PS_PER_S;
+use crate::tokens::Tokens;
+use base::{Rate, Time};
 use std::collections::BTreeMap;
 use wire::openflow::v1_3::{Band, Counter, Fault, meter_flags, meters};
 
@@ -24,8 +24,8 @@ pub struct Meter {
     pub total: Counter,
     /// Those that each band was applied to.
     pub counters: Vec<Counter>,
-    /// The bucket of each band: bits or packets, times the picoseconds of a second.
-    levels: Vec<u128>,
+    /// The bucket of each band. Where packets are counted, a byte stands for a packet.
+    buckets: Vec<Tokens>,
     /// When the buckets were filled last.
     filled: Time,
 }
@@ -50,6 +50,15 @@ const fn rate_and_burst(band: &Band) -> (u32, u32) {
     }
 }
 
+/// The bucket of a band, full: of its burst, or without one of what its rate has in a second.
+fn bucket(flags: u16, band: &Band) -> Tokens {
+    let (rate, burst) = rate_and_burst(band);
+    let most = u64::from(if flags & meter_flags::BURST != 0 { burst } else { rate });
+    // Bits and bytes of a kbit, or of what stands for a packet.
+    let (bits, bytes) = if flags & meter_flags::KBPS != 0 { (1_000, 125) } else { (8, 1) };
+    Tokens::full(Rate(u64::from(rate) * bits), most * bytes)
+}
+
 impl Meter {
     fn new(flags: u16, bands: Vec<Band>, now: Time) -> Result<Meter, Fault> {
         let unit = flags & (meter_flags::KBPS | meter_flags::PKTPS);
@@ -66,38 +75,24 @@ impl Meter {
         }
         let zero = Counter { packets: 0, bytes: 0 };
         let counters = vec![zero.clone(); bands.len()];
-        let mut meter =
-            Meter { flags, bands, created: now, total: zero, counters, levels: vec![], filled: now };
-        meter.levels = (0..meter.bands.len()).map(|place| meter.depth(place)).collect();
-        Ok(meter)
-    }
-
-    /// What rates and bursts count in: bits of a kbit, or packets.
-    const fn scale(&self) -> u128 {
-        if self.flags & meter_flags::KBPS != 0 { 1_000 } else { 1 }
-    }
-
-    /// What the bucket of a band holds at most: its burst, or without one what its rate has in a second.
-    fn depth(&self, place: usize) -> u128 {
-        let (rate, burst) = rate_and_burst(&self.bands[place]);
-        let most = if self.flags & meter_flags::BURST != 0 { burst } else { rate };
-        u128::from(most) * self.scale() * u128::from(PS_PER_S)
+        let buckets = bands.iter().map(|band| bucket(flags, band)).collect();
+        Ok(Meter { flags, bands, created: now, total: zero, counters, buckets, filled: now })
     }
 
     /// Passes a packet: the band of the highest rate that is exceeded is applied.
     fn take(&mut self, bytes: u32, now: Time) -> Metered {
-        let span = u128::from(now.0.saturating_sub(self.filled.0));
+        let span = now.0.saturating_sub(self.filled.0);
         self.filled = now.max(self.filled);
-        let units = if self.flags & meter_flags::KBPS != 0 { u128::from(bytes) * 8 } else { 1 };
-        let cost = units * u128::from(PS_PER_S);
+        let cost = if self.flags & meter_flags::KBPS != 0 { bytes } else { 1 };
         let mut exceeded: Option<(u32, usize)> = None;
-        for place in 0..self.bands.len() {
-            let rate = rate_and_burst(&self.bands[place]).0;
-            let gain = u128::from(rate) * self.scale() * span;
-            let level = (self.levels[place] + gain).min(self.depth(place));
-            let left = level.checked_sub(cost);
-            self.levels[place] = left.unwrap_or(level);
-            if left.is_none() && exceeded.is_none_or(|(highest, _)| rate > highest) {
+        for (place, (bucket, band)) in self.buckets.iter_mut().zip(&self.bands).enumerate() {
+            bucket.fill(span);
+            if bucket.hold(cost) {
+                bucket.take(cost);
+                continue;
+            }
+            let (rate, _) = rate_and_burst(band);
+            if exceeded.is_none_or(|(highest, _)| rate > highest) {
                 exceeded = Some((rate, place));
             }
         }
@@ -163,6 +158,7 @@ impl MeterTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::time::PS_PER_S;
     use wire::openflow::v1_3::meter_flags::{BURST, KBPS, PKTPS};
 
     fn seconds(seconds: u64) -> Time {
