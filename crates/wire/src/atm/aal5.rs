@@ -1,4 +1,4 @@
-//! AAL5: packets as PDUs of whole cells, and back (ITU-T I.363.5; the format is in RFC 2684, 4, too).
+//! AAL5: packets as PDUs of whole cells, and back (the format is in RFC 2684, 4).
 //!
 //! ```text
 //! +---------------- - - - ----------+------- - -+----+-----+--------+--------+
@@ -138,7 +138,7 @@ impl Reassembler {
         }
         if !self.overflown {
             self.buffer.extend_from_slice(payload);
-            self.crc.update_cell(payload);
+            self.crc.update(payload);
         }
         if !last {
             return None;

@@ -1,4 +1,4 @@
-//! Cells: 5 bytes of header and 48 of payload (ITU-T I.361).
+//! Cells: 5 bytes of header and 48 of payload.
 
 use super::crc::hec;
 use crate::error::{Error, Reason};

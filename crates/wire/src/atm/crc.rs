@@ -1,12 +1,10 @@
 //! The two cyclic redundancy checks of ATM: eight bits over a cell header, 32 over a PDU of AAL5.
 
-use super::PAYLOAD_LEN;
-
-/// x^8 + x^2 + x + 1 (ITU-T I.432.1).
+/// x^8 + x^2 + x + 1.
 const POLYNOMIAL_8: u8 = 0x07;
 /// Added to the remainder, so that cells are found in a stream of zeros, too.
 const COSET: u8 = 0x55;
-/// The generator of CRC-32, the highest power left out (ITU-T I.363.5).
+/// The generator of CRC-32, the highest power left out.
 const POLYNOMIAL_32: u32 = 0x04c1_1db7;
 /// What is left of a PDU with its right CRC, before the complement.
 const RESIDUE: u32 = 0xc704_dd7b;
@@ -75,11 +73,6 @@ impl Crc32 {
         for &byte in bytes {
             self.0 = self.0 << 8 ^ TABLE_32[(self.0 >> 24 ^ u32::from(byte)) as usize];
         }
-    }
-
-    /// The same for a cell's payload.
-    pub fn update_cell(&mut self, payload: &[u8; PAYLOAD_LEN]) {
-        self.update(payload);
     }
 
     /// The field's value, if all bytes before it were taken in.

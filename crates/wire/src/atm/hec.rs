@@ -1,5 +1,4 @@
-//! What a receiver makes of the header error control: it corrects one bit, but not in two cells running
-//! (ITU-T I.432.1).
+//! What a receiver makes of the header error control: it corrects one bit, but not in two cells running.
 
 use super::cell::HEADER_LEN;
 use super::crc::{hec, remainder};

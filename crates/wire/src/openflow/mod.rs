@@ -4,11 +4,13 @@
 //! - [`hello`](Hello): the first message of both ends, with the versions that they speak
 //! - [`fields`]: how values are read and written, one [`Field`] after another
 //! - [`v1_0`], [`v1_3`]: messages, matches, actions, statistics and errors of a version
+//! - `alike`: what is the same in all versions
 //! - [`any`](Any): a message of either version, for decoders
 //!
 //! What can't be read is a [`Malformed`]: type and code of the error message that answers it. Names of
 //! structures and constants in comments (OFPPC, OFPMP) are those of `openflow.h` in the OpenFlow Switch Specification.
 
+mod alike;
 mod any;
 mod error_message;
 pub mod fields;
@@ -22,6 +24,7 @@ mod tests;
 pub mod v1_0;
 pub mod v1_3;
 
+pub use alike::{AggregateStats, Description, PortReason};
 pub use any::Any;
 pub use error_message::ErrorMessage;
 pub use fields::{Field, Name, Reader, Rest};

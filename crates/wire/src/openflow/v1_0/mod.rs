@@ -8,16 +8,15 @@ mod port;
 mod stats;
 mod switch;
 
+pub use super::{AggregateStats, Description, PortReason};
 pub use action::Action;
 pub use fault::Fault;
 pub use flow::{Command, FlowMod, FlowRemoved, RemovedReason, flow_flags};
 pub use matching::{Match, VLAN_NONE, wildcards};
-pub use port::{
-    PacketQueue, Port, PortMod, PortReason, PortStatus, QueueConfig, QueueConfigRequest, QueueProperty,
-};
+pub use port::{PacketQueue, Port, PortMod, PortStatus, QueueConfig, QueueConfigRequest, QueueProperty};
 pub use stats::{
-    AggregateStats, Description, FlowStats, FlowStatsRequest, PortStats, PortStatsRequest, QueueStats,
-    QueueStatsRequest, StatsReply, StatsReplyBody, StatsRequest, StatsRequestBody, TableStats, VendorStats,
+    FlowStats, FlowStatsRequest, PortStats, PortStatsRequest, QueueStats, QueueStatsRequest, StatsReply,
+    StatsReplyBody, StatsRequest, StatsRequestBody, TableStats, VendorStats,
 };
 pub use switch::{Features, PacketIn, PacketInReason, PacketOut, SwitchConfig, Vendor};
 

@@ -1,8 +1,8 @@
 //! Ports and their queues.
 
 use super::Fault;
-use crate::openflow::macros::{layout, numbers, sized, typed};
-use crate::openflow::{Code, Name};
+use crate::openflow::macros::{layout, sized, typed};
+use crate::openflow::{Name, PortReason};
 use base::MacAddr;
 
 layout! {
@@ -62,18 +62,6 @@ layout! {
         port: u16, pad 6;
         /// Its queues.
         queues: Vec<PacketQueue>;
-    }
-}
-
-numbers! {
-    /// What has happened to a port.
-    PortReason: u8, Code::BAD_LEN, "a reason that is not known" {
-        /// It has come.
-        Add = 0;
-        /// It has gone.
-        Delete = 1;
-        /// It has changed.
-        Modify = 2;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Action, Fault, Match};
 use crate::openflow::macros::{layout, multipart, sized};
-use crate::openflow::{Name, Rest};
+use crate::openflow::{AggregateStats, Description, Name, Rest};
 
 multipart! {
     /// A question about what has been counted.
@@ -44,20 +44,6 @@ multipart! {
 }
 
 layout! {
-    /// Who made a switch.
-    Description {
-        /// Who made it.
-        manufacturer: Name<256>;
-        /// What it is.
-        hardware: Name<256>;
-        /// What runs on it.
-        software: Name<256>;
-        /// Its serial number.
-        serial_number: Name<32>;
-        /// What its owner calls it.
-        datapath: Name<256>;
-    }
-
     /// Which entries are asked about.
     FlowStatsRequest {
         /// Those that this covers.
@@ -66,16 +52,6 @@ layout! {
         table: u8, pad 1;
         /// Those that send to this port, if it is not NONE.
         out_port: u16;
-    }
-
-    /// Entries, all together.
-    AggregateStats {
-        /// Packets that matched.
-        packets: u64;
-        /// Their bytes.
-        bytes: u64;
-        /// The number of entries.
-        flows: u32, pad 4;
     }
 
     /// A table.

@@ -17,6 +17,7 @@ mod port;
 mod switch;
 mod table_features;
 
+pub use super::{AggregateStats, Description, PortReason};
 pub use action::{Action, Instruction};
 pub use fault::Fault;
 pub use flow::{Command, FlowFlags, FlowMod, FlowRemoved, RemovedReason, TableMod, flow_flags};
@@ -26,15 +27,12 @@ pub use group::{
 };
 pub use matching::{Match, Setting, VLAN_PRESENT};
 pub use multipart::{
-    AggregateStats, Counter, Description, Experiment, FlowStats, FlowStatsRequest, GroupDescription,
-    GroupFeatures, GroupRequest, GroupStats, MeterConfig, MeterFeatures, MeterRequest, MeterStats,
-    MultipartReply, MultipartRequest, PortRequest, PortStats, QueueRequest, QueueStats, ReplyBody,
-    RequestBody, TableStats,
+    Counter, Experiment, FlowStats, FlowStatsRequest, GroupDescription, GroupFeatures, GroupRequest,
+    GroupStats, MeterConfig, MeterFeatures, MeterRequest, MeterStats, MultipartReply, MultipartRequest,
+    PortRequest, PortStats, QueueRequest, QueueStats, ReplyBody, RequestBody, TableStats,
 };
 pub use oxm::{Oxm, OxmField};
-pub use port::{
-    PacketQueue, Port, PortMod, PortReason, PortStatus, QueueConfig, QueueConfigRequest, QueueProperty,
-};
+pub use port::{PacketQueue, Port, PortMod, PortStatus, QueueConfig, QueueConfigRequest, QueueProperty};
 pub use switch::{
     AsyncConfig, Experimenter, Features, PacketIn, PacketInReason, PacketOut, Role, RoleMessage, SwitchConfig,
 };

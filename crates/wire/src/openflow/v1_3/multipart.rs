@@ -3,7 +3,7 @@
 use super::table_features::TableFeatures;
 use super::{Band, Buckets, Fault, GroupType, Instruction, Match, MeterFlags, Port, flow::FlowFlags};
 use crate::openflow::macros::{layout, multipart, sized};
-use crate::openflow::{Name, Rest};
+use crate::openflow::{AggregateStats, Description, Rest};
 
 multipart! {
     /// A question.
@@ -76,20 +76,6 @@ multipart! {
 }
 
 layout! {
-    /// Who made a switch.
-    Description {
-        /// Who made it.
-        manufacturer: Name<256>;
-        /// What it is.
-        hardware: Name<256>;
-        /// What runs on it.
-        software: Name<256>;
-        /// Its serial number.
-        serial_number: Name<32>;
-        /// What its owner calls it.
-        datapath: Name<256>;
-    }
-
     /// Which entries are asked about.
     FlowStatsRequest {
         /// Those of this table; 0xff for all.
@@ -104,16 +90,6 @@ layout! {
         cookie_mask: u64;
         /// Those that this covers.
         matching: Match;
-    }
-
-    /// Entries, all together.
-    AggregateStats {
-        /// Packets that matched.
-        packets: u64;
-        /// Their bytes.
-        bytes: u64;
-        /// The number of entries.
-        flows: u32, pad 4;
     }
 
     /// A table.
