@@ -34,7 +34,6 @@ pub mod event;
 pub mod flow;
 pub mod flow_spec;
 pub mod frame;
-pub mod gcra;
 pub mod growth;
 pub mod histogram;
 pub mod ids;
