@@ -194,7 +194,7 @@ proptest! {
 
 proptest! {
     // Each case begins threads some hundred times.
-    #![proptest_config(testing::cases(64))]
+    #![proptest_config(testing::cases(32))]
 
     /// Nor which threads did it.
     #[test]

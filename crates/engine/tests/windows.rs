@@ -253,7 +253,7 @@ proptest! {
 
 proptest! {
     // Each case begins threads some hundred times.
-    #![proptest_config(testing::cases(64))]
+    #![proptest_config(testing::cases(32))]
 
     #[test]
     fn threads_change_nothing(
