@@ -6,7 +6,7 @@ use crate::entry::{BOTTOM, Entry, Kind};
 use crate::group::Group;
 use crate::hash::{self, Seed};
 use crate::packet::{
-    ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl,
+    ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, IPV4, LABEL, set_ipv4_dscp, set_ipv4_ttl,
     set_ipv6_dscp, u32_at,
 };
 use crate::port::NO_KEY;
@@ -15,12 +15,16 @@ use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::frame::Lengths;
 use base::plane::label_mac;
+use base::prefetch::prefetch;
 use base::{Frame, Label, PortId, Time, Verdict};
+use core::net::Ipv4Addr;
 
 /// How many frames ahead header bytes are fetched.
 const AHEAD_HEADER: usize = 64;
 /// How many frames ahead ILM entries are fetched.
 const AHEAD_ENTRY: usize = 48;
+/// Frames whose routes are looked up together, before their turn comes, in a large table.
+const ROUTES: usize = 16;
 
 impl Forwarding {
     /// Decides on frames that arrived by `port`, rewrites those that are transmitted, and counts. `verdicts` is as long
@@ -65,7 +69,14 @@ impl Forwarding {
         frames.iter().take(AHEAD_HEADER).for_each(Frame::prefetch);
         frames.iter().take(AHEAD_ENTRY).for_each(|frame| self.prefetch_entry(frame));
         let (mut packets, mut bytes) = (0, 0);
+        let is_large = self.fib.is_large();
+        if is_large {
+            self.prefetch_routes(frames.get(..ROUTES.min(frames.len())));
+        }
         for i in 0..frames.len().min(verdicts.len()) {
+            if is_large && i % ROUTES == 0 {
+                self.prefetch_routes(frames.get(i + ROUTES..frames.len().min(i + 2 * ROUTES)));
+            }
             if let Some(frame) = frames.get(i + AHEAD_HEADER) {
                 frame.prefetch();
             }
@@ -133,6 +144,26 @@ impl Forwarding {
     fn prefetch_entry(&self, frame: &Frame) {
         if let Some(word) = u32_at(frame.header(), ETHERNET) {
             self.ilm.prefetch(word >> 12);
+        }
+    }
+
+    /// Fetches what is known of the prefixes that plain packets are for. Not inlined, since only large tables need it.
+    #[inline(never)]
+    fn prefetch_routes(&self, frames: Option<&[Frame]>) {
+        let (mut to, mut found) = ([Ipv4Addr::UNSPECIFIED; ROUTES], [0; ROUTES]);
+        let plain = frames.unwrap_or_default().iter().map(Frame::header);
+        let plain = plain.filter(|header| ethertype(header) == Some(ETHERTYPE_IPV4));
+        let addresses = plain.filter_map(|header| header.get(ETHERNET..)?.first_chunk::<IPV4>());
+        let mut count = 0;
+        for (ip, to) in addresses.zip(&mut to) {
+            *to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
+            count += 1;
+        }
+        self.fib.find_all(&to[..count], &mut found[..count]);
+        for leaf in &found[..count] {
+            if let Some(known) = leaf.checked_sub(1).and_then(|place| self.fib.get(place)) {
+                prefetch(known);
+            }
         }
     }
 

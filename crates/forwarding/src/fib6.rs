@@ -18,6 +18,8 @@ const NODE: Slot = 1 << 31;
 /// Bits that a node decides on.
 const STRIDE: u8 = 4;
 const SLOTS: usize = 1 << STRIDE;
+/// Addresses that are looked up together.
+const LANES: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -34,6 +36,12 @@ struct Node {
 impl Node {
     fn new(key: u128, at: u8, fill: Slot) -> Node {
         Node { slots: [fill; SLOTS], key: key & mask(at), leaf: fill, at }
+    }
+
+    /// Where an address goes on; a leaf where it leaves the path.
+    #[inline(always)]
+    fn next(&self, bits: u128) -> Slot {
+        if (bits ^ self.key) & mask(self.at) != 0 { self.leaf } else { self.slots[nibble(bits, self.at)] }
     }
 }
 
@@ -90,13 +98,32 @@ impl Fib6 {
         let bits = address.to_bits();
         let mut slot = self.root;
         while slot & NODE != 0 {
-            let node = self.nodes.get((slot & !NODE) as usize)?;
-            if (bits ^ node.key) & mask(node.at) != 0 {
-                return node.leaf.checked_sub(1);
-            }
-            slot = node.slots[nibble(bits, node.at)];
+            slot = self.nodes.get((slot & !NODE) as usize)?.next(bits);
         }
         slot.checked_sub(1)
+    }
+
+    /// The same of many addresses: the place plus one, and 0 where nothing is known. Where one waits for the memory,
+    /// others go on.
+    pub(crate) fn find_all(&self, addresses: &[Ipv6Addr], found: &mut [u32]) {
+        for (addresses, found) in addresses.chunks(LANES).zip(found.chunks_mut(LANES)) {
+            found.fill(self.root);
+            let mut more = self.root & NODE != 0;
+            while more {
+                more = false;
+                for (address, found) in addresses.iter().zip(found.iter_mut()) {
+                    if *found & NODE == 0 {
+                        continue;
+                    }
+                    let Some(node) = self.nodes.get((*found & !NODE) as usize) else { continue };
+                    *found = node.next(address.to_bits());
+                    if let Some(node) = self.nodes.get((*found & !NODE) as usize) {
+                        base::prefetch::prefetch_bytes(node, size_of::<Node>());
+                        more |= *found & NODE != 0;
+                    }
+                }
+            }
+        }
     }
 
     #[inline]

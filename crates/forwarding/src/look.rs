@@ -1,8 +1,9 @@
-//! What the tables do with a label, for whoever tests them.
+//! What the tables do with a label or an address, for whoever tests and measures them.
 
 use crate::tables::Forwarding;
 use base::Label;
 use base::plane::{LabelStack, LabelUse, Leg, NextHop, Nhlfe};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 impl Forwarding {
     /// What is done with packets that come with a label.
@@ -21,6 +22,25 @@ impl Forwarding {
                 LabelUse::Switched(branches.flat_map(|branch| self.legs(&branch.nhlfe)).collect())
             }
             NextHop::Via { .. } | NextHop::Group(_) => LabelUse::Switched(self.legs(&row.nhlfe)),
+        }
+    }
+
+    /// The longest prefixes of many addresses, looked up together: for each the number of what is known of its prefix,
+    /// from 1 on, and 0 where nothing is known. `found` is as long as `to`.
+    pub fn find_prefixes(&self, to: &[Ipv4Addr], found: &mut [u32]) {
+        self.fib.find_all(to, found);
+    }
+
+    /// The same of one address.
+    pub fn find_prefix(&self, to: Ipv4Addr) -> Option<u32> {
+        self.fib.find(to)
+    }
+
+    /// The same as [`Forwarding::find_prefixes`] of IPv6.
+    pub fn find_prefixes6(&self, to: &[Ipv6Addr], found: &mut [u32]) {
+        match &self.fib6 {
+            Some(fib) => fib.find_all(to, found),
+            None => found.fill(0),
         }
     }
 
@@ -47,7 +67,6 @@ mod tests {
     use crate::Config;
     use base::plane::{GroupId, Member, TableOp, TcSource, TtlModel};
     use base::{MacAddr, PortId};
-    use core::net::Ipv4Addr;
 
     #[test]
     fn labels_and_what_they_are_for() {

@@ -1,12 +1,17 @@
 //! Longest-prefix match over routes and FTN entries: a multibit trie with pushed leaves.
 //!
 //! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
-//! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth.
+//! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth. A large table
+//! has compressed slots for all /24 instead of the first 24 bits of that: an address takes two steps.
 //!
 //! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has cache
 //! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share
 //! what is known of them.
 
+mod lines;
+mod tree;
+
+use self::tree::Tree;
 use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};
 use base::Map;
@@ -68,26 +73,16 @@ type Alike = (u32, u32, u32, u8, u8, (u8, u8), u8);
 /// Of a place: it is among those that prefixes share.
 const SHARED: u32 = 1 << 30;
 
-/// Nothing, a node (its index with the highest bit set), or a leaf (the place of what is known, plus one).
-type Slot = u32;
-const NOTHING: Slot = 0;
-const NODE: Slot = 1 << 31;
-
-const ROOT_BITS: u8 = 8;
-const NODE_BITS: u8 = 4;
-
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Node([Slot; 1 << NODE_BITS]);
+/// From so many prefixes on a table is a large one, and from so many down a small one again.
+const LARGE: usize = 1 << 16;
+const SMALL: usize = 1 << 14;
 
 /// Routes and FTN entries by prefix, as a tree that is walked by bits of the address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Fib {
     known: Vec<Known>,
-    root: Vec<Slot>,
-    nodes: Vec<Node>,
-    free_nodes: Vec<u32>,
+    tree: Tree,
     free_known: Vec<u32>,
     /// What prefixes share of which no packet has taken the route, and how many do.
     shared: Vec<(Known, u32)>,
@@ -99,24 +94,6 @@ pub(crate) struct Fib {
     pub(crate) free_lists: Vec<u32>,
 }
 
-impl Default for Fib {
-    fn default() -> Self {
-        Fib {
-            root: vec![NOTHING; 1 << ROOT_BITS],
-            nodes: Vec::new(),
-            free_nodes: Vec::new(),
-            known: Vec::new(),
-            free_known: Vec::new(),
-            shared: Vec::new(),
-            free_shared: Vec::new(),
-            alike: Map::new(),
-            prefixes: BTreeMap::new(),
-            lists: Vec::new(),
-            free_lists: Vec::new(),
-        }
-    }
-}
-
 impl Fib {
     /// Number of prefixes with a route, an FTN entry, or both.
     pub(crate) fn len(&self) -> usize {
@@ -126,14 +103,19 @@ impl Fib {
     /// Where what is known of the longest prefix of `address` is.
     #[inline]
     pub(crate) fn find(&self, address: Ipv4Addr) -> Option<u32> {
-        let bits = address.to_bits();
-        let mut slot = *self.root.get((bits >> 24) as usize)?;
-        let mut rest = bits << ROOT_BITS;
-        while slot & NODE != 0 {
-            slot = self.nodes.get((slot & !NODE) as usize)?.0[(rest >> (32 - NODE_BITS)) as usize];
-            rest <<= NODE_BITS;
-        }
-        slot.checked_sub(1)
+        self.tree.find(address).checked_sub(1)
+    }
+
+    /// The same of many addresses: the place plus one, and 0 where nothing is known.
+    #[inline]
+    pub(crate) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [u32]) {
+        self.tree.find_all(addresses, found);
+    }
+
+    /// Is it so large that what a packet needs of it is not in the caches?
+    #[inline]
+    pub(crate) fn is_large(&self) -> bool {
+        self.tree.is_wide()
     }
 
     #[inline]
@@ -168,7 +150,7 @@ impl Fib {
         }
         let own = self.keep(known);
         self.prefixes.insert(prefix, own);
-        self.exchange(prefix, place + 1, own + 1);
+        self.tree.exchange(prefix, place + 1, own + 1);
         self.release(place);
         own
     }
@@ -246,13 +228,16 @@ impl Fib {
                 self.withdraw(prefix, place);
                 self.prefixes.remove(&prefix);
                 self.release(place);
+                if self.tree.is_wide() && self.prefixes.len() == SMALL {
+                    self.tree.narrow(&len_of(&self.known, &self.shared));
+                }
             }
             Some(place) if place & SHARED == 0 => self.known[place as usize] = known,
             Some(place) => {
                 let new = self.place_for(known);
                 if new != place {
                     self.prefixes.insert(prefix, new);
-                    self.exchange(prefix, place + 1, new + 1);
+                    self.tree.exchange(prefix, place + 1, new + 1);
                 }
                 self.release(place);
             }
@@ -261,6 +246,9 @@ impl Fib {
                 let place = self.place_for(known);
                 self.prefixes.insert(prefix, place);
                 self.announce(prefix, place);
+                if self.prefixes.len() == LARGE && !self.tree.is_wide() {
+                    self.tree.widen();
+                }
             }
         }
         result
@@ -271,138 +259,42 @@ impl Fib {
         self.prefixes.iter().filter_map(|(prefix, place)| Some((*prefix, self.get(*place)?)))
     }
 
-    fn slots(&mut self, node: Option<u32>) -> &mut [Slot] {
-        match node {
-            None => &mut self.root,
-            Some(node) => &mut self.nodes[node as usize].0,
-        }
-    }
-
-    /// Slots of a node that starts at bit `depth` and has `stride` bits which `prefix` covers.
-    fn covered(prefix: Prefix, depth: u8, stride: u8) -> core::ops::Range<usize> {
-        let bits = prefix.address().to_bits() << depth >> (32 - stride);
-        let spread = (depth + stride).saturating_sub(prefix.len());
-        bits as usize..bits as usize + (1 << spread)
-    }
-
     fn announce(&mut self, prefix: Prefix, place: u32) {
-        let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
-        while prefix.len() > depth + stride {
-            let at = Fib::covered(prefix, depth, stride).start;
-            let slot = self.slots(node)[at];
-            let child = if slot & NODE != 0 {
-                slot & !NODE
-            } else {
-                let child = self.new_node(slot);
-                self.slots(node)[at] = NODE | child;
-                child
-            };
-            (node, depth, stride) = (Some(child), depth + stride, NODE_BITS);
-        }
-        for at in Fib::covered(prefix, depth, stride) {
-            let slot = self.slots(node)[at];
-            self.slots(node)[at] = self.filled(slot, prefix.len(), place + 1);
-        }
-    }
-
-    fn new_node(&mut self, fill: Slot) -> u32 {
-        let node = Node([fill; 1 << NODE_BITS]);
-        match self.free_nodes.pop() {
-            Some(index) => {
-                self.nodes[index as usize] = node;
-                index
-            }
-            None => {
-                self.nodes.push(node);
-                (self.nodes.len() - 1) as u32
-            }
-        }
-    }
-
-    /// `slot` after a prefix of `len` bits that covers it was announced with `leaf`.
-    fn filled(&mut self, slot: Slot, len: u8, leaf: Slot) -> Slot {
-        if slot & NODE != 0 {
-            let node = slot & !NODE;
-            for at in 0..1 << NODE_BITS {
-                let inner = self.nodes[node as usize].0[at];
-                self.nodes[node as usize].0[at] = self.filled(inner, len, leaf);
-            }
-            return slot;
-        }
-        if self.len_of(slot) > Some(len) { slot } else { leaf }
-    }
-
-    /// The length of the prefix of a leaf.
-    fn len_of(&self, slot: Slot) -> Option<u8> {
-        self.get(slot.checked_sub(1)?).map(Known::len)
-    }
-
-    /// Has the slots of a prefix lead to another leaf. What others share with it has its length, so that none of it is
-    /// within the prefix.
-    fn exchange(&mut self, prefix: Prefix, old: Slot, new: Slot) {
-        let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
-        while prefix.len() > depth + stride {
-            let slot = self.slots(node)[Fib::covered(prefix, depth, stride).start];
-            debug_assert!(slot & NODE != 0, "a prefix that is announced");
-            if slot & NODE == 0 {
-                return;
-            }
-            (node, depth, stride) = (Some(slot & !NODE), depth + stride, NODE_BITS);
-        }
-        for at in Fib::covered(prefix, depth, stride) {
-            let slot = self.slots(node)[at];
-            self.slots(node)[at] = self.replaced(slot, old, new);
-        }
-    }
-
-    /// Replaces `leaf` by `cover` in and below `slot`.
-    fn replaced(&mut self, slot: Slot, leaf: Slot, cover: Slot) -> Slot {
-        if slot & NODE != 0 {
-            let node = slot & !NODE;
-            for at in 0..1 << NODE_BITS {
-                let inner = self.nodes[node as usize].0[at];
-                self.nodes[node as usize].0[at] = self.replaced(inner, leaf, cover);
-            }
-            return slot;
-        }
-        if slot == leaf { cover } else { slot }
+        let (len, leaf, len_of) = (prefix.len(), place + 1, len_of(&self.known, &self.shared));
+        self.tree.announce(prefix, &|slot| if len_of(slot) > Some(len) { slot } else { leaf });
     }
 
     fn withdraw(&mut self, prefix: Prefix, place: u32) {
         let shorter = (0..prefix.len()).rev().map(|len| Prefix::new(prefix.address(), len));
-        let cover = shorter.filter_map(|p| self.prefixes.get(&p)).next().map_or(NOTHING, |place| place + 1);
-        let mut path = Vec::new();
-        let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
-        while prefix.len() > depth + stride {
-            let at = Fib::covered(prefix, depth, stride).start;
-            let slot = self.slots(node)[at];
-            if slot & NODE == 0 {
-                return; // not announced
-            }
-            path.push((node, at, slot & !NODE, depth + stride));
-            (node, depth, stride) = (Some(slot & !NODE), depth + stride, NODE_BITS);
-        }
-        for at in Fib::covered(prefix, depth, stride) {
-            let slot = self.slots(node)[at];
-            self.slots(node)[at] = self.replaced(slot, place + 1, cover);
-        }
-        // A node whose slots are all the same leaf says no more than its parent could. A node that holds a prefix
-        // of its own is never like that, so only the path just walked needs to be looked at.
-        while let Some((parent, at, child, depth)) = path.pop() {
-            let Node(slots) = self.nodes[child as usize];
-            let is_own = |slot| slot & NODE != 0 || self.len_of(slot) > Some(depth);
-            if is_own(slots[0]) || slots.iter().any(|s| *s != slots[0]) {
-                break;
-            }
-            self.slots(parent)[at] = slots[0];
-            self.free_nodes.push(child);
+        let cover = shorter.filter_map(|p| self.prefixes.get(&p)).next().map_or(0, |place| place + 1);
+        self.tree.withdraw(prefix, place + 1, cover, &len_of(&self.known, &self.shared));
+    }
+
+    /// Makes a large table of a small one, or the other way round, whatever it holds.
+    #[cfg(test)]
+    fn turn(&mut self) {
+        if self.tree.is_wide() {
+            self.tree.narrow(&len_of(&self.known, &self.shared));
+        } else {
+            self.tree.widen();
         }
     }
 
     /// Nodes in use, for tests of their release.
     #[cfg(test)]
     pub(crate) fn nodes(&self) -> usize {
-        self.nodes.len() - self.free_nodes.len()
+        self.tree.nodes()
+    }
+}
+
+/// The length of the prefix of a leaf.
+fn len_of<'a>(known: &'a [Known], shared: &'a [(Known, u32)]) -> impl Fn(u32) -> Option<u8> + 'a {
+    |leaf| {
+        let place = leaf.checked_sub(1)?;
+        match place & SHARED {
+            0 => known.get(place as usize).map(Known::len),
+            _ => shared.get((place & !SHARED) as usize).map(|(known, _)| known.len()),
+        }
     }
 }
 
@@ -443,6 +335,60 @@ mod tests {
         (address, 0u8..=32).prop_map(|(a, len)| Prefix::new(Ipv4Addr::from_bits(a), len))
     }
 
+    fn edges(prefix: &Prefix) -> [u32; 4] {
+        let first = prefix.address().to_bits();
+        let last = first | u32::MAX.checked_shr(prefix.len().into()).unwrap_or(0);
+        [first.wrapping_sub(1), first, last, last.wrapping_add(1)]
+    }
+
+    /// Carries out steps, and compares with a list after each. Before some of them the table becomes a large one, or a
+    /// small one again.
+    fn agrees(steps: &[(Prefix, bool)], probes: &[u32], turns: &[usize]) -> Result<(), TestCaseError> {
+        let (mut fib, mut list) = (Fib::default(), Vec::<Prefix>::new());
+        for (step, (prefix, add)) in steps.iter().enumerate() {
+            if turns.contains(&step) {
+                fib.turn();
+            }
+            // A packet takes a route now and then.
+            if prefix.len() % 3 == 0
+                && let Some(place) = fib.find(prefix.address())
+            {
+                let own = fib.own(place, prefix.address());
+                prop_assert_eq!(fib.find(prefix.address()), Some(own));
+                prop_assert!(fib.get_mut(own).is_some());
+            }
+            if *add {
+                fib.update(*prefix, |k| mark(k, Kind::Local));
+                if !list.contains(prefix) {
+                    list.push(*prefix);
+                }
+            } else {
+                let victim = list.pop().unwrap_or(*prefix);
+                fib.update(victim, |k| mark(k, Kind::Empty));
+            }
+            prop_assert_eq!(fib.len(), list.len());
+            let edges = steps.iter().flat_map(|(prefix, _)| edges(prefix));
+            let probed: Vec<Ipv4Addr> =
+                edges.chain(probes.iter().copied()).map(Ipv4Addr::from_bits).collect();
+            let mut leaves = vec![0; probed.len()];
+            fib.find_all(&probed, &mut leaves);
+            for (address, leaf) in probed.into_iter().zip(leaves) {
+                let naive = list.iter().filter(|p| p.contains(address)).max_by_key(|p| p.len());
+                let found = fib.find(address).map(|place| fib.get(place).map(|k| k.len));
+                prop_assert_eq!(found, naive.map(|p| Some(p.len())));
+                let place = naive.and_then(|p| fib.prefixes.get(p)).copied();
+                prop_assert_eq!(fib.find(address), place);
+                prop_assert_eq!(leaf.checked_sub(1), place);
+            }
+        }
+        for prefix in list {
+            fib.update(prefix, |k| mark(k, Kind::Empty));
+        }
+        prop_assert_eq!(fib.len(), 0);
+        prop_assert!(fib.tree.is_empty());
+        Ok(())
+    }
+
     proptest! {
         #![proptest_config(testing::cases(256))]
         #[test]
@@ -450,40 +396,19 @@ mod tests {
             steps in proptest::collection::vec((prefix(), any::<bool>()), 1..60),
             probes in proptest::collection::vec(any::<u32>(), 20),
         ) {
-            let mut fib = Fib::default();
-            let mut list: Vec<Prefix> = Vec::new();
-            for (prefix, add) in &steps {
-                // A packet takes a route now and then.
-                if prefix.len() % 3 == 0 && let Some(place) = fib.find(prefix.address()) {
-                    let own = fib.own(place, prefix.address());
-                    prop_assert_eq!(fib.find(prefix.address()), Some(own));
-                    prop_assert!(fib.get_mut(own).is_some());
-                }
-                if *add {
-                    fib.update(*prefix, |k| mark(k, Kind::Local));
-                    if !list.contains(prefix) { list.push(*prefix); }
-                } else {
-                    let victim = list.pop().unwrap_or(*prefix);
-                    fib.update(victim, |k| mark(k, Kind::Empty));
-                }
-                prop_assert_eq!(fib.len(), list.len());
-                let edges = steps.iter().flat_map(|(p, _)| {
-                    let first = p.address().to_bits();
-                    let last = first | u32::MAX.checked_shr(p.len().into()).unwrap_or(0);
-                    [first.wrapping_sub(1), first, last, last.wrapping_add(1)]
-                });
-                for bits in edges.chain(probes.iter().copied()) {
-                    let address = Ipv4Addr::from_bits(bits);
-                    let naive = list.iter().filter(|p| p.contains(address)).max_by_key(|p| p.len());
-                    let found = fib.find(address).map(|place| fib.get(place).map(|k| k.len));
-                    prop_assert_eq!(found, naive.map(|p| Some(p.len())));
-                    let place = naive.and_then(|p| fib.prefixes.get(p)).copied();
-                    prop_assert_eq!(fib.find(address), place);
-                }
-            }
-            for prefix in list { fib.update(prefix, |k| mark(k, Kind::Empty)); }
-            prop_assert_eq!((fib.len(), fib.nodes()), (0, 0));
-            prop_assert!(fib.root.iter().all(|s| *s == NOTHING));
+            agrees(&steps, &probes, &[])?;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(testing::cases(6))]
+        #[test]
+        fn a_large_table_finds_what_a_list_finds(
+            steps in proptest::collection::vec((prefix(), prop::bool::weighted(0.7)), 40..80),
+            probes in proptest::collection::vec(any::<u32>(), 20),
+            turns in (0usize..20, 20usize..60, 20usize..60),
+        ) {
+            agrees(&steps, &probes, &[turns.0, turns.1, turns.2])?;
         }
     }
 }
