@@ -247,7 +247,7 @@ impl Fib {
                 self.prefixes.insert(prefix, place);
                 self.announce(prefix, place);
                 if self.prefixes.len() == LARGE && !self.tree.is_wide() {
-                    self.tree.widen();
+                    self.widen();
                 }
             }
         }
@@ -264,6 +264,12 @@ impl Fib {
         self.tree.announce(prefix, &|slot| if len_of(slot) > Some(len) { slot } else { leaf });
     }
 
+    fn widen(&mut self) {
+        let short = self.prefixes.iter().filter(|(prefix, _)| prefix.len() <= tree::SHORT_BITS);
+        let short = short.map(|(prefix, place)| (*prefix, place + 1)).collect();
+        self.tree.widen(short, &len_of(&self.known, &self.shared));
+    }
+
     fn withdraw(&mut self, prefix: Prefix, place: u32) {
         let shorter = (0..prefix.len()).rev().map(|len| Prefix::new(prefix.address(), len));
         let cover = shorter.filter_map(|p| self.prefixes.get(&p)).next().map_or(0, |place| place + 1);
@@ -276,7 +282,7 @@ impl Fib {
         if self.tree.is_wide() {
             self.tree.narrow(&len_of(&self.known, &self.shared));
         } else {
-            self.tree.widen();
+            self.widen();
         }
     }
 

@@ -1,9 +1,9 @@
 //! The tree that addresses walk: what leads from bits of an address to the place of its longest prefix.
 //!
-//! A small table has a root of 8 bits, and nodes of 4 below it. A large one has [`Lines`] in the place of the root and
+//! A small table has a root of 8 bits, and nodes of 4 below it. A large one has [`Wide`] in the place of the root and
 //! of all nodes as far as bit 24; below there are the same nodes in both.
 
-use super::lines::Lines;
+use super::lines::{LINE_BITS, Lines, PARTS};
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
 
@@ -16,7 +16,8 @@ const ROOT_BITS: u8 = 8;
 const NODE_BITS: u8 = 4;
 /// Bits that lines decide on.
 const WIDE_BITS: u8 = 24;
-const LINE_BITS: u8 = 16;
+/// The most bits of prefixes that stand in front of the lines of a large table.
+pub(super) const SHORT_BITS: u8 = 16;
 /// Addresses that are looked up together: enough for the memory to be asked for one while others wait.
 const LANES: usize = 32;
 
@@ -28,11 +29,28 @@ struct Node([Slot; 1 << NODE_BITS]);
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Tree {
-    /// Empty where there are lines.
+    /// Empty in a large table.
     root: Vec<Slot>,
     nodes: Vec<Node>,
-    lines: Option<Box<Lines>>,
+    wide: Option<Box<Wide>>,
     free: Vec<u32>,
+}
+
+/// What a large table has instead of a root.
+#[derive(Clone, Debug)]
+struct Wide {
+    /// Leaves of prefixes longer than 16 bits, and nodes.
+    lines: Lines,
+    /// For each /16 the leaf of the longest prefix of at most 16 bits: for all that the lines lead to nothing. A short
+    /// prefix comes and goes without any of its many /24 being touched.
+    short: Vec<Slot>,
+}
+
+impl Wide {
+    #[inline(always)]
+    fn short(&self, bits: u32) -> Slot {
+        self.short.get((bits >> (32 - SHORT_BITS)) as usize).copied().unwrap_or(NOTHING)
+    }
 }
 
 /// Where a slot is.
@@ -44,16 +62,17 @@ enum At {
     Node(u32, usize),
 }
 
-/// Where a prefix ends: in lines, or in slots of the root or of a node that stands at bit `depth`.
+/// Where a prefix ends: in front of lines, in lines, or in slots of the root or of a node that stands at bit `depth`.
 #[derive(Clone, Copy)]
 enum End {
+    Short,
     Lines,
     Node { node: Option<u32>, depth: u8, stride: u8 },
 }
 
 impl Default for Tree {
     fn default() -> Tree {
-        Tree { root: vec![NOTHING; 1 << ROOT_BITS], nodes: Vec::new(), lines: None, free: Vec::new() }
+        Tree { root: vec![NOTHING; 1 << ROOT_BITS], nodes: Vec::new(), wide: None, free: Vec::new() }
     }
 }
 
@@ -96,8 +115,11 @@ impl Tree {
     /// Not inlined: the look-up in a small table keeps its registers.
     #[inline(never)]
     fn find_wide(&self, bits: u32) -> Slot {
-        let slot = self.lines.as_ref().map_or(NOTHING, |lines| lines.slot(bits));
-        self.below(slot, bits << WIDE_BITS)
+        let Some(wide) = &self.wide else { return NOTHING };
+        match self.below(wide.lines.slot(bits), bits << WIDE_BITS) {
+            NOTHING => wide.short(bits),
+            leaf => leaf,
+        }
     }
 
     /// The leaf below a slot; `rest` are the bits of the address from there on.
@@ -114,24 +136,25 @@ impl Tree {
     /// The leaves of many addresses, of which some are looked up at once: where one waits for the memory, others go on.
     pub(super) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [Slot]) {
         for (addresses, found) in addresses.chunks(LANES).zip(found.chunks_mut(LANES)) {
-            match &self.lines {
-                Some(lines) => self.find_lanes_wide(lines, addresses, found),
+            match &self.wide {
+                Some(wide) => self.find_lanes_wide(wide, addresses, found),
                 None => self.find_lanes(addresses, found),
             }
         }
     }
 
-    fn find_lanes_wide(&self, lines: &Lines, addresses: &[Ipv4Addr], found: &mut [Slot]) {
-        let mut places = [0; LANES];
+    fn find_lanes_wide(&self, wide: &Wide, addresses: &[Ipv4Addr], found: &mut [Slot]) {
         for address in addresses {
-            lines.prefetch_line(address.to_bits());
+            wide.lines.prefetch_line(address.to_bits());
         }
-        for (address, place) in addresses.iter().zip(&mut places) {
-            *place = lines.place(address.to_bits());
-            lines.prefetch_slot(*place);
+        for (address, found) in addresses.iter().zip(found.iter_mut()) {
+            *found = wide.lines.slot(address.to_bits());
         }
-        for ((address, place), found) in addresses.iter().zip(places).zip(found) {
-            *found = self.below(lines.at(place), address.to_bits() << WIDE_BITS);
+        self.find_below(WIDE_BITS, addresses, found);
+        for (address, found) in addresses.iter().zip(found) {
+            if *found == NOTHING {
+                *found = wide.short(address.to_bits());
+            }
         }
     }
 
@@ -139,31 +162,53 @@ impl Tree {
         for (address, found) in addresses.iter().zip(found.iter_mut()) {
             *found = self.root.get((address.to_bits() >> 24) as usize).copied().unwrap_or(NOTHING);
         }
-        for depth in (ROOT_BITS..32).step_by(NODE_BITS.into()) {
-            let mut all = NOTHING;
-            for (address, found) in addresses.iter().zip(found.iter_mut()) {
-                if *found & NODE != 0
-                    && let Some(node) = self.nodes.get((*found & !NODE) as usize)
-                {
-                    *found = node.0[nibble(address.to_bits() << depth)];
-                    all |= *found;
-                }
+        self.find_below(ROOT_BITS, addresses, found);
+    }
+
+    /// Goes from slots at bit `depth` to leaves. Lanes that are there already are not looked at again.
+    #[inline(always)]
+    fn find_below(&self, depth: u8, addresses: &[Ipv4Addr], found: &mut [Slot]) {
+        let (mut open, mut count) = ([0u8; LANES], 0);
+        for (lane, slot) in found.iter().enumerate() {
+            open[count % LANES] = lane as u8;
+            count += (slot >> 31) as usize;
+            self.prefetch_node(*slot);
+        }
+        for depth in (depth..32).step_by(NODE_BITS.into()) {
+            let mut left = 0;
+            for at in 0..count {
+                let lane = usize::from(open[at % LANES]);
+                let (Some(slot), Some(address)) = (found.get_mut(lane), addresses.get(lane)) else { return };
+                *slot = match self.nodes.get((*slot & !NODE) as usize) {
+                    Some(node) => node.0[nibble(address.to_bits() << depth)],
+                    None => NOTHING,
+                };
+                self.prefetch_node(*slot);
+                open[left % LANES] = lane as u8;
+                left += (*slot >> 31) as usize;
             }
-            if all & NODE == 0 {
-                break;
-            }
+            count = left;
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_node(&self, slot: Slot) {
+        if slot & NODE != 0
+            && let Some(node) = self.nodes.get((slot & !NODE) as usize)
+        {
+            base::prefetch::prefetch(node);
         }
     }
 
     /// Is it one for a large table?
     pub(super) fn is_wide(&self) -> bool {
-        self.lines.is_some()
+        self.wide.is_some()
     }
 
     fn slot(&self, at: At) -> Slot {
         match at {
             At::Root(place) => self.root[place],
-            At::Line(bits) => self.lines.as_ref().map_or(NOTHING, |lines| lines.slot(bits)),
+            At::Line(bits) => self.wide.as_ref().map_or(NOTHING, |wide| wide.lines.slot(bits)),
             At::Node(node, place) => self.nodes[node as usize].0[place],
         }
     }
@@ -172,8 +217,8 @@ impl Tree {
         match at {
             At::Root(place) => self.root[place] = slot,
             At::Line(bits) => {
-                if let Some(lines) = &mut self.lines {
-                    lines.map_parts(bits, 1, |_| slot);
+                if let Some(wide) = &mut self.wide {
+                    wide.lines.map_parts(bits, 1, |_| slot);
                 }
             }
             At::Node(node, place) => self.nodes[node as usize].0[place] = slot,
@@ -190,7 +235,7 @@ impl Tree {
         let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
         if self.is_wide() {
             if prefix.len() <= WIDE_BITS {
-                return Some(End::Lines);
+                return Some(if prefix.len() <= SHORT_BITS { End::Short } else { End::Lines });
             }
             let at = At::Line(prefix.address().to_bits());
             node = Some(enter(self, at, self.slot(at), WIDE_BITS)?);
@@ -209,17 +254,17 @@ impl Tree {
     /// Changes all leaves within a prefix.
     fn change(&mut self, prefix: Prefix, end: End, change: &impl Fn(Slot) -> Slot) {
         match end {
-            End::Lines => {
-                let Some(lines) = &mut self.lines else { return };
-                let (nodes, bits) = (&mut self.nodes, prefix.address().to_bits());
-                match LINE_BITS.checked_sub(prefix.len()) {
-                    Some(more) => {
-                        lines.map_lines((bits >> 16) as usize, 1 << more, |slot| changed(nodes, slot, change))
-                    }
-                    None => lines.map_parts(bits, 1 << (WIDE_BITS - prefix.len()), |slot| {
-                        changed(nodes, slot, change)
-                    }),
+            End::Short => {
+                let Some(wide) = &mut self.wide else { return };
+                for place in covered(prefix, 0, SHORT_BITS) {
+                    wide.short[place] = change(wide.short[place]);
                 }
+            }
+            End::Lines => {
+                let Some(wide) = &mut self.wide else { return };
+                let (nodes, bits) = (&mut self.nodes, prefix.address().to_bits());
+                let count = 1 << (WIDE_BITS - prefix.len());
+                wide.lines.map_parts(bits, count, |slot| changed(nodes, slot, change));
             }
             End::Node { node, depth, stride } => {
                 for place in covered(prefix, depth, stride) {
@@ -274,6 +319,9 @@ impl Tree {
             Some(slot & !NODE)
         });
         let Some(end) = end else { return };
+        // What lines lead to is longer than what stands in front of them.
+        let is_short = self.is_wide() && prefix.len() > SHORT_BITS && len_of(cover) <= Some(SHORT_BITS);
+        let cover = if is_short { NOTHING } else { cover };
         self.change(prefix, end, &|slot| if slot == leaf { cover } else { slot });
         // A node whose slots are all the same leaf says no more than its parent could. A node that holds a prefix
         // of its own is never like that, so only the path just walked needs to be looked at.
@@ -302,17 +350,23 @@ impl Tree {
         }
     }
 
-    /// From now on the table is a large one.
-    pub(super) fn widen(&mut self) {
+    /// From now on the table is a large one. `short` are its prefixes of at most 16 bits with their leaves, and
+    /// `len_of` gives the length of the prefix of a leaf.
+    pub(super) fn widen(&mut self, mut short: Vec<(Prefix, Slot)>, len_of: &impl Fn(Slot) -> Option<u8>) {
         let root = core::mem::take(&mut self.root);
-        let mut lines = Lines::new();
-        let (mut parts, mut inner) = ([NOTHING; 256], Vec::new());
+        let mut wide = Box::new(Wide { lines: Lines::new(), short: vec![NOTHING; 1 << SHORT_BITS] });
+        short.sort_by_key(|(prefix, _)| prefix.len());
+        for (prefix, leaf) in short {
+            wide.short[covered(prefix, 0, SHORT_BITS)].fill(leaf);
+        }
+        let behind = |slot| if len_of(slot) > Some(SHORT_BITS) { slot } else { NOTHING };
+        let mut parts = [NOTHING; PARTS];
         for line in 0..1 << LINE_BITS {
-            let slot = root[line >> 8];
+            let bits = (line as u32) << (32 - LINE_BITS);
+            let slot = root[(bits >> 24) as usize];
             if slot == NOTHING {
                 continue;
             }
-            let bits = (line as u32) << 16;
             for (part, found) in parts.iter_mut().enumerate() {
                 let (mut slot, mut rest) = (slot, (bits | (part as u32) << 8) << ROOT_BITS);
                 for _ in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()) {
@@ -321,18 +375,18 @@ impl Tree {
                         rest <<= NODE_BITS;
                     }
                 }
-                *found = slot;
+                *found = changed(&mut self.nodes, slot, &behind);
             }
-            lines.store(line, &parts);
+            wide.lines.store(line, &parts);
         }
         // What the lines stand for is free.
-        let mut level: Vec<Slot> = root;
+        let (mut level, mut inner) = (root, Vec::new());
         for _ in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()) {
             level.retain(|slot| slot & NODE != 0);
             inner.extend(level.iter().map(|slot| slot & !NODE));
             level = level.iter().flat_map(|slot| self.nodes[(slot & !NODE) as usize].0).collect();
         }
-        self.lines = Some(Box::new(lines));
+        self.wide = Some(wide);
         self.move_nodes(inner);
     }
 
@@ -361,19 +415,25 @@ impl Tree {
         }
         self.nodes = kept;
         self.root.iter_mut().for_each(|slot| *slot = moved(*slot));
-        if let Some(lines) = &mut self.lines {
-            lines.map_lines(0, 1 << LINE_BITS, moved);
+        if let Some(wide) = &mut self.wide {
+            wide.lines.map(moved);
         }
     }
 
     /// From now on the table is a small one. `len_of` gives the length of the prefix of a leaf.
     pub(super) fn narrow(&mut self, len_of: &impl Fn(Slot) -> Option<u8>) {
-        let Some(lines) = self.lines.take() else { return };
+        let Some(wide) = self.wide.take() else { return };
         let mut slots: Vec<Slot> = Vec::new();
         let mut root = Vec::with_capacity(1 << ROOT_BITS);
         for first in 0..1 << ROOT_BITS {
             slots.clear();
-            (first << 8..(first + 1) << 8).for_each(|line| slots.extend(lines.parts(line)));
+            let count = 1 << (LINE_BITS - ROOT_BITS);
+            for line in first * count..(first + 1) * count {
+                let short = wide.short((line as u32) << (32 - LINE_BITS));
+                let whole = |slot| if slot == NOTHING { short } else { slot };
+                let parts = wide.lines.parts(line).map(|slot| changed(&mut self.nodes, slot, &whole));
+                slots.extend(parts);
+            }
             for depth in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()).rev() {
                 let above = slots.chunks_exact(1 << NODE_BITS).map(|slots| {
                     let mut node = [NOTHING; 1 << NODE_BITS];
@@ -396,8 +456,10 @@ impl Tree {
     /// Does every address lead to nothing?
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        let lines =
-            self.lines.iter().all(|lines| (0..1 << LINE_BITS).all(|n| lines.parts(n) == [NOTHING; 256]));
+        let lines = self.wide.iter().all(|wide| {
+            (0..1 << LINE_BITS).all(|n| wide.lines.parts(n) == [NOTHING; PARTS])
+                && wide.short.iter().all(|slot| *slot == NOTHING)
+        });
         lines && self.root.iter().all(|slot| *slot == NOTHING) && self.nodes() == 0
     }
 }
