@@ -2,13 +2,12 @@
 //!
 //! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
 //! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth. A large table
-//! has compressed slots for all /24 instead of the first 24 bits of that: an address takes two steps.
+//! has a slot for each /24 instead of that: an address takes one step.
 //!
 //! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has cache
 //! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share
 //! what is known of them.
 
-mod lines;
 mod tree;
 
 use self::tree::Tree;
@@ -74,8 +73,8 @@ type Alike = (u32, u32, u32, u8, u8, (u8, u8), u8);
 const SHARED: u32 = 1 << 30;
 
 /// From so many prefixes on a table is a large one, and from so many down a small one again.
-const LARGE: usize = 1 << 16;
-const SMALL: usize = 1 << 14;
+const LARGE: usize = 1 << 18;
+const SMALL: usize = 1 << 16;
 
 /// Routes and FTN entries by prefix, as a tree that is walked by bits of the address.
 #[derive(Clone, Debug, Default)]

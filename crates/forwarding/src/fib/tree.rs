@@ -3,7 +3,6 @@
 //! A small table has a root of 8 bits, and nodes of 4 below it. A large one has [`Wide`] in the place of the root and
 //! of all nodes as far as bit 24; below there are the same nodes in both.
 
-use super::lines::{LINE_BITS, Lines, PARTS};
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
 
@@ -14,12 +13,14 @@ pub(super) const NODE: Slot = 1 << 31;
 
 const ROOT_BITS: u8 = 8;
 const NODE_BITS: u8 = 4;
-/// Bits that lines decide on.
+/// Bits that the slots of a large table decide on.
 const WIDE_BITS: u8 = 24;
-/// The most bits of prefixes that stand in front of the lines of a large table.
+/// The most bits of prefixes that stand apart in a large table.
 pub(super) const SHORT_BITS: u8 = 16;
 /// Addresses that are looked up together: enough for the memory to be asked for one while others wait.
 const LANES: usize = 32;
+/// How many addresses ahead the slot of one is asked for in a large table.
+const AHEAD: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -36,17 +37,35 @@ pub(super) struct Tree {
     free: Vec<u32>,
 }
 
-/// What a large table has instead of a root.
+/// What a large table has instead of a root. Most of what it has is never touched where no prefix is, and takes no
+/// memory of the machine.
 #[derive(Clone, Debug)]
 struct Wide {
-    /// Leaves of prefixes longer than 16 bits, and nodes.
-    lines: Lines,
-    /// For each /16 the leaf of the longest prefix of at most 16 bits: for all that the lines lead to nothing. A short
+    /// For each /24 the leaf of the longest prefix of 17 to 24 bits, or a node: 64 MB.
+    slots: Box<[Slot; 1 << WIDE_BITS]>,
+    /// For each /16 the leaf of the longest prefix of at most 16 bits: for all that the slots lead to nothing. A short
     /// prefix comes and goes without any of its many /24 being touched.
     short: Vec<Slot>,
 }
 
 impl Wide {
+    fn new() -> Wide {
+        // Zeros, which the system gives as soon as they are touched. The length is the array's.
+        let slots = vec![NOTHING; 1 << WIDE_BITS].into_boxed_slice();
+        let slots = slots.try_into().unwrap_or_else(|_| unreachable!("as many as there are"));
+        Wide { slots, short: vec![NOTHING; 1 << SHORT_BITS] }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, address: Ipv4Addr) {
+        base::prefetch::prefetch(&self.slots[(address.to_bits() >> (32 - WIDE_BITS)) as usize]);
+    }
+
+    #[inline(always)]
+    fn slot(&self, bits: u32) -> Slot {
+        self.slots[(bits >> (32 - WIDE_BITS)) as usize]
+    }
+
     #[inline(always)]
     fn short(&self, bits: u32) -> Slot {
         self.short.get((bits >> (32 - SHORT_BITS)) as usize).copied().unwrap_or(NOTHING)
@@ -58,15 +77,15 @@ impl Wide {
 enum At {
     Root(usize),
     /// That of the /24 of an address.
-    Line(u32),
+    Wide(u32),
     Node(u32, usize),
 }
 
-/// Where a prefix ends: in front of lines, in lines, or in slots of the root or of a node that stands at bit `depth`.
+/// Where a prefix ends: among the short ones of a large table, in its slots for /24, or in slots of the root or of a node that stands at bit `depth`.
 #[derive(Clone, Copy)]
 enum End {
     Short,
-    Lines,
+    Wide,
     Node { node: Option<u32>, depth: u8, stride: u8 },
 }
 
@@ -116,7 +135,7 @@ impl Tree {
     #[inline(never)]
     fn find_wide(&self, bits: u32) -> Slot {
         let Some(wide) = &self.wide else { return NOTHING };
-        match self.below(wide.lines.slot(bits), bits << WIDE_BITS) {
+        match self.below(wide.slot(bits), bits << WIDE_BITS) {
             NOTHING => wide.short(bits),
             leaf => leaf,
         }
@@ -135,26 +154,27 @@ impl Tree {
 
     /// The leaves of many addresses, of which some are looked up at once: where one waits for the memory, others go on.
     pub(super) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [Slot]) {
+        if let Some(wide) = &self.wide {
+            return self.find_all_wide(wide, addresses, found);
+        }
         for (addresses, found) in addresses.chunks(LANES).zip(found.chunks_mut(LANES)) {
-            match &self.wide {
-                Some(wide) => self.find_lanes_wide(wide, addresses, found),
-                None => self.find_lanes(addresses, found),
-            }
+            self.find_lanes(addresses, found);
         }
     }
 
-    fn find_lanes_wide(&self, wide: &Wide, addresses: &[Ipv4Addr], found: &mut [Slot]) {
-        for address in addresses {
-            wide.lines.prefetch_line(address.to_bits());
-        }
-        for (address, found) in addresses.iter().zip(found.iter_mut()) {
-            *found = wide.lines.slot(address.to_bits());
-        }
-        self.find_below(WIDE_BITS, addresses, found);
-        for (address, found) in addresses.iter().zip(found) {
-            if *found == NOTHING {
-                *found = wide.short(address.to_bits());
+    /// The slot of an address is asked for some addresses ahead, so that it is there before anything is decided on it.
+    fn find_all_wide(&self, wide: &Wide, addresses: &[Ipv4Addr], found: &mut [Slot]) {
+        addresses.iter().take(AHEAD).for_each(|address| wide.prefetch(*address));
+        let ahead = addresses.iter().skip(AHEAD).map(Some).chain(core::iter::repeat(None));
+        for ((address, ahead), found) in addresses.iter().zip(ahead).zip(found) {
+            if let Some(ahead) = ahead {
+                wide.prefetch(*ahead);
             }
+            let bits = address.to_bits();
+            *found = match self.below(wide.slot(bits), bits << WIDE_BITS) {
+                NOTHING => wide.short(bits),
+                leaf => leaf,
+            };
         }
     }
 
@@ -162,32 +182,20 @@ impl Tree {
         for (address, found) in addresses.iter().zip(found.iter_mut()) {
             *found = self.root.get((address.to_bits() >> 24) as usize).copied().unwrap_or(NOTHING);
         }
-        self.find_below(ROOT_BITS, addresses, found);
-    }
-
-    /// Goes from slots at bit `depth` to leaves. Lanes that are there already are not looked at again.
-    #[inline(always)]
-    fn find_below(&self, depth: u8, addresses: &[Ipv4Addr], found: &mut [Slot]) {
-        let (mut open, mut count) = ([0u8; LANES], 0);
-        for (lane, slot) in found.iter().enumerate() {
-            open[count % LANES] = lane as u8;
-            count += (slot >> 31) as usize;
-            self.prefetch_node(*slot);
-        }
-        for depth in (depth..32).step_by(NODE_BITS.into()) {
-            let mut left = 0;
-            for at in 0..count {
-                let lane = usize::from(open[at % LANES]);
-                let (Some(slot), Some(address)) = (found.get_mut(lane), addresses.get(lane)) else { return };
-                *slot = match self.nodes.get((*slot & !NODE) as usize) {
-                    Some(node) => node.0[nibble(address.to_bits() << depth)],
-                    None => NOTHING,
-                };
-                self.prefetch_node(*slot);
-                open[left % LANES] = lane as u8;
-                left += (*slot >> 31) as usize;
+        for depth in (ROOT_BITS..32).step_by(NODE_BITS.into()) {
+            let mut all = NOTHING;
+            for (address, found) in addresses.iter().zip(found.iter_mut()) {
+                if *found & NODE != 0
+                    && let Some(node) = self.nodes.get((*found & !NODE) as usize)
+                {
+                    *found = node.0[nibble(address.to_bits() << depth)];
+                    self.prefetch_node(*found);
+                    all |= *found;
+                }
             }
-            count = left;
+            if all & NODE == 0 {
+                break;
+            }
         }
     }
 
@@ -208,7 +216,7 @@ impl Tree {
     fn slot(&self, at: At) -> Slot {
         match at {
             At::Root(place) => self.root[place],
-            At::Line(bits) => self.wide.as_ref().map_or(NOTHING, |wide| wide.lines.slot(bits)),
+            At::Wide(bits) => self.wide.as_ref().map_or(NOTHING, |wide| wide.slot(bits)),
             At::Node(node, place) => self.nodes[node as usize].0[place],
         }
     }
@@ -216,9 +224,9 @@ impl Tree {
     fn set(&mut self, at: At, slot: Slot) {
         match at {
             At::Root(place) => self.root[place] = slot,
-            At::Line(bits) => {
+            At::Wide(bits) => {
                 if let Some(wide) = &mut self.wide {
-                    wide.lines.map_parts(bits, 1, |_| slot);
+                    wide.slots[(bits >> (32 - WIDE_BITS)) as usize] = slot;
                 }
             }
             At::Node(node, place) => self.nodes[node as usize].0[place] = slot,
@@ -235,9 +243,9 @@ impl Tree {
         let (mut node, mut depth, mut stride) = (None, 0, ROOT_BITS);
         if self.is_wide() {
             if prefix.len() <= WIDE_BITS {
-                return Some(if prefix.len() <= SHORT_BITS { End::Short } else { End::Lines });
+                return Some(if prefix.len() <= SHORT_BITS { End::Short } else { End::Wide });
             }
-            let at = At::Line(prefix.address().to_bits());
+            let at = At::Wide(prefix.address().to_bits());
             node = Some(enter(self, at, self.slot(at), WIDE_BITS)?);
             (depth, stride) = (WIDE_BITS, NODE_BITS);
         }
@@ -260,11 +268,11 @@ impl Tree {
                     wide.short[place] = change(wide.short[place]);
                 }
             }
-            End::Lines => {
+            End::Wide => {
                 let Some(wide) = &mut self.wide else { return };
-                let (nodes, bits) = (&mut self.nodes, prefix.address().to_bits());
-                let count = 1 << (WIDE_BITS - prefix.len());
-                wide.lines.map_parts(bits, count, |slot| changed(nodes, slot, change));
+                for slot in &mut wide.slots[covered(prefix, 0, WIDE_BITS)] {
+                    *slot = changed(&mut self.nodes, *slot, change);
+                }
             }
             End::Node { node, depth, stride } => {
                 for place in covered(prefix, depth, stride) {
@@ -319,7 +327,7 @@ impl Tree {
             Some(slot & !NODE)
         });
         let Some(end) = end else { return };
-        // What lines lead to is longer than what stands in front of them.
+        // What slots lead to is longer than what stands apart.
         let is_short = self.is_wide() && prefix.len() > SHORT_BITS && len_of(cover) <= Some(SHORT_BITS);
         let cover = if is_short { NOTHING } else { cover };
         self.change(prefix, end, &|slot| if slot == leaf { cover } else { slot });
@@ -354,32 +362,20 @@ impl Tree {
     /// `len_of` gives the length of the prefix of a leaf.
     pub(super) fn widen(&mut self, mut short: Vec<(Prefix, Slot)>, len_of: &impl Fn(Slot) -> Option<u8>) {
         let root = core::mem::take(&mut self.root);
-        let mut wide = Box::new(Wide { lines: Lines::new(), short: vec![NOTHING; 1 << SHORT_BITS] });
+        let mut wide = Box::new(Wide::new());
         short.sort_by_key(|(prefix, _)| prefix.len());
         for (prefix, leaf) in short {
             wide.short[covered(prefix, 0, SHORT_BITS)].fill(leaf);
         }
         let behind = |slot| if len_of(slot) > Some(SHORT_BITS) { slot } else { NOTHING };
-        let mut parts = [NOTHING; PARTS];
-        for line in 0..1 << LINE_BITS {
-            let bits = (line as u32) << (32 - LINE_BITS);
-            let slot = root[(bits >> 24) as usize];
-            if slot == NOTHING {
-                continue;
+        self.spread(&root, ROOT_BITS, 0, &mut |nodes, range, slot| {
+            let slot = changed(nodes, slot, &behind);
+            // What is nothing already need not be touched.
+            if slot != NOTHING {
+                wide.slots[range].fill(slot);
             }
-            for (part, found) in parts.iter_mut().enumerate() {
-                let (mut slot, mut rest) = (slot, (bits | (part as u32) << 8) << ROOT_BITS);
-                for _ in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()) {
-                    if slot & NODE != 0 {
-                        slot = self.nodes[(slot & !NODE) as usize].0[nibble(rest)];
-                        rest <<= NODE_BITS;
-                    }
-                }
-                *found = changed(&mut self.nodes, slot, &behind);
-            }
-            wide.lines.store(line, &parts);
-        }
-        // What the lines stand for is free.
+        });
+        // What the slots stand for is free.
         let (mut level, mut inner) = (root, Vec::new());
         for _ in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()) {
             level.retain(|slot| slot & NODE != 0);
@@ -388,6 +384,27 @@ impl Tree {
         }
         self.wide = Some(wide);
         self.move_nodes(inner);
+    }
+
+    /// Tells which /24 the slots above bit 24 are for. The first of `slots` is that of the /24 `first`, and they stand
+    /// behind bit `depth`.
+    fn spread(
+        &mut self,
+        slots: &[Slot],
+        depth: u8,
+        first: usize,
+        tell: &mut impl FnMut(&mut [Node], core::ops::Range<usize>, Slot),
+    ) {
+        let size = 1 << (WIDE_BITS - depth);
+        for (place, slot) in slots.iter().enumerate() {
+            let first = first + place * size;
+            if slot & NODE != 0 && depth < WIDE_BITS {
+                let below = self.nodes[(slot & !NODE) as usize].0;
+                self.spread(&below, depth + NODE_BITS, first, tell);
+            } else {
+                tell(&mut self.nodes, first..first + size, *slot);
+            }
+        }
     }
 
     /// Frees nodes, and their memory: moves those that are left to the front.
@@ -416,7 +433,9 @@ impl Tree {
         self.nodes = kept;
         self.root.iter_mut().for_each(|slot| *slot = moved(*slot));
         if let Some(wide) = &mut self.wide {
-            wide.lines.map(moved);
+            for slot in wide.slots.iter_mut().filter(|slot| **slot & NODE != 0) {
+                *slot = moved(*slot);
+            }
         }
     }
 
@@ -427,12 +446,11 @@ impl Tree {
         let mut root = Vec::with_capacity(1 << ROOT_BITS);
         for first in 0..1 << ROOT_BITS {
             slots.clear();
-            let count = 1 << (LINE_BITS - ROOT_BITS);
-            for line in first * count..(first + 1) * count {
-                let short = wide.short((line as u32) << (32 - LINE_BITS));
+            let size = 1 << (WIDE_BITS - ROOT_BITS);
+            for (part, slot) in wide.slots[first * size..][..size].iter().enumerate() {
+                let short = wide.short(((first * size + part) as u32) << (32 - WIDE_BITS));
                 let whole = |slot| if slot == NOTHING { short } else { slot };
-                let parts = wide.lines.parts(line).map(|slot| changed(&mut self.nodes, slot, &whole));
-                slots.extend(parts);
+                slots.push(changed(&mut self.nodes, *slot, &whole));
             }
             for depth in (ROOT_BITS..WIDE_BITS).step_by(NODE_BITS.into()).rev() {
                 let above = slots.chunks_exact(1 << NODE_BITS).map(|slots| {
@@ -456,11 +474,8 @@ impl Tree {
     /// Does every address lead to nothing?
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        let lines = self.wide.iter().all(|wide| {
-            (0..1 << LINE_BITS).all(|n| wide.lines.parts(n) == [NOTHING; PARTS])
-                && wide.short.iter().all(|slot| *slot == NOTHING)
-        });
-        lines && self.root.iter().all(|slot| *slot == NOTHING) && self.nodes() == 0
+        let wide = self.wide.iter().flat_map(|wide| wide.slots.iter().chain(&wide.short));
+        wide.chain(&self.root).all(|slot| *slot == NOTHING) && self.nodes() == 0
     }
 }
 
