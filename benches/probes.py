@@ -177,6 +177,8 @@ PROBES: tuple[Probe, ...] = (
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
     _example("next_hops", "forwarding", FORWARDING, "bench_next_hops"),
     _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),
+    _anchor("dpdk_fib", "forwarding", "--runs", "1"),
+    _example("fib", "forwarding", FORWARDING, "bench_fib"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
     _anchor("bird", "bgp"),

@@ -126,6 +126,20 @@ def _next_hops() -> list[Row]:
     return rows
 
 
+def _prefixes() -> list[Row]:
+    """Longest prefixes of random destinations in a large table, and what updates of it take."""
+    rows = []
+    for family, count in (("4", "1,000,000"), ("6", "200,000")):
+        anchor = Figure("dpdk_fib", f"ipv{family}_mlps", f"rte_fib{family if family == '6' else ''}")
+        name = f"IPv{family}, {count} prefixes"
+        goal = 2 if family == "4" else None
+        rows.append(Row(f"{name}, look-ups", "M/s", Figure("fib", f"ipv{family}_mlps"), anchor, 1, goal))
+        update = Figure("fib", f"update{'6' if family == '6' else ''}_p999_us")
+        rows.append(Row(f"{name}, update, 99.9 %", "us", update, None, 20, at_most=True))
+    rows.append(Row("IPv4, 10,000 prefixes", "kB", Figure("fib", "small_kb"), None, 256, at_most=True))
+    return rows
+
+
 def _sessions() -> list[Row]:
     """TCP of a node in virtual time; a segment costs as much with 10,000 connections as with 10."""
     few = Figure("tcp_sessions", "ns_per_segment_10", "own, 10 connections")
@@ -197,6 +211,7 @@ ROWS: tuple[Row, ...] = (
         Figure("routes", "ipv4_mpps", "own, IPv4"),
         goal=0.8,
     ),
+    *_prefixes(),
     *_decisions(),
     *_sessions(),
     Row(

@@ -118,7 +118,7 @@ impl Drawn {
     }
 
     fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     fn length(&mut self, lengths: &[(u8, u64)]) -> u8 {
