@@ -15,10 +15,15 @@ const K: u64 = 0xf135_7aea_2e62_a9c5;
 impl Hasher for FixedHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0u8; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        // Without a copy of a length that the compiler doesn't know: addresses have four bytes.
+        match *rest {
+            [] => {}
+            [a, b, c, d] => self.write_u64(u32::from_le_bytes([a, b, c, d]).into()),
+            _ => self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))),
         }
     }
     #[inline]

@@ -1,12 +1,14 @@
 //! IPv4 prefixes: an address and how many of its leading bits count.
 
+use core::cmp::Ordering;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// An IPv4 prefix in canonical form: no bits beyond its length.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix {
     address: Ipv4Addr,
@@ -23,6 +25,10 @@ impl Prefix {
     pub fn host(address: Ipv4Addr) -> Prefix {
         Prefix::new(address, 32)
     }
+    /// Address and length as one number, in the order of prefixes.
+    const fn rank(self) -> u64 {
+        (self.address.to_bits() as u64) << 8 | self.len as u64
+    }
     fn mask_of(len: u8) -> u32 {
         u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0)
     }
@@ -38,6 +44,26 @@ impl Prefix {
     /// Is `address` within the prefix?
     pub fn contains(self, address: Ipv4Addr) -> bool {
         address.to_bits() & Prefix::mask_of(self.len) == self.address.to_bits()
+    }
+}
+
+/// By address, then by length. Tables of many prefixes compare them all the time, so that it takes one comparison.
+impl Ord for Prefix {
+    #[inline]
+    fn cmp(&self, other: &Prefix) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+impl PartialOrd for Prefix {
+    #[inline]
+    fn partial_cmp(&self, other: &Prefix) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Hash for Prefix {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.rank());
     }
 }
 

@@ -7,11 +7,12 @@ use super::hops::{Hop, Hops};
 use super::tree::{Way, enter, join, prefix_of};
 use super::{Ospf, PREFERENCE};
 use crate::protocol::Context;
-use crate::services::{Route, RouteHop, Source};
+use crate::services::{Hops as RouteHops, Route, RouteHop, Source};
 use base::Time;
 use base::plane::{NextHop, Prefix};
+use core::iter::Peekable;
 use core::net::Ipv4Addr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::sync::Arc;
 use wire::ospf::{External, LS_INFINITY, LsaBody, LsaKey, LsaKind};
 
@@ -71,14 +72,28 @@ impl Path {
     pub(super) fn route(&self) -> Option<Route> {
         let direct =
             |hop: &Hop| RouteHop::Direct(NextHop::Via { port: hop.port, gateway: hop.gateway.into() });
-        let is_own = self.hops.is_empty() || self.hops.iter().any(|hop| hop.gateway.is_unspecified());
-        let hops = match self.kind {
-            PathKind::Discard => vec![RouteHop::Direct(NextHop::Discard)],
-            _ if is_own => return None,
-            _ => self.hops.iter().map(direct).collect::<Vec<_>>(),
+        let hops = match self.routed()? {
+            [] => RouteHops::One(RouteHop::Direct(NextHop::Discard)),
+            [only] => RouteHops::One(direct(only)),
+            several => several.iter().map(direct).collect::<Vec<_>>().into(),
         };
         let (source, preference) = (Source::Protocol(Ospf::ID), PREFERENCE);
-        Some(Route { source, preference, metric: self.cost, tag: self.tag, hops: hops.into() })
+        Some(Route { source, preference, metric: self.cost, tag: self.tag, hops })
+    }
+
+    /// The next hops of its route; none if it discards.
+    fn routed(&self) -> Option<&[Hop]> {
+        let is_own = self.hops.is_empty() || self.hops.iter().any(|hop| hop.gateway.is_unspecified());
+        match self.kind {
+            PathKind::Discard => Some(&[]),
+            _ if is_own => None,
+            _ => Some(&self.hops),
+        }
+    }
+
+    /// What distinguishes its route from those of other paths to the same destination.
+    fn in_short(&self) -> Option<(u32, u32, &[Hop])> {
+        self.routed().map(|hops| (self.cost, self.tag, hops))
     }
 }
 
@@ -130,6 +145,37 @@ fn ends(prefix: Prefix) -> (Ipv4Addr, Ipv4Addr) {
     (prefix.address(), super::summaries::last_of(prefix))
 }
 
+/// Are so few of the paths of a table asked for that each is searched by itself?
+const fn is_few(asked: usize, all: usize) -> bool {
+    asked < all / 16
+}
+
+/// Paths to prefixes that are mostly asked for in their order.
+struct InTurn<'a> {
+    table: &'a BTreeMap<Prefix, Path>,
+    /// What is behind the prefix that was asked for last.
+    rest: Peekable<btree_map::Iter<'a, Prefix, Path>>,
+    last: Option<Prefix>,
+    is_few: bool,
+}
+
+impl<'a> InTurn<'a> {
+    fn new(table: &'a BTreeMap<Prefix, Path>, asked: usize) -> InTurn<'a> {
+        InTurn { table, rest: table.iter().peekable(), last: None, is_few: is_few(asked, table.len()) }
+    }
+
+    fn get(&mut self, prefix: Prefix) -> Option<&'a Path> {
+        if self.is_few {
+            return self.table.get(&prefix);
+        }
+        if self.last.replace(prefix) >= Some(prefix) {
+            self.rest = self.table.iter().peekable();
+        }
+        while self.rest.next_if(|(other, _)| **other < prefix).is_some() {}
+        self.rest.next_if(|(other, _)| **other == prefix).map(|(_, path)| path)
+    }
+}
+
 impl Ospf {
     /// An advertisement is another, or no more: what follows from it is to be computed (RFC 2328, 13.2).
     pub(super) fn note(&mut self, now: Time, scope: Scope, key: LsaKey, body: &LsaBody) {
@@ -170,11 +216,8 @@ impl Ospf {
         self.computations += 1;
         self.partial += u64::from(!changes.all && changes.trees.is_empty());
         let (inside, outside) = self.concerned(now, changes);
-        let mut before: Vec<(Prefix, Option<Path>)> = Vec::with_capacity(inside.len());
-        for &prefix in &inside {
-            let path = self.internal(now, prefix);
-            before.push((prefix, self.put(prefix, path)));
-        }
+        let paths = inside.iter().map(|prefix| (*prefix, self.internal(now, *prefix))).collect();
+        let mut before = self.put_all(paths);
         for prefix in outside {
             if self.table.get(&prefix).is_none_or(|path| path.kind.is_external()) {
                 let path = self.external(now, prefix);
@@ -200,16 +243,15 @@ impl Ospf {
         let rib = &mut context.services.rib;
         let mut gone = Vec::new();
         let mut new = Vec::new();
-        for (prefix, before) in before {
-            let after = self.table.get(&prefix);
-            if before.as_ref() == after {
+        let mut known = InTurn::new(&self.table, before.len());
+        for (prefix, before) in &before {
+            let after = known.get(*prefix);
+            if before.as_ref().and_then(Path::in_short) == after.and_then(Path::in_short) {
                 continue;
             }
-            let (before, after) = (before.as_ref().and_then(Path::route), after.and_then(Path::route));
-            match after {
-                _ if before == after => {}
-                Some(route) => new.push((prefix, route)),
-                None => gone.push(prefix),
+            match after.and_then(Path::route) {
+                Some(route) => new.push((*prefix, route)),
+                None => gone.push(*prefix),
             }
         }
         let is_any = !gone.is_empty() || !new.is_empty();
@@ -220,6 +262,32 @@ impl Ospf {
             rib.set(prefix, route);
         }
         is_any
+    }
+
+    /// Puts paths to prefixes, which are in order, and gives those that were there before.
+    fn put_all(&mut self, mut paths: Vec<(Prefix, Option<Path>)>) -> Vec<(Prefix, Option<Path>)> {
+        if is_few(paths.len(), self.table.len()) {
+            for (prefix, path) in &mut paths {
+                *path = self.put(*prefix, path.take());
+            }
+            return paths;
+        }
+        // Most are there and remain: one walk finds them all.
+        let mut others = Vec::new();
+        let mut known = self.table.iter_mut().peekable();
+        for (place, (prefix, path)) in paths.iter_mut().enumerate() {
+            while known.next_if(|(other, _)| **other < *prefix).is_some() {}
+            match (known.next_if(|(other, _)| **other == *prefix), path) {
+                (Some((_, known)), Some(path)) => core::mem::swap(known, path),
+                (None, None) => {}
+                _ => others.push(place),
+            }
+        }
+        for place in others {
+            let (prefix, path) = &mut paths[place];
+            *path = self.put(*prefix, path.take());
+        }
+        paths
     }
 
     fn put(&mut self, prefix: Prefix, path: Option<Path>) -> Option<Path> {

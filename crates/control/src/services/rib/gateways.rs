@@ -161,7 +161,9 @@ impl<P: RoutePrefix> Rib<P> {
             keys.extend(self.entries.keys_where(|entry| names(entry.routes)));
         }
         for key in keys {
-            self.refresh_one(key);
+            if let Some(place) = self.entries.place(&key) {
+                self.refresh_one(key, place);
+            }
         }
     }
 

@@ -151,7 +151,9 @@ impl<P: RoutePrefix> Rib<P> {
         if route.gateways().next().is_some() {
             self.use_every_route();
         }
-        self.use_around(prefix);
+        if self.unwritten.is_some() {
+            self.use_around(prefix);
+        }
         let key = key_of(prefix);
         self.lengths.resize(usize::from(P::BITS) + 1, 0);
         let lengths = &mut self.lengths;
@@ -203,7 +205,9 @@ impl<P: RoutePrefix> Rib<P> {
         if is_other && self.entries.contains(&key) {
             self.use_every_route();
             let before = self.best(prefix).map(Route::value);
-            self.refresh(key, before);
+            if let Some(place) = self.entries.place(&key) {
+                self.refresh(key, place, before);
+            }
         }
     }
 
@@ -224,26 +228,28 @@ impl<P: RoutePrefix> Rib<P> {
         if old != new {
             self.count_gateways(key, new, old);
             let before = self.routes.get(old).get(best).map(Route::value);
-            self.refresh(key, before);
+            self.refresh(key, place, before);
         }
         self.routes.release(old);
     }
 
     /// Finds out anew what is in force: at a prefix that had other routes before, and of gateways whose way goes by it.
-    fn refresh(&mut self, key: Key<P>, before: Option<Value>) {
-        let is_changed = self.refresh_one(key);
-        let after = self.best(prefix_of(key)).map(Route::value);
-        // What stands behind a route that leads through others counts for who finds the way to such others.
-        let is_behind = self.best(prefix_of(key)).is_some_and(|best| best.gateways().next().is_some());
-        if !is_changed && after.is_some() && (after != before || is_behind) {
-            self.revalued.push_back(prefix_of(key));
+    fn refresh(&mut self, key: Key<P>, place: u32, before: Option<Value>) {
+        let is_changed = self.refresh_one(key, place);
+        // An entry without routes is no more.
+        if !is_changed && let Some(best) = self.entries.place(&key).and_then(|place| self.best_at(place)) {
+            // What stands behind a route that leads through others counts for who finds the way to such others.
+            if Some(best.value()) != before || best.gateways().next().is_some() {
+                self.revalued.push_back(prefix_of(key));
+            }
         }
-        self.refresh_gateways(prefix_of(key));
+        if !self.gateways.is_empty() {
+            self.refresh_gateways(prefix_of(key));
+        }
     }
 
-    /// Do packets take another way now?
-    fn refresh_one(&mut self, key: Key<P>) -> bool {
-        let Some(place) = self.entries.place(&key) else { return false };
+    /// Do packets to the prefix at a place take another way now? If it has no route any more, its entry goes.
+    fn refresh_one(&mut self, key: Key<P>, place: u32) -> bool {
         let entry = *self.entries.at(place);
         let is_suspended = !self.suspended.is_empty() && self.suspended.contains(&key);
         let (best, found) = self.resolve(&entry, is_suspended);
@@ -382,8 +388,12 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// The route of a prefix that is in force.
     pub fn best(&self, prefix: P) -> Option<&Route<P>> {
-        let entry =
-            self.entries.get(&key_of(prefix)).filter(|entry| !self.hops_in_force(entry).is_empty())?;
+        self.best_at(self.entries.place(&key_of(prefix))?)
+    }
+
+    /// The route in force of the prefix at a place.
+    fn best_at(&self, place: u32) -> Option<&Route<P>> {
+        let entry = Some(self.entries.at(place)).filter(|entry| !self.hops_in_force(entry).is_empty())?;
         self.routes.get(entry.routes).get(usize::from(entry.best))
     }
 
