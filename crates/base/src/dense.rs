@@ -4,6 +4,7 @@
 //! by hash. [`Dense`] is walked in the order of its keys, which is found when it is asked for.
 
 use crate::map::FixedHasher;
+use crate::prefetch::prefetch;
 use core::borrow::Borrow;
 use core::hash::{Hash, Hasher};
 
@@ -71,6 +72,16 @@ impl Index {
     fn slot(&self, hash: u64) -> usize {
         // The highest bits are those that multiplication mixes best.
         (hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    /// Hints that the place with this hash is about to be looked for.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        if !self.slots.is_empty()
+            && let Some(slot) = self.slots.get(self.slot(hash))
+        {
+            prefetch(slot);
+        }
     }
 
     fn next(&self, slot: usize) -> usize {
@@ -184,6 +195,12 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
     #[inline]
     pub fn place(&self, key: &K) -> Option<u32> {
         self.index.find(hash_of(key), |place| self.pairs.get(place).0 == *key)
+    }
+
+    /// Hints that a key is about to be asked for: of many keys the memory can be waited for at once.
+    #[inline]
+    pub fn prefetch(&self, key: &K) {
+        self.index.prefetch(hash_of(key));
     }
 
     /// The value at a place.

@@ -138,6 +138,15 @@ impl Bgp {
             Passing::All | Passing::None => false,
         };
         let mut same: Option<Option<Interned>> = None;
+        // Both tables are larger than the caches: what all destinations need is asked for before the first needs it.
+        for one in nlri {
+            self.prefixes.prefetch(one.prefix);
+            match one.prefix {
+                IpPrefix::V4(prefix) => services.rib.prefetch(prefix),
+                IpPrefix::V6(prefix) => services.rib6.prefetch(prefix),
+            }
+        }
+        changed.reserve(nlri.len());
         for one in nlri {
             if !is_destination(one.prefix) {
                 self.peers[place].refused += 1;

@@ -231,6 +231,14 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
+    /// Hints that a prefix is about to be asked for.
+    pub fn prefetch(&self, prefix: IpPrefix) {
+        match prefix {
+            IpPrefix::V4(prefix) => self.v4.prefetch(&prefix),
+            IpPrefix::V6(prefix) => self.v6.prefetch(&prefix),
+        }
+    }
+
     pub fn get(&self, prefix: IpPrefix) -> Option<&Entry> {
         match prefix {
             IpPrefix::V4(prefix) => self.v4.get(&prefix),

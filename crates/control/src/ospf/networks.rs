@@ -16,6 +16,8 @@ pub(super) const LOST: Found = (FAR, NOWHERE);
 pub(super) struct Networks {
     numbers: Map<Prefix, u32>,
     prefixes: Vec<Prefix>,
+    /// The numbers of all in the order of the prefixes, found when they are asked for.
+    order: Vec<u32>,
     /// The best way to each.
     found: Vec<Found>,
     /// Of each network two of the vertices that announce it, which most have.
@@ -159,7 +161,7 @@ impl Networks {
         }
     }
 
-    /// Finds the ways to all networks anew. To which are they others than before?
+    /// Finds the ways to all networks anew. To which are they others than before? In the order of the prefixes.
     pub(super) fn find_all(&mut self, paths: &mut Paths) -> Vec<u32> {
         let mut found = vec![LOST; self.prefixes.len()];
         for (vertex, said) in (0u32..).zip(&self.said) {
@@ -174,8 +176,12 @@ impl Networks {
             offer(&mut paths.hops, &mut found[*number as usize], own);
         }
         let old = core::mem::replace(&mut self.found, found);
-        let is_other = |number: &u32| old[*number as usize] != self.found[*number as usize];
-        (0..self.prefixes.len() as u32).filter(is_other).collect()
+        let is_other = |number: &&u32| old[**number as usize] != self.found[**number as usize];
+        if self.order.len() != self.prefixes.len() {
+            self.order = (0..self.prefixes.len() as u32).collect();
+            self.order.sort_unstable_by_key(|number| self.prefixes[*number as usize]);
+        }
+        self.order.iter().filter(is_other).copied().collect()
     }
 
     /// Finds the way to a network anew. Is it another than before?

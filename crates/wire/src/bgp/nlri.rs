@@ -84,7 +84,8 @@ impl Nlri {
         at: usize,
     ) -> Result<Vec<Nlri>, Error> {
         let total = left.len();
-        let mut all = Vec::new();
+        // By far the most have three octets of address behind their length.
+        let mut all = Vec::with_capacity(left.len() / 4);
         while !left.is_empty() {
             let at = at + total - left.len();
             let ends = Error::invalid(LAYER, at, "a destination that ends too early");

@@ -71,6 +71,9 @@ impl<P: RoutePrefix> Rib<P> {
     /// Counts the gateways that the routes of a prefix name in place of those of its routes before.
     pub(super) fn count_gateways(&mut self, key: Key<P>, new: Interned, old: Interned) {
         let (new, old) = (self.routes.get(new), self.routes.get(old));
+        if self.mixed.is_empty() && !new.iter().chain(old).any(Route::leads_through) {
+            return;
+        }
         let mut fresh = Vec::new();
         for gateway in new.iter().flat_map(Route::gateways) {
             let known = self.gateways.entry(gateway).or_insert_with(|| {

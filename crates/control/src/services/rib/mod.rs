@@ -76,6 +76,14 @@ impl<T: Clone + Eq + core::hash::Hash> Lists<T> {
         if all.is_empty() { Interned::NONE } else { self.0.intern(all, || all.into()) }
     }
 
+    /// Somebody else has the list, too.
+    fn hold(&mut self, id: Interned) -> Interned {
+        if id != Interned::NONE {
+            self.0.hold(id);
+        }
+        id
+    }
+
     fn release(&mut self, id: Interned) {
         if id != Interned::NONE {
             self.0.release::<[T]>(id);
@@ -254,7 +262,13 @@ impl<P: RoutePrefix> Rib<P> {
         let is_suspended = !self.suspended.is_empty() && self.suspended.contains(&key);
         let (best, found) = self.resolve(&entry, is_suspended);
         let active = match found {
-            Found::Own(hops) => Active::Own(self.hops.intern(hops.as_slice())),
+            Found::Own(hops) => match entry.active {
+                // The same next hops as before need not be looked for.
+                Active::Own(known) if self.hops.get(known) == hops.as_slice() => {
+                    Active::Own(self.hops.hold(known))
+                }
+                _ => Active::Own(self.hops.intern(hops.as_slice())),
+            },
             Found::Through(gateway) => Active::Through(gateway),
         };
         let is_changed = entry.active != active;
@@ -379,6 +393,11 @@ impl<P: RoutePrefix> Rib<P> {
         let mut whole = self.clone();
         whole.use_every_route();
         Cow::Owned(whole)
+    }
+
+    /// Hints that a prefix is about to get a route.
+    pub(crate) fn prefetch(&self, prefix: P) {
+        self.entries.prefetch(&key_of(prefix));
     }
 
     /// Next hops of a prefix; none if it has no route in force.

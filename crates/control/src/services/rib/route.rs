@@ -119,6 +119,11 @@ impl<P: RoutePrefix> Route<P> {
         rank(self).cmp(&rank(other))
     }
 
+    /// Is there an address that it is resolved through?
+    pub(super) fn leads_through(&self) -> bool {
+        self.hops.as_slice().iter().any(|hop| matches!(hop, RouteHop::Through(_)))
+    }
+
     /// The addresses that it is resolved through.
     pub(super) fn gateways(&self) -> impl Iterator<Item = P::Address> {
         self.hops.as_slice().iter().filter_map(|hop| match hop {
