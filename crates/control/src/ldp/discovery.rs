@@ -220,7 +220,13 @@ impl Ldp {
         self.peers.remove(&id);
         let of = |session: &&Session| session.peer == Some(id);
         for id in self.sessions.values().filter(of).map(|session| session.id).collect::<Vec<_>>() {
-            self.end(now, context, id, SessionStep::Timeout, Notice::new(Status::HoldTimerExpired));
+            self.end(
+                now,
+                context,
+                id,
+                SessionStep::Timeout,
+                Body::notify(Notice::new(Status::HoldTimerExpired)),
+            );
         }
     }
 
@@ -270,7 +276,8 @@ impl Ldp {
     pub(super) fn session_timers(&mut self, now: Time, context: &mut Context<'_>) {
         let due = self.sessions.values().filter(|session| session.expires <= now);
         for id in due.map(|session| session.id).collect::<Vec<_>>() {
-            self.end(now, context, id, SessionStep::Timeout, Notice::new(Status::KeepAliveTimerExpired));
+            let said = Body::notify(Notice::new(Status::KeepAliveTimerExpired));
+            self.end(now, context, id, SessionStep::Timeout, said);
         }
         for session in self.sessions.values_mut().filter(|session| session.speak <= now) {
             session.say(Body::KeepAlive);
@@ -284,16 +291,20 @@ impl Ldp {
         context: &mut Context<'_>,
         id: SessionId,
         step: SessionStep,
-        notice: Notice,
+        said: Body,
     ) {
         let own = self.id();
         let Some(session) = self.sessions.get_mut(&id) else { return };
+        let status = match said {
+            Body::Notification { notice, .. } => Status::of(notice.code),
+            _ => None,
+        };
         if session.state != SessionState::NonExistent {
-            session.say(Body::notify(notice));
+            session.say(said);
             Ldp::send(own, now, session, &mut self.outputs);
             session.step(now, step);
         }
-        let words = Status::of(notice.code).map_or("an unknown status", Status::words);
+        let words = status.map_or("an unknown status", Status::words);
         self.forget(now, context, id, words);
         self.outputs.push_back(Output::Session(id, SessionOutput::Close));
     }

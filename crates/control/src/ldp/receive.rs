@@ -7,9 +7,10 @@ use crate::protocol::Context;
 use crate::services::distribution::LabelAdvertisement;
 use crate::services::sessions::{SessionId, SessionOutput};
 use base::{Span, Time};
+use wire::Hex;
 use wire::ldp::{
     Addresses, Body, DEFAULT_MAX_PDU, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
-    VERSION,
+    VERSION, kind,
 };
 
 /// A session that ends, and what is said of it.
@@ -19,17 +20,36 @@ fn about(status: Status, message: &Message) -> Notice {
     Notice { code: status.code(), message_id: message.id, message_type: message.body.kind() }
 }
 
-impl From<Malformed> for Reply {
-    fn from(malformed: Malformed) -> Reply {
-        let Malformed { status, message_id, message_type, .. } = malformed;
-        Reply { status, notice: Notice { code: status.code(), message_id, message_type } }
-    }
-}
-
 /// What is answered to something malformed.
 struct Reply {
     status: Status,
     notice: Notice,
+    /// The parameter that is wrong, whole (RFC 5561, 3 and 8).
+    returned: Option<Hex>,
+}
+
+impl Reply {
+    fn to(malformed: Malformed, pdu: &[u8]) -> Reply {
+        let Malformed { status, message_id, message_type, error } = malformed;
+        // What is malformed in a parameter is said to be where its value begins.
+        let returned = match status {
+            Status::UnknownTlv => Some(error.offset),
+            Status::MalformedTlvValue => error.offset.checked_sub(4),
+            _ => None,
+        };
+        let returned = returned.and_then(|at| wire::ldp::tlv_at(pdu, at)).map(Hex::from);
+        // RFC 5561, 6: a parameter of an Initialization message that may not be left out is a capability that the other
+        // end cannot do without.
+        let status = match (status, message_type) {
+            (Status::UnknownTlv, kind::INITIALIZATION) => Status::UnsupportedCapability,
+            _ => status,
+        };
+        Reply { status, notice: Notice { code: status.code(), message_id, message_type }, returned }
+    }
+
+    fn shutdown() -> Reply {
+        Reply { status: Status::Shutdown, notice: Notice::new(Status::Shutdown), returned: None }
+    }
 }
 
 impl Ldp {
@@ -39,14 +59,15 @@ impl Ldp {
         let header = match Header::parse(pdu, session.max_pdu) {
             Ok(header) => header,
             Err(malformed) => {
-                return self.end(now, context, id, SessionStep::Refused, Reply::from(malformed).notice);
+                let notice = Reply::to(malformed, pdu).notice;
+                return self.end(now, context, id, SessionStep::Refused, Body::notify(notice));
             }
         };
         // RFC 5036, 3.5.1.2.1: somebody else than the peer of the session.
         let other = session.peer.is_some_and(|peer| peer != header.id);
         if other && session.state != SessionState::NonExistent {
-            let notice = Notice::new(Status::BadLdpIdentifier);
-            return self.end(now, context, id, SessionStep::Refused, notice);
+            let said = Body::notify(Notice::new(Status::BadLdpIdentifier));
+            return self.end(now, context, id, SessionStep::Refused, said);
         }
         if session.keepalive > Span::ZERO {
             session.expires = now + session.keepalive;
@@ -56,19 +77,23 @@ impl Ldp {
             let reply = match raw.and_then(|raw| Message::parse(&raw)) {
                 Ok(Some(message)) => match self.take(now, context, id, header.id, message) {
                     Ok(()) => continue,
-                    Err((step, notice)) => return self.end(now, context, id, step, notice),
+                    Err((step, notice)) => return self.end(now, context, id, step, Body::notify(notice)),
                 },
                 // RFC 5036, 2.5.3: before the session is established nothing is left out.
                 Ok(None) if session.is_operational() => continue,
-                Ok(None) => Reply { status: Status::Shutdown, notice: Notice::new(Status::Shutdown) },
-                Err(malformed) => malformed.into(),
+                Ok(None) => Reply::shutdown(),
+                Err(malformed) => Reply::to(malformed, pdu),
             };
-            if reply.status.is_fatal() || !session.is_operational() {
-                let code = if reply.status.is_fatal() { reply.notice.code } else { Status::Shutdown.code() };
-                let notice = Notice { code, ..reply.notice };
-                return self.end(now, context, id, SessionStep::Refused, notice);
+            let Reply { status, notice, returned } = reply;
+            if status.is_fatal() || !session.is_operational() {
+                // The proposal of the other end was refused: it is not made again at once.
+                session.was_refused |= status == Status::UnsupportedCapability;
+                let says = status.is_fatal() || status == Status::UnsupportedCapability;
+                let code = if says { notice.code } else { Status::Shutdown.code() };
+                let said = Body::notify_tlvs(Notice { code, ..notice }, returned.filter(|_| says));
+                return self.end(now, context, id, SessionStep::Refused, said);
             }
-            session.say(Body::notify(reply.notice));
+            session.say(Body::notify_tlvs(notice, returned));
         }
     }
 
@@ -203,7 +228,7 @@ impl Ldp {
         // The other end has begun anew: what there was before it has forgotten.
         let older = self.sessions.values().filter(|one| one.peer == Some(from) && one.id != id);
         for older in older.map(|one| one.id).collect::<Vec<_>>() {
-            self.end(now, context, older, SessionStep::Ended, Notice::new(Status::Shutdown));
+            self.end(now, context, older, SessionStep::Ended, Body::notify(Notice::new(Status::Shutdown)));
         }
         Ok(())
     }

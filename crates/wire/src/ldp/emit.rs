@@ -123,7 +123,15 @@ impl Capabilities {
 impl Body {
     fn emit(&self, to: &mut Vec<u8>) {
         match self {
-            Body::Notification { notice, extended, returned_pdu, returned_message, request, fec } => {
+            Body::Notification {
+                notice,
+                extended,
+                returned_pdu,
+                returned_message,
+                returned_tlvs,
+                request,
+                fec,
+            } => {
                 notice.emit(to, 0);
                 number(to, tlv_type::EXTENDED_STATUS, *extended);
                 let returned =
@@ -132,6 +140,10 @@ impl Body {
                     if let Some(bytes) = bytes {
                         tlv::emit(to, kind, &bytes.0);
                     }
+                }
+                if let Some(tlvs) = returned_tlvs {
+                    // RFC 5561, 8: who does not know it leaves it out.
+                    tlv::emit(to, tlv_type::RETURNED_TLVS | UNKNOWN, &tlvs.0);
                 }
                 number(to, tlv_type::LABEL_REQUEST_ID, *request);
                 if let Some(fec) = fec {

@@ -135,6 +135,8 @@ pub enum Body {
         returned_pdu: Option<Hex>,
         /// The message that it is about, or its beginning.
         returned_message: Option<Hex>,
+        /// The parameters that it is about, whole (RFC 5561, 8).
+        returned_tlvs: Option<Hex>,
         /// The request that it is about (3.5.9.1).
         request: Option<u32>,
         /// The FECs that it is about (RFC 5919, 4).
@@ -220,20 +222,31 @@ impl Body {
 
     /// A Notification without more about it.
     pub const fn notify(notice: Notice) -> Body {
-        let (extended, returned_pdu, returned_message, request) = (None, None, None, None);
-        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: None }
+        Body::notification(notice, None, None, None)
+    }
+
+    /// A Notification about parameters, which it returns whole (RFC 5561, 8).
+    pub const fn notify_tlvs(notice: Notice, returned_tlvs: Option<Hex>) -> Body {
+        Body::notification(notice, returned_tlvs, None, None)
+    }
+
+    const fn notification(
+        notice: Notice,
+        returned_tlvs: Option<Hex>,
+        request: Option<u32>,
+        fec: Option<Fec>,
+    ) -> Body {
+        let (extended, returned_pdu, returned_message) = (None, None, None);
+        Body::Notification { notice, extended, returned_pdu, returned_message, returned_tlvs, request, fec }
     }
 
     /// A Notification about a request (3.5.9.1).
     pub const fn notify_request(notice: Notice, request: u32) -> Body {
-        let (extended, returned_pdu, returned_message, request) = (None, None, None, Some(request));
-        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: None }
+        Body::notification(notice, None, Some(request), None)
     }
 
     /// All labels of a kind of FECs have been told (RFC 5919, 4).
     pub const fn end_of_lib(fec: Fec) -> Body {
-        let notice = Notice::new(Status::EndOfLib);
-        let (extended, returned_pdu, returned_message, request) = (None, None, None, None);
-        Body::Notification { notice, extended, returned_pdu, returned_message, request, fec: Some(fec) }
+        Body::notification(Notice::new(Status::EndOfLib), None, None, Some(fec))
     }
 }

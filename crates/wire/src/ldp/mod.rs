@@ -21,7 +21,7 @@ mod tlv;
 pub use message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
 pub use pdu::{DEFAULT_MAX_PDU, HEADER_LEN, Header, LEAST_PDU, LdpId, Raw, VERSION, kind, messages, pdus};
 pub use status::Status;
-pub use tlv::{Addresses, AnyLabel, Fec, Tlv, tlv_type};
+pub use tlv::{Addresses, AnyLabel, Fec, Tlv, tlv_at, tlv_type};
 
 use crate::error::Error;
 use core::net::Ipv4Addr;

@@ -172,6 +172,7 @@ fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
             extended: all.number(tlv_type::EXTENDED_STATUS)?,
             returned_pdu: all.optional(tlv_type::RETURNED_PDU, bytes)?,
             returned_message: all.optional(tlv_type::RETURNED_MESSAGE, bytes)?,
+            returned_tlvs: all.optional(tlv_type::RETURNED_TLVS, bytes)?,
             request: all.number(tlv_type::LABEL_REQUEST_ID)?,
             fec: all.optional(tlv_type::FEC, |found| Ok(Fec::read(found)?.first().copied()))?.flatten(),
         },

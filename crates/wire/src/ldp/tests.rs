@@ -65,9 +65,17 @@ fn bodies() -> impl Strategy<Value = Body> {
     let more = (of(any::<(bool, u32, u32)>()), capabilities());
     let session = (any::<(u16, u16, bool, bool, u8, u16)>(), any::<(u32, u16)>(), hex(), hex(), more);
     prop_oneof![
-        (notices(), of(any::<u32>()), hex(), hex(), of(any::<u32>()), of(fecs())).prop_map(
-            |(notice, extended, returned_pdu, returned_message, request, fec)| {
-                Body::Notification { notice, extended, returned_pdu, returned_message, request, fec }
+        (notices(), of(any::<u32>()), [hex(), hex(), hex()], of(any::<u32>()), of(fecs())).prop_map(
+            |(notice, extended, [returned_pdu, returned_message, returned_tlvs], request, fec)| {
+                Body::Notification {
+                    notice,
+                    extended,
+                    returned_pdu,
+                    returned_message,
+                    returned_tlvs,
+                    request,
+                    fec,
+                }
             }
         ),
         capabilities().prop_map(Body::Capability),
@@ -220,6 +228,10 @@ fn messages_have_the_bytes_of_the_rfc() {
     let expected =
         [0, 1, 0, 27, 0, 0, 0, 4, 3, 0, 0, 10, 0, 0, 0, 0x2f, 0, 0, 0, 0, 0, 0, 1, 0, 0, 5, 5, 2, 2, 0, 1];
     assert_eq!(one(4, Body::end_of_lib(Fec::AllPrefixes(1))), [head(37), expected.to_vec()].concat());
+    // RFC 5036, 3.4.6: beside a Notification a status may be left out.
+    let release = Body::Release { fec: Fec::Wildcard, label: None, notice: Some(notice) };
+    let expected = [4, 3, 0, 23, 0, 0, 0, 6, 1, 0, 0, 1, 1, 0x83, 0, 0, 10, 0x80, 0, 0, 10, 0, 0, 0, 5, 2, 1];
+    assert_eq!(one(6, release), [head(33), expected.to_vec()].concat());
     let capabilities = Capabilities {
         dynamic: Some(true),
         typed_wildcard: Some(true),
@@ -227,6 +239,33 @@ fn messages_have_the_bytes_of_the_rfc() {
     };
     let expected = [2, 2, 0, 19, 0, 0, 0, 5, 0x85, 6, 0, 1, 0x80, 0x85, 11, 0, 1, 0x80, 0x86, 3, 0, 1, 0];
     assert_eq!(one(5, Body::Capability(capabilities)), [head(29), expected.to_vec()].concat());
+}
+
+/// RFC 5036, 3.5.2 and 3.5.3, RFC 5561, 3, RFC 3478, 2: bits that are reserved are zero, and ignored.
+#[test]
+fn what_is_reserved_is_zero_and_ignored() {
+    let cases: &[(u16, &[u8], &[usize])] = &[
+        (kind::HELLO, &[4, 0, 0, 4, 0, 15, 0x20, 0], &[6, 7]),
+        (kind::INITIALIZATION, &[5, 0, 0, 14, 0, 1, 0, 9, 0, 0, 16, 0, 10, 0, 0, 1, 0, 0], &[8]),
+        (kind::CAPABILITY, &[0x85, 11, 0, 1, 0x80], &[4]),
+    ];
+    for (kind, parameters, places) in cases {
+        let parse = |parameters: &[u8]| {
+            let raw = Raw { kind: *kind, id: 7, parameters, offset: HEADER_LEN };
+            Message::parse(&raw).expect("a message").expect("a known one")
+        };
+        let clean = parse(parameters);
+        assert!(one(7, clean.body.clone()).ends_with(parameters));
+        let mut dirty = parameters.to_vec();
+        // Bits in use are the upper three of a Hello, the upper two of a session, the first of a capability.
+        let reserved = match *kind {
+            kind::HELLO => [0x1f, 0xff],
+            kind::INITIALIZATION => [0x3f, 0],
+            _ => [0x7f, 0],
+        };
+        places.iter().zip(reserved).for_each(|(at, bits)| dirty[*at] |= bits);
+        assert_eq!(parse(&dirty), clean);
+    }
 }
 
 /// RFC 5918, 4: beside a typed wildcard other elements do not count.
@@ -297,6 +336,7 @@ fn malformed_input_has_its_status() {
         (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 2, 3, 0, 1], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 4, 5, 2, 1, 1], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 3, 2, 0, 1], Status::UnknownFec),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 3, 5, 1, 0], Status::UnknownFec),
         (
             kind::LABEL_MAPPING,
             &[1, 0, 0, 5, 5, 2, 2, 0, 1, 2, 0, 0, 4, 0, 0, 0, 16],

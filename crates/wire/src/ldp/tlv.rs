@@ -30,6 +30,8 @@ pub mod tlv_type {
     pub const RETURNED_PDU: u16 = 0x0302;
     /// Returned Message (3.5.1).
     pub const RETURNED_MESSAGE: u16 = 0x0303;
+    /// Returned TLVs (RFC 5561, 8).
+    pub const RETURNED_TLVS: u16 = 0x0304;
     /// Common Hello Parameters (3.5.2).
     pub const COMMON_HELLO: u16 = 0x0400;
     /// IPv4 Transport Address (3.5.2).
@@ -62,7 +64,7 @@ pub mod tlv_type {
             FEC | ADDRESS_LIST
                 | HOP_COUNT..=PATH_VECTOR
                 | GENERIC_LABEL..=FRAME_RELAY_LABEL
-                | STATUS..=RETURNED_MESSAGE
+                | STATUS..=RETURNED_TLVS
                 | COMMON_HELLO..=IPV6_TRANSPORT
                 | COMMON_SESSION..=FT_SESSION
                 | DYNAMIC_CAPABILITY
@@ -153,6 +155,13 @@ pub(super) fn split(bytes: &[u8]) -> Result<(Vec<Found<'_>>, Vec<Tlv>), Malforme
         at += 4 + len;
     }
     Ok((known, unknown))
+}
+
+/// The whole parameter that begins at a byte of a PDU, if it is all there.
+pub fn tlv_at(pdu: &[u8], at: usize) -> Option<&[u8]> {
+    let from = pdu.get(at..)?;
+    let &[_, _, l, m] = from.first_chunk::<4>()?;
+    from.get(..4 + usize::from(u16::from_be_bytes([l, m])))
 }
 
 /// An element of an FEC (RFC 5036, 3.4.1).

@@ -20,25 +20,31 @@ pub(super) const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 2);
 pub(super) struct Bench {
     pub(super) ldp: Ldp,
     pub(super) services: Box<Services>,
-    session: SessionId,
+    pub(super) session: SessionId,
     pub(super) now: Time,
     /// What was sent by the session since it was last looked at.
     pub(super) said: Vec<Body>,
+    /// The numbers of these messages.
+    pub(super) numbers: Vec<u32>,
+    /// How long the PDUs were that it was sent in, in bytes.
+    pub(super) lengths: Vec<usize>,
+    /// The Hellos that were sent by links.
+    pub(super) greetings: Vec<(PortId, Hello)>,
     pub(super) ops: Vec<TableOp>,
-    is_closed: bool,
+    pub(super) is_closed: bool,
 }
 
 impl Bench {
     /// A router with a port and a neighbour that has said Hello.
-    fn new() -> Bench {
+    pub(super) fn new() -> Bench {
         Bench::with(|_| {})
     }
 
     /// The same with other settings.
     pub(super) fn with(change: impl FnOnce(&mut Config)) -> Bench {
-        let port = Interface {
-            kind: InterfaceKind::Port(PortId(0)),
-            addresses: vec![InterfaceAddress { address: [192, 168, 0, 1].into(), prefix_len: 24 }],
+        let port = |port: u8| Interface {
+            kind: InterfaceKind::Port(PortId(port.into())),
+            addresses: vec![InterfaceAddress { address: [192, 168, port, 1].into(), prefix_len: 24 }],
             link_local: None,
             neighbor: None,
             neighbor_id: None,
@@ -47,7 +53,7 @@ impl Bench {
             reservable: None,
             up: true,
         };
-        let interfaces = Interfaces::new("r".into(), OWN, vec![port]);
+        let interfaces = Interfaces::new("r".into(), OWN, vec![port(0), port(1)]);
         let labels = (Label::FIRST_UNRESERVED, Label::MAX);
         let mut services = Box::new(Services::new(interfaces, labels, Streams::new(1)));
         let spec = LdpSpec::default();
@@ -78,13 +84,17 @@ impl Bench {
         let connect = Connect { from: Some(IpAddr::V4(OWN)), port: None, to, options: Options::default() };
         let mut context = Context { services: &mut services, owner: Owner(0) };
         let session = context.connect(Time::ZERO, connect).expect("a name of a session");
-        let (said, ops) = (Vec::new(), Vec::new());
+        let (said, numbers, lengths) = (Vec::new(), Vec::new(), Vec::new());
+        let (greetings, ops) = (Vec::new(), Vec::new());
         let mut bench = Bench {
             ldp: Ldp::new(OWN, config),
             services,
             session,
             now: Time::ZERO,
             said,
+            numbers,
+            lengths,
+            greetings,
             ops,
             is_closed: false,
         };
@@ -95,16 +105,22 @@ impl Bench {
 
     /// The neighbour says Hello.
     pub(super) fn greet(&mut self) {
-        let hello = Hello {
+        self.greet_by(OTHER, |_| {});
+    }
+
+    /// A neighbour says Hello, which may say something else.
+    pub(super) fn greet_by(&mut self, router: Ipv4Addr, change: impl FnOnce(&mut Hello)) {
+        let mut hello = Hello {
             hold_s: 15,
             is_targeted: false,
             wants_targeted: false,
             gtsm: true,
-            transport: Some(OTHER),
+            transport: Some(router),
             transport6: None,
             configuration: None,
         };
-        let bytes = pdus(LdpId::platform(OTHER), [&Message::new(1, Body::Hello(hello))], 4096).concat();
+        change(&mut hello);
+        let bytes = pdus(LdpId::platform(router), [&Message::new(1, Body::Hello(hello))], 4096).concat();
         let over = Over::Udp { src: PORT, dst: PORT };
         let ip =
             IpArrival { port: PortId(0), src: THEIRS, dst: ALL_ROUTERS, ttl: 1, router_alert: false, over };
@@ -117,9 +133,14 @@ impl Bench {
         while let Some(output) = self.ldp.poll_output() {
             match output {
                 Output::Session(_, SessionOutput::Send(pdu)) => {
+                    self.lengths.push(pdu.len());
                     let header = Header::parse(&pdu, 4096).expect("a PDU");
-                    let all = messages(&pdu, header).map(|raw| Message::parse(&raw.expect("a message")));
-                    self.said.extend(all.map(|one| one.expect("a message").expect("a known one").body));
+                    for raw in messages(&pdu, header) {
+                        let message = Message::parse(&raw.expect("a message")).expect("a message");
+                        let message = message.expect("a known one");
+                        self.numbers.push(message.id);
+                        self.said.push(message.body);
+                    }
                 }
                 Output::Session(..) => self.is_closed = true,
                 Output::Tables(batch) => {
@@ -127,6 +148,15 @@ impl Bench {
                     let ack = Ack { transaction: batch.transaction, failed: Vec::new() };
                     let mut context = Context { services: &mut self.services, owner: Owner(0) };
                     self.ldp.handle_ack(self.now, &mut context, &ack);
+                }
+                Output::Message(message) => {
+                    let header = Header::parse(&message.bytes, 4096).expect("a PDU");
+                    let first = messages(&message.bytes, header).next().expect("one").expect("a message");
+                    if let Some(Message { body: Body::Hello(hello), .. }) =
+                        Message::parse(&first).expect("a message")
+                    {
+                        self.greetings.push((message.port, hello));
+                    }
                 }
                 _ => {}
             }
@@ -164,7 +194,7 @@ impl Bench {
     }
 
     /// A session that is established.
-    fn established() -> Bench {
+    pub(super) fn established() -> Bench {
         let mut bench = Bench::new();
         bench.establish(Bench::initialization(9, OWN));
         bench
@@ -181,7 +211,7 @@ impl Bench {
         assert_eq!(bench.state(), Some(SessionState::Operational));
     }
 
-    fn state(&self) -> Option<SessionState> {
+    pub(super) fn state(&self) -> Option<SessionState> {
         self.ldp.sessions().next().map(|session| session.state)
     }
 

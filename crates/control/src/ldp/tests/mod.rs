@@ -34,3 +34,4 @@ Operational --Ended--> NonExistent";
 mod answers;
 mod extensions;
 mod restarts;
+mod sessions;

@@ -206,6 +206,9 @@ fn labels_rest_before_they_are_used_again() {
     assert_eq!(bench.services.labels.owner(label), Some(owner));
     bench.wait(1);
     assert_eq!(bench.services.labels.owner(label), None);
+    // Of the free ones the one is taken that was not used for longest: one that was never used.
+    bench.route(FARTHER, true);
+    assert!(bench.label(FARTHER).is_some_and(|other| other != label));
 }
 
 /// RFC 3478, 3.1: the speaker's entries stay, each prefix keeps its label, and what nobody confirms goes when time is
