@@ -68,6 +68,7 @@ PAGES = {
         Named(
             {
                 "ping": "crates/control/src/lsp_ping/tests/{}.rs",
+                "unit": "crates/node/src/router/{}.rs",
                 "wire": "crates/wire/src/lsp_ping/{}.rs",
                 "tester": "crates/tester/tests/{}.rs",
                 "python": "tests/{}.py",

@@ -267,6 +267,12 @@ fn what_is_wrong_is_said_in_a_sentence() {
         key("md5", "seventeen letters").contains("17 bytes: a key of kind=md5 has 1 to 16 (RFC 5880, 6.7)")
     );
     assert!(key("none", "secret").contains("kind=none uses no key"));
+    let hex = |key: Value| wrong(json!({"authentication": key}));
+    let digits = |digits: &str| hex(json!({"kind": "sha1", "key_hex": digits}));
+    assert!(digits("abc").contains("pairs of hexadecimal digits would be right"));
+    assert!(digits(&"00".repeat(21)).contains("21 bytes: a key of kind=sha1 has 1 to 20"));
+    let both = hex(json!({"kind": "sha1", "key_hex": "00", "key": "a"}));
+    assert!(both.contains("'key' and 'key_hex' are both there"), "{both}");
     assert!(wrong(json!({"authentication": {"kind": "sha1"}})).contains("kind=sha1: a 'key' is missing"));
     assert!(wrong(json!({"multiplier": 0})).contains("multiplier"));
     assert!(wrong(json!({"interval": "1 us"})).contains("interval"));

@@ -8,6 +8,7 @@ use base::Span;
 use base::describe::Section;
 use base::diagnostic::Diagnostic;
 use std::sync::Arc;
+use wire::Hex;
 use wire::bfd::Algorithm;
 
 base::problems! {
@@ -15,6 +16,10 @@ base::problems! {
     pub enum BfdProblem {
         /// A way of authentication that is nothing without a key.
         NoKey { kind: &'static str } is WrongType, "bfd-no-key", "kind={kind}: a 'key' is missing";
+        /// A key that is said twice.
+        TwoKeys {} is Conflict, "bfd-two-keys", "'key' and 'key_hex' are both there: one of them would be right";
+        /// A key in digits that are none.
+        KeyDigits {} is WrongType, "bfd-key-digits", "pairs of hexadecimal digits would be right, such as 00ff12";
         /// A key that nobody uses.
         UnusedKey {} is Conflict, "bfd-unused-key", "kind=none uses no key";
         /// A key that is longer than its field, or empty.
@@ -50,6 +55,8 @@ base::record! {
         pub kind: BfdAuthKind = BfdAuthKind::None;
         /// The secret, as text.
         pub key: Option<String>, absent "none";
+        /// The secret as pairs of hexadecimal digits, instead of `key`.
+        pub key_hex: Option<String>, absent "none";
         /// Number of the key.
         pub key_id: u8 = 1, in 0..=255;
     }
@@ -62,20 +69,34 @@ impl BfdAuthSpec {
             BfdAuthKind::Sha1 | BfdAuthKind::MeticulousSha1 => 20,
             _ => 16,
         };
-        match (self.kind, &self.key) {
+        let field = if self.key_hex.is_some() { "key_hex" } else { "key" };
+        if self.key.is_some() && self.key_hex.is_some() {
+            return Err(Diagnostic::new(BfdProblem::TwoKeys {}).at(field).on_key());
+        }
+        if self.key_hex.is_some() && self.secret().is_none() {
+            return Err(Diagnostic::new(BfdProblem::KeyDigits {}).at(field));
+        }
+        match (self.kind, self.secret()) {
             (BfdAuthKind::None, None) => Ok(()),
-            (BfdAuthKind::None, Some(_)) => Err(Diagnostic::new(BfdProblem::UnusedKey {}).at("key").on_key()),
+            (BfdAuthKind::None, Some(_)) => Err(Diagnostic::new(BfdProblem::UnusedKey {}).at(field).on_key()),
             (kind, None) => Err(BfdProblem::NoKey { kind: kind.word() }.into()),
             (kind, Some(key)) if !(1..=most).contains(&key.len()) => {
                 let (length, kind) = (key.len(), kind.word());
-                Err(Diagnostic::new(BfdProblem::KeyLength { length, most, kind }).at("key"))
+                Err(Diagnostic::new(BfdProblem::KeyLength { length, most, kind }).at(field))
             }
             _ => Ok(()),
         }
     }
 
+    /// The secret, if there is one: RFC 5880, 6.7.2 to 6.7.4, has it as text and as hexadecimal digits.
+    fn secret(&self) -> Option<Vec<u8>> {
+        let text = self.key.as_ref().map(|key| key.clone().into_bytes());
+        let digits = self.key_hex.as_ref().and_then(|digits| digits.parse::<Hex>().ok());
+        text.or(digits.map(|hex| hex.0))
+    }
+
     fn key(&self) -> Option<Key> {
-        let (id, secret) = (self.key_id, self.key.clone().unwrap_or_default().into_bytes());
+        let (id, secret) = (self.key_id, self.secret().unwrap_or_default());
         let keyed = |algorithm, meticulous, secret| Key::Keyed { algorithm, meticulous, id, secret };
         match self.kind {
             BfdAuthKind::None => None,

@@ -298,8 +298,8 @@ impl Session {
             self.heard = None;
             let before = self.interval();
             if self.role == Role::Beside {
-                // RFC 5880, 6.8.1.
-                self.remote.discriminator = 0;
+                // RFC 5880, 6.8.1, and 6.8.18: packets come at this router's own pace again, also to who wanted none.
+                (self.remote.discriminator, self.remote.receive_us) = (0, 1);
             }
             self.step(now, SessionEvent::Expired);
             self.keep_pace(now, before);

@@ -272,6 +272,22 @@ fn broadcasts_end_here_and_are_not_answered() {
     assert_eq!(r.neighbor_counts(), (1, 0));
 }
 
+/// RFC 1812, 5.3.7, as RFC 8029, 2.1 and 5, demands: packets to 127/8 are neither forwarded nor answered, but for those
+/// that test LSPs.
+#[test]
+fn packets_to_the_loopback_network_go_nowhere() {
+    let mut r = router();
+    known(&mut r);
+    let everywhere = Prefix::new(Ipv4Addr::UNSPECIFIED, 0);
+    let next_hop = NextHop::Via { port: PortId(1), gateway: Ipv4Addr::new(10, 2, 0, 7).into() };
+    r.write(Time::ZERO, vec![TableOp::RouteSet { prefix: everywhere, next_hop }]);
+    for to in [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 8, 9, 10)] {
+        assert_eq!(give(&mut r, 0, ping(OUR_MAC, HOST, to, 64)), [], "{to}");
+        assert_eq!(give(&mut r, 0, ip(OUR_MAC, HOST, to, 9, ipv4::Protocol::UDP, &[0; 8])), [], "{to}");
+    }
+    assert_eq!(r.balance().dropped.get(DropReason::Malformed), 4);
+}
+
 #[test]
 fn errors_are_limited_and_say_so() {
     let mut r = router();

@@ -113,6 +113,18 @@ fn sections_have_the_length_of_their_type() {
     assert_eq!(Repr::parse(&repr.emit()), Ok(repr));
 }
 
+/// RFC 5880, 4.3 and 4.4: the reserved byte in front of a sequence number is zero, and ignored.
+#[test]
+fn reserved_bytes_are_zero_and_ignored() {
+    for algorithm in [Algorithm::Md5, Algorithm::Sha1] {
+        let repr = keyed(algorithm, false);
+        let mut packet = repr.emit();
+        assert_eq!(packet[LEN + 3], 0);
+        packet[LEN + 3] = 0xff;
+        assert_eq!(Repr::parse(&packet), Ok(repr));
+    }
+}
+
 #[test]
 fn numbers_have_names() {
     assert_eq!(Diag::TIME_EXPIRED.name(), "control detection time expired");

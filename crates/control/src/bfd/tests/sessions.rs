@@ -8,7 +8,7 @@ use super::pair::{DELAY, Pair, session, terms};
 use crate::services::Verdict;
 use base::{Span, Time};
 use proptest::prelude::*;
-use wire::bfd::{Algorithm, Diag, Repr, State};
+use wire::bfd::{Algorithm, Auth, Diag, Repr, State};
 
 #[test]
 fn both_come_up_and_the_slower_says_how_often_packets_come() {
@@ -76,6 +76,81 @@ fn a_failure_of_one_direction_takes_both_down() {
     pair.run(Span::from_secs(3));
     assert!(pair.is_up());
     assert_eq!([0, 1].map(|side| pair.sides[side].counts.downs), [1; 2]);
+}
+
+/// RFC 5880, 6.8.1 and 6.8.7: what a session says first, and what it believes before it has heard anything.
+#[test]
+fn a_session_begins_as_the_rfc_says() {
+    let key = || Some(keys().remove(3));
+    let mut one = session(5, terms(50, 3), key());
+    let remote = one.remote;
+    assert_eq!((one.state, remote.state, remote.discriminator), (SessionState::Down, State::Down, 0));
+    assert_eq!((remote.receive_us, remote.demand), (1, false));
+    let bytes = one.poll_packet(Time::ZERO).expect("it says Down");
+    let first = Repr::parse(&bytes).expect("a packet");
+    let Some(Auth::Keyed { sequence, .. }) = first.auth else { panic!("{first:?}") };
+    let expected = Repr {
+        diag: Diag::NONE,
+        state: State::Down,
+        poll: false,
+        is_final: false,
+        independent: false,
+        demand: false,
+        detect_mult: 3,
+        my_discriminator: 5,
+        your_discriminator: 0,
+        // A second at least as long as it is not up (6.8.3).
+        desired_min_tx_us: 1_000_000,
+        required_min_rx_us: 50_000,
+        required_min_echo_rx_us: 0,
+        auth: None,
+    };
+    assert_eq!(Repr { auth: None, ..first }, expected);
+    // Sequence numbers begin at a random one.
+    let other = session(6, terms(50, 3), key()).poll_packet(Time::ZERO).expect("it says Down");
+    let Some(Auth::Keyed { sequence: theirs, .. }) = Repr::parse(&other).expect("a packet").auth else {
+        return;
+    };
+    assert!(sequence != theirs && sequence > 1 && theirs > 1);
+}
+
+/// RFC 5880, 6.5: a poll is in packets that are sent anyway; only what is new is said between them (6.8.7).
+#[test]
+fn polls_are_in_packets_that_are_sent_anyway() {
+    let mut pair = Pair::new(terms(50, 3), terms(50, 3));
+    pair.run(Span::from_secs(2));
+    // The second change is while the first one's poll runs, so that another poll follows.
+    pair.with(0, |session, now| session.set_terms(now, terms(60, 3)));
+    pair.with(0, |session, now| session.set_terms(now, terms(70, 3)));
+    pair.run(Span::from_secs(2));
+    let own: Vec<_> = pair.sent.iter().filter(|sent| sent.from == 0 && !sent.packet().is_final).collect();
+    let said = |sent: &super::pair::Sent| Repr { poll: false, ..sent.packet() };
+    let polls = own.iter().filter(|sent| sent.packet().poll).count();
+    assert!(polls >= 3, "{polls}");
+    let least = Span(Span::from_ms(50).0 / 4 * 3);
+    for two in own.windows(2).filter(|two| said(two[0]) == said(two[1])) {
+        assert!(two[1].at - two[0].at >= least, "{two:?}");
+    }
+}
+
+/// RFC 5880, 6.7.3: without "meticulous", a new number comes with new contents at least; with it, in every packet.
+#[test]
+fn sequence_numbers_grow_with_what_is_new() {
+    for key in keys().split_off(1) {
+        let is_strict = matches!(key, Key::Keyed { meticulous: true, .. });
+        let mut pair = Pair::with_keys([terms(50, 3); 2], [Some(key.clone()), Some(key)]);
+        pair.run(Span::from_secs(2));
+        let own: Vec<_> = pair.sent.iter().filter(|sent| sent.from == 0).map(|sent| sent.packet()).collect();
+        let number = |packet: &Repr| match &packet.auth {
+            Some(Auth::Keyed { sequence, .. }) => *sequence,
+            other => panic!("{other:?}"),
+        };
+        let said = |packet: &Repr| Repr { poll: false, is_final: false, auth: None, ..packet.clone() };
+        for two in own.windows(2) {
+            let is_more = number(&two[1]) == number(&two[0]).wrapping_add(1);
+            assert_eq!(is_more, is_strict || said(&two[0]) != said(&two[1]));
+        }
+    }
 }
 
 /// RFC 5880, 6.8.16; RFC 5882, 3.2.
@@ -185,6 +260,11 @@ fn a_neighbour_that_wants_no_packets_gets_none_but_answers() {
     one.receive(Time::ZERO, &packet, &packet.emit()).expect("taken");
     let answer = Repr::parse(&one.poll_packet(Time::ZERO).expect("an answer")).expect("one");
     assert!(answer.is_final);
+    // RFC 5880, 6.8.18: after a Detection Time of silence what it wanted counts no more.
+    let later = Time::ZERO + one.detection();
+    one.expire(later);
+    one.poll_packet(later).expect("it says Down");
+    assert!(one.due().is_some_and(|due| due <= later + Span::from_secs(1)), "and goes on saying so");
 }
 
 fn keys() -> Vec<Key> {

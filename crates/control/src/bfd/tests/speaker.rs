@@ -225,6 +225,9 @@ fn neighbors_of_ipv6_are_watched_as_well() {
     hear(&mut node, Ip6Arrival { src, dst, over, hop_limit: 60, ..arrival });
     let states: Vec<_> = node.bfd().sessions().map(|session| session.state).collect();
     assert_eq!(states, [SessionState::Init; 2]);
+    // RFC 5881, 2: beside the session of IPv6 of a link there is one of IPv4.
+    node.watch(self::path(), true);
+    assert_eq!(node.bfd().sessions().count(), 3);
 }
 
 #[test]

@@ -244,6 +244,42 @@ fn what_is_malformed_or_not_understood_is_answered() {
     assert_eq!(node.discards(), [("malformed", 5)]);
 }
 
+/// RFC 8029, 3, 3.1 and 3.4: flags without a name and return codes of requests are ignored, and so is the T flag of a
+/// reply; a reply has no such flags.
+#[test]
+fn what_has_no_meaning_is_ignored() {
+    let mut node = Node::new(&LspPingSpec::default());
+    let way = Mapping { flags: 0xfc, ..all_routers() };
+    let tlvs = vec![Tlv::TargetFecStack { fecs: vec![fec()] }, Tlv::DownstreamDetailedMapping(way)];
+    let odd = Wire { flags: 0xfff8, return_code: 14, return_subcode: 9, ..request(tlvs) };
+    node.hear(&[], &odd.write().expect("bytes"), egress);
+    let (_, reply) = node.reply().expect("a reply");
+    assert_eq!((reply.flags, reply.return_code, reply.return_subcode), (0, 3, 1));
+    // The end of an LSP tells no way on, and not how the request came unless it was asked to.
+    assert_eq!(reply.tlvs, []);
+    let mut node = Node::new(&LspPingSpec::default());
+    let request = probe(&mut node, &Command::new(9, fec())).pop().expect("a request");
+    replied(&mut node, &request, |message| {
+        message.flags = 0xfff8 | Wire::ONLY_IF_EXPIRED;
+        (message.return_code, message.return_subcode) = (3, 1);
+        // A code of a way that the header does not refer to.
+        let way = Mapping { return_code: 5, return_subcode: 1, ..way_on(&[30], Vec::new()) };
+        message.tlvs = vec![Tlv::DownstreamDetailedMapping(way)];
+    });
+    assert!(outcomes(&node) == ["3 at 1"] && node.ping().is_done(9));
+}
+
+/// RFC 8029, 2.1: requests can take each of several ways, by the address of 127/8 that they are sent to.
+#[test]
+fn requests_are_sent_to_any_address_of_the_loopback_network() {
+    let mut node = Node::new(&LspPingSpec::default());
+    let destination = Ipv4Addr::new(127, 9, 8, 7);
+    let command = Command { destination, mode: Mode::Trace { hops: 3 }, ..Command::new(9, fec()) };
+    let first = probe(&mut node, &command).pop().expect("a request");
+    let second = replied(&mut node, &first, |message| message.return_code = 8).pop().expect("a request");
+    assert_eq!((first.dst, second.dst, second.ttl), (destination, destination, 1));
+}
+
 /// RFC 8029, 3 and 5.
 #[test]
 fn who_gets_no_reply() {
