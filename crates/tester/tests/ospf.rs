@@ -234,6 +234,10 @@ fn what_keeps_neighbours_apart_is_said_before_the_run() {
     let said = warnings(&described);
     assert!(said[0].contains("'a' and 'b' do not have the same secret of the key"), "{said:#?}");
     assert!(!said.concat().contains("wrong"));
+    // RFC 8405, 3: quiet may not begin before all of one failure is known.
+    let spf = json!({"spf": {"learn": "2 s", "hold_down": "2 s"}});
+    let refused = read(&two_ways(&spf)).expect_err("a network that is refused");
+    assert!(refused.contains("hold_down=2 s has to be above learn=2 s"), "{refused}");
     // Both ways are broken by a router that does not speak it.
     let mut described = two_ways(&json!(true));
     for node in ["b", "c"] {

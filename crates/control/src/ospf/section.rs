@@ -24,6 +24,8 @@ base::problems! {
         NotWhole { value: String } is OutOfRange, "ospf-not-whole", "{value}: OSPF counts it in whole seconds";
         /// A neighbour that is lost before its next Hello.
         DeadTooShort { dead: String, hello: String } is Conflict, "ospf-dead-too-short", "dead_interval={dead} has to be above hello_interval={hello}";
+        /// Quiet that begins before all of one failure is known.
+        HoldDownTooShort { hold_down: String, learn: String } is Conflict, "ospf-hold-down-too-short", "hold_down={hold_down} has to be above learn={learn} (RFC 8405, 3)";
         /// A way of authentication that is nothing without a key.
         NoKey { kind: &'static str } is WrongType, "ospf-no-key", "kind={kind}: a 'key' is missing";
         /// A key that nobody uses.
@@ -127,6 +129,7 @@ base::record! {
         /// So long nothing changes until all is quiet again: HOLDDOWN_INTERVAL.
         pub hold_down: Span = DelayConfig::default().hold_down, in 0..=9_000_000_000_000_000_000;
     }
+    check OspfSpfSpec::check;
 }
 
 impl Default for OspfSpfSpec {
@@ -137,6 +140,14 @@ impl Default for OspfSpfSpec {
 }
 
 impl OspfSpfSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        if self.hold_down > self.learn {
+            return Ok(());
+        }
+        let (hold_down, learn) = (shown(self.hold_down), shown(self.learn));
+        Err(Diagnostic::new(OspfProblem::HoldDownTooShort { hold_down, learn }).at("hold_down"))
+    }
+
     fn config(&self) -> DelayConfig {
         let OspfSpfSpec { initial, short, long, learn, hold_down } = *self;
         DelayConfig { initial, short, long, learn, hold_down }

@@ -118,12 +118,13 @@ def _phases(net: Network, p: TagSwitchingParameters, seed: int) -> None:
 
 
 def _ospf(p: TagSwitchingParameters, towards: str | None = None) -> Mapping[str, Any]:
-    delay = f"{p.spf_s} s"
+    # RFC 8405, 3: quiet begins later than what belongs to one failure ends.
+    delay, quiet = f"{p.spf_s} s", f"{max(10.0, p.spf_s + 1):g} s"
     said: dict[str, Any] = {
         "area": 0,
         "hello_interval": f"{p.hello_s} s",
         "dead_interval": f"{p.dead_s} s",
-        "spf": {"initial": delay, "short": delay, "long": delay, "learn": delay, "hold_down": "10 s"},
+        "spf": {"initial": delay, "short": delay, "long": delay, "learn": delay, "hold_down": quiet},
     }
     if towards is not None:
         said["interfaces"] = {towards: {"passive": True}}

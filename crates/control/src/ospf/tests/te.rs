@@ -82,6 +82,22 @@ fn who_knows_nothing_of_opaque_ones_is_sent_none() {
     assert_eq!(net.full(), 4);
 }
 
+/// RFC 5250, 3.1 and A.2: those of an area stay in it, and those of the AS come into no stub area; those of a link are
+/// acknowledged and go no further.
+#[test]
+fn opaque_advertisements_stay_where_they_belong() {
+    use super::super::areas::{AreaConfig, AreaKind};
+    let (mut config, near) = (super::super::Config::default(), Ipv4Addr::new(0, 0, 0, 1));
+    config.te = true;
+    for kind in [AreaKind::Normal, AreaKind::Stub, AreaKind::Nssa] {
+        config.areas.insert(near, AreaConfig { kind, ..AreaConfig::default() });
+        assert_eq!(config.takes(near, LsaKind::OPAQUE_AS), kind == AreaKind::Normal);
+        assert!(config.takes(near, LsaKind::OPAQUE_AREA) && !config.takes(near, LsaKind::OPAQUE_LINK));
+    }
+    assert_eq!(Scope::of(LsaKind::OPAQUE_AREA, near), Scope::Area(near));
+    assert_eq!(Scope::of(LsaKind::OPAQUE_AS, near), Scope::As);
+}
+
 #[test]
 fn a_network_of_several_routers_is_named_by_the_designated_one() {
     let mut net = Net::new(3, vec![Link::network(&[(0, 1), (1, 1), (2, 0)])]);
