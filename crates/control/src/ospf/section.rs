@@ -144,6 +144,7 @@ impl OspfSpfSpec {
         if self.hold_down > self.learn {
             return Ok(());
         }
+        let shown = |span: Span| span.write().as_text().unwrap_or_default().to_string();
         let (hold_down, learn) = (shown(self.hold_down), shown(self.learn));
         Err(Diagnostic::new(OspfProblem::HoldDownTooShort { hold_down, learn }).at("hold_down"))
     }
