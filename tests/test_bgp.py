@@ -190,6 +190,19 @@ def test_ases_in_conflict_are_said_before_and_in_the_table() -> None:
     assert rows[0]["last_end"] == "the neighbour has AS 65002, not 65003"
 
 
+def test_ases_in_conflict_are_said_of_neighbours_by_address() -> None:
+    near, far = "2001:db8:12::1", "2001:db8:12::2"
+    for there, here in ((far, near), ("10.0.1.1", "10.0.0.1"), (far, "a")):
+        net = tp.Network()
+        net.router("a", bgp={"asn": 65001, "neighbors": {there: outside(65003)}})
+        net.router("b", bgp={"asn": 65002, "neighbors": {here: outside(65001)}})
+        net.link("a", "b", ipv6=(f"{near}/64", f"{far}/64"))
+        said = [one for one in net.warnings if "pair of AS numbers" in one]
+        assert len(said) == 1
+        assert "node 'a'" in said[0]
+        assert "65001 and 65003 at 'a' and 65001 and 65002 at 'b'" in said[0]
+
+
 def test_routes_of_others_are_told_and_a_next_hop_that_is_not_reached_is_said() -> None:
     net = tp.Network()
     net.router(

@@ -612,6 +612,11 @@ pub trait Setup: Debug + Send + Sync {
         ("", Vec::new())
     }
 
+    /// What it wants to have in common with one of those that it expects, by that name.
+    fn agreements_with(&self, _: &str) -> Vec<Agreement> {
+        Vec::new()
+    }
+
     /// The routers that it meets, by name or by an IPv4 address: each of them has to expect it, too. None if it finds
     /// them by itself.
     fn expected(&self) -> Vec<&str> {

@@ -9,7 +9,7 @@ use super::{Link, Network};
 use base::ProtocolId;
 use base::diagnostic::Diagnostic;
 use control::protocol::Agreement;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A router that speaks a protocol, at an end of a link.
@@ -46,6 +46,7 @@ impl Network {
             }
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &speakers));
+            said.extend(self.far_disagreements(protocol, &speakers));
         }
         said
     }
@@ -97,17 +98,57 @@ impl Network {
         names.into_iter().filter_map(|name| self.named_or_owning(name)).collect()
     }
 
-    /// The node with a name or an IPv4 address; nothing if it is not one of this network.
+    /// The node with a name or an address; nothing if it is not one of this network.
     fn named_or_owning(&self, name: &str) -> Option<usize> {
-        let nodes = 0..self.description.nodes.len();
-        let Ok(address) = name.parse::<Ipv4Addr>() else {
-            return nodes.into_iter().find(|node| self.node_name(*node) == name);
+        let mut nodes = 0..self.description.nodes.len();
+        let Ok(address) = name.parse::<IpAddr>() else {
+            return nodes.find(|node| self.node_name(*node) == name);
         };
         let of_link = self.links.iter().find_map(|link| {
-            let side = link.addresses.iter().position(|own| *own == address)?;
+            let side = match address {
+                IpAddr::V4(address) => link.addresses.iter().position(|own| *own == address)?,
+                IpAddr::V6(address) => link.spec.ipv6?.iter().position(|own| own.address == address)?,
+            };
             Some(link.ends()[side])
         });
-        of_link.or_else(|| nodes.into_iter().find(|node| self.loopback(*node) == address))
+        of_link.or_else(|| {
+            nodes.find(|node| match address {
+                IpAddr::V4(address) => self.loopback(*node) == address,
+                IpAddr::V6(address) => self.description.nodes[*node].ipv6 == Some(address),
+            })
+        })
+    }
+
+    /// Routers of ours that expect each other, one of them at least by address, and do not agree. (Of those that expect
+    /// each other by their links, these say it.)
+    fn far_disagreements(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
+        let mut said = Vec::new();
+        for &(node, spoken) in speakers {
+            for name in spoken.setup.expected() {
+                let Some(other) = self.named_or_owning(name).filter(|other| *other != node) else { continue };
+                let Some(theirs) = by_node.get(&other) else { continue };
+                let of_node = |name: &&str| self.named_or_owning(name) == Some(node);
+                let Some(back) = theirs.setup.expected().into_iter().find(of_node) else { continue };
+                let by_address = [name, back].map(|one| one.parse::<IpAddr>().is_ok());
+                // Each pair once: by whom it is said who expects the other by address, the first of both.
+                if !by_address[0] || (by_address[1] && other < node) {
+                    continue;
+                }
+                let wants = [spoken.setup.agreements_with(name), theirs.setup.agreements_with(back)];
+                let [first, second] = wants.map(Some);
+                let ends = [(node, first), (other, second)].map(|(node, wants)| End {
+                    node,
+                    link: 0,
+                    wants,
+                    name: self.node_name(node),
+                });
+                let found = differences(protocol, &ends[0], &ends[1]).into_iter();
+                let at = |problem| Diagnostic::new(problem).at(name).at(protocol.name());
+                said.extend(found.map(|problem| at(problem).of_node(&self.description, node)));
+            }
+        }
+        said
     }
 
     fn same_ids(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {

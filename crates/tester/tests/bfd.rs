@@ -227,6 +227,46 @@ fn bgp_sessions_end_with_their_neighbours() {
     assert_eq!(count(&mut network, "bgp_neighbors", "state", "established"), 0);
 }
 
+/// Sessions of BGP over IPv6 are watched by packets of IPv6: over one hop with a hop limit of 255 (RFC 5881, 5), over
+/// several to port 4784 (RFC 5883, 5).
+#[test]
+fn bgp_sessions_over_ipv6_end_with_their_neighbours() {
+    let bfd = json!({"interval": "100 ms"});
+    let all = |asn: u32| json!({"asn": asn, "bfd": true, "import": "all", "export": "all"});
+    let described = json!({
+        "name": "six",
+        "nodes": {
+            "a": {"kind": "router", "ipv6": "2001:db8:ff::1", "bfd": bfd, "bgp": {"asn": 65_001,
+                "networks": ["2001:db8:a::/48"], "neighbors": {"2001:db8:12::2": all(65_002)}}},
+            "b": {"kind": "router", "ipv6": "2001:db8:ff::2", "bfd": bfd, "bgp": {"asn": 65_002,
+                "redistribute": ["connected"], "neighbors": {"2001:db8:12::1": all(65_001), "c": {"asn": 65_003,
+                "import": "all", "export": "all", "families": ["ipv6"]}}}},
+            "c": {"kind": "router", "ipv6": "2001:db8:ff::3", "bgp": {"asn": 65_003, "neighbors": {"b":
+                {"asn": 65_002, "import": "all", "export": "all", "families": ["ipv6"]}}}},
+        },
+        "links": [
+            {"endpoints": ["a", "b"], "ipv6": ["2001:db8:12::1/64", "2001:db8:12::2/64"]},
+            {"endpoints": ["b", "c"], "ipv6": ["2001:db8:23::1/64", "2001:db8:23::2/64"]},
+        ],
+        "flows": [],
+    });
+    let mut network = network(&described);
+    assert_eq!(network.warnings().len(), 0, "{:?}", network.warnings());
+    network.run_until(Time(60 * S)).expect("a run");
+    assert_eq!(count(&mut network, "bgp_neighbors", "state", "established"), 4);
+    let routes = network.table_json("bgp_routes", None).expect("a table");
+    assert!(column(&routes, "prefix").iter().filter(|prefix| **prefix == "2001:db8:a::/48").count() == 3);
+    let table = network.table_json("bfd_sessions", None).expect("a table");
+    assert_eq!(count(&mut network, "bfd_sessions", "state", "up"), 2, "{table}");
+    assert!(column(&table, "port").iter().all(|port| !port.is_null()), "{table}");
+    fail(&mut network, 0, 60 * S + MS);
+    network.run_until(Time(61 * S)).expect("a run");
+    assert_eq!(count(&mut network, "bgp_neighbors", "state", "established"), 2);
+    let told = network.table_json("bgp_neighbors", None).expect("a table");
+    let why = "BFD: the neighbour does not answer any more";
+    assert_eq!(column(&told, "last_end").iter().filter(|end| **end == why).count(), 2, "{told}");
+}
+
 /// Every packet that routers with keys exchange is one to tshark, too, of the intervals and states that it says.
 #[test]
 fn nothing_malformed_is_sent() {

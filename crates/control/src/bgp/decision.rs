@@ -1,6 +1,6 @@
 //! Which of several routes to a destination is taken (RFC 4271, 9.1.2.2; RFC 4456, 9).
 
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use wire::bgp::Origin;
 
 /// A route, as far as it is compared with others.
@@ -29,7 +29,7 @@ pub struct Candidate {
     /// Reflectors that it has passed.
     pub clusters: usize,
     /// The neighbour's address.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     /// Which of several paths of the neighbour (RFC 7911, 3).
     pub path_id: u32,
 }
@@ -48,7 +48,7 @@ impl Candidate {
         metric: 0,
         id: Ipv4Addr::UNSPECIFIED,
         clusters: 0,
-        address: Ipv4Addr::UNSPECIFIED,
+        address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         path_id: 0,
     };
 }

@@ -1,11 +1,11 @@
 //! Neighbours with a session are watched, and that of one that does not answer any more ends (RFC 5882, 4.2.1).
 
+use super::peers::shared_link;
 use super::session::SessionStep;
 use super::{Bgp, Peer};
 use crate::protocol::Context;
 use crate::services::{Services, WatchedPath, Way};
 use base::Time;
-use base::plane::Prefix;
 use std::collections::BTreeMap;
 use wire::bgp::Notification;
 use wire::bgp::notification::Code;
@@ -16,12 +16,9 @@ const DEAD: &str = "BFD: the neighbour does not answer any more";
 /// The way to a neighbour: a single hop (RFC 5881) if it is on a link of the router, else several (RFC 5883).
 fn path(services: &Services, peer: &Peer) -> WatchedPath {
     let (local, remote) = (peer.local, peer.config.address);
-    let shared = services.interfaces.ports().find(|(_, one)| {
-        one.ipv4()
-            .is_some_and(|(address, len)| address == local && Prefix::new(address, len).contains(remote))
-    });
-    let way = shared.map_or(Way::Routed, |(port, _)| Way::Hop(port));
-    WatchedPath { way, local: local.into(), remote: remote.into() }
+    let shared = shared_link(services, remote).filter(|(.., own)| *own == local);
+    let way = shared.map_or(Way::Routed, |(port, ..)| Way::Hop(port));
+    WatchedPath { way, local, remote }
 }
 
 impl Bgp {

@@ -73,14 +73,14 @@ pub enum Event {
     /// Routes are exchanged with a neighbour from now on.
     BgpSessionUp {
         /// The neighbour's address.
-        address: Ipv4Addr,
+        address: IpAddr,
         /// Its AS.
         asn: u32,
     },
     /// No routes are exchanged any more.
     BgpSessionDown {
         /// The neighbour's address.
-        address: Ipv4Addr,
+        address: IpAddr,
         /// Its AS.
         asn: u32,
         /// Why it ended: what was said, or what became of the connection.
@@ -98,7 +98,7 @@ pub struct PeerConfig {
     /// Its name, if it is a node at the other end of a link; else its address.
     pub name: String,
     /// Its address.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     /// Its AS.
     pub asn: u32,
     /// Is it a client of this router, which is a reflector then (RFC 4456)?
@@ -302,7 +302,7 @@ impl Protocol for Bgp {
     }
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {
-        let known = self.peers.iter().find(|peer| IpAddr::V4(peer.config.address) == remote.ip());
+        let known = self.peers.iter().find(|peer| peer.config.address == remote.ip());
         known.map(|peer| Bgp::options(&peer.config))
     }
 

@@ -7,7 +7,7 @@ use super::told::Pending;
 use crate::services::sessions::SessionId;
 use base::Time;
 use base::plane::IpPrefix;
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A neighbour.
 #[derive(Clone, Debug)]
@@ -22,8 +22,10 @@ pub struct Peer {
     pub retry: Time,
     /// Connections of it are refused until then: it has told too many routes.
     pub barred_until: Time,
-    /// This router's address towards it.
-    pub local: Ipv4Addr,
+    /// This router's end of the session.
+    pub local: IpAddr,
+    /// This router's address of IPv4 towards it.
+    pub local4: Ipv4Addr,
     /// The same of IPv6, if it has any.
     pub local6: Option<Ipv6Addr>,
     /// Its identifier, while routes are exchanged.
@@ -65,7 +67,8 @@ impl Peer {
             taken: None,
             retry: Time::ZERO,
             barred_until: Time::ZERO,
-            local: Ipv4Addr::UNSPECIFIED,
+            local: Ipv4Addr::UNSPECIFIED.into(),
+            local4: Ipv4Addr::UNSPECIFIED,
             local6: None,
             id: None,
             known_id: None,

@@ -7,10 +7,10 @@ use super::told::Pending;
 use super::{Bgp, Event, Peer};
 use crate::protocol::{Context, Output};
 use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
-use crate::services::{InterfaceKind, Services};
-use base::plane::{IpPrefix, Prefix};
+use crate::services::{Interface, InterfaceKind, Services};
+use base::plane::IpPrefix;
 use base::{PortId, Span, Time};
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 use wire::bgp::notification::Code;
 use wire::bgp::{AddPathMode, Capability, Family, Message, Notification, Open, PORT, Terms};
 
@@ -30,15 +30,26 @@ fn ended(why: Closed) -> &'static str {
     }
 }
 
-/// The addresses of this node towards another: of the link that both are on, or else those of its loopback.
-fn local_of(services: &Services, remote: Ipv4Addr) -> (Ipv4Addr, Option<Ipv6Addr>) {
-    let shared = services.interfaces.ports().find_map(|(_, one)| {
-        let (address, len) = one.ipv4()?;
-        Prefix::new(address, len)
-            .contains(remote)
-            .then_some((address, one.ipv6().map(|(address, _)| address)))
+/// A link of the router that a neighbour's address is on, and the router's own address of that family there.
+pub(super) fn shared_link(services: &Services, remote: IpAddr) -> Option<(PortId, &Interface, IpAddr)> {
+    services.interfaces.ports().find_map(|(port, one)| {
+        Some((port, one, one.addresses.iter().find(|own| own.is_beside(remote))?.address))
+    })
+}
+
+/// The addresses of this node towards a neighbour: of the link that both are on, or else those of its loopback.
+fn set_local(services: &Services, peer: &mut Peer) {
+    let interfaces = &services.interfaces;
+    let (local4, local6) = match shared_link(services, peer.config.address) {
+        Some((_, one, _)) => (one.ipv4().map(|own| own.0), one.ipv6().map(|own| own.0)),
+        None => (None, interfaces.loopbacks6().next()),
+    };
+    (peer.local4, peer.local6) = (local4.unwrap_or(interfaces.router_id), local6);
+    let shared = shared_link(services, peer.config.address).map(|(.., own)| own);
+    peer.local = shared.unwrap_or(match peer.config.address {
+        IpAddr::V4(_) => peer.local4.into(),
+        IpAddr::V6(_) => peer.local6.map_or(IpAddr::V4(peer.local4), IpAddr::V6),
     });
-    shared.unwrap_or((services.interfaces.router_id, services.interfaces.loopbacks6().next()))
 }
 
 /// The families that both ends want routes of (RFC 4760, 8); of one that says nothing of families IPv4 alone.
@@ -79,20 +90,22 @@ impl Bgp {
             if !waits || peer.taken.is_some() || peer.retry > now {
                 continue;
             }
-            let (address, (local, local6)) =
-                (peer.config.address, local_of(context.services, peer.config.address));
-            let is_reached = context.services.rib.lookup(address).is_some();
+            let address = peer.config.address;
+            let is_reached = match address {
+                IpAddr::V4(address) => context.services.rib.lookup(address).is_some(),
+                IpAddr::V6(address) => context.services.rib6.lookup(address).is_some(),
+            };
             let wait = self.jittered(self.config.connect_retry);
             let peer = &mut self.peers[place];
             peer.retry = now + wait;
-            (peer.local, peer.local6) = (local, local6);
+            set_local(context.services, peer);
             if !is_reached {
                 peer.last_end = NO_ROUTE.into();
                 continue;
             }
-            let to = SocketAddr::new(IpAddr::V4(address), PORT);
+            let (from, to) = (Some(peer.local), SocketAddr::new(address, PORT));
             let options = Bgp::options(&peer.config);
-            let connect = Connect { from: Some(IpAddr::V4(local)), port: None, to, options };
+            let connect = Connect { from, port: None, to, options };
             if let Ok(session) = context.connect(now, connect) {
                 let peer = &mut self.peers[place];
                 let step = if peer.begun.state == SessionState::Idle {
@@ -138,7 +151,7 @@ impl Bgp {
 
     /// A neighbour's connection is there.
     pub(super) fn taken(&mut self, now: Time, context: &mut Context<'_>, id: SessionId, remote: SocketAddr) {
-        let from = |peer: &Peer| IpAddr::V4(peer.config.address) == remote.ip();
+        let from = |peer: &Peer| peer.config.address == remote.ip();
         let Some(place) = self.peers.iter().position(from) else {
             self.outputs.push_back(Output::Session(id, SessionOutput::Abort));
             return;
@@ -161,8 +174,7 @@ impl Bgp {
         let mut connection = Connection::new();
         connection.step(now, SessionStep::Listen);
         connection.session = Some(id);
-        let (local, local6) = local_of(context.services, self.peers[place].config.address);
-        (self.peers[place].local, self.peers[place].local6) = (local, local6);
+        set_local(context.services, &mut self.peers[place]);
         self.peers[place].taken = Some(connection);
         self.opened(now, id);
     }
@@ -337,10 +349,10 @@ impl Bgp {
     pub(super) fn interface(&mut self, now: Time, context: &mut Context<'_>, port: PortId, up: bool) {
         let Some(one) = context.services.interfaces.of_port(port) else { return };
         debug_assert!(matches!(one.kind, InterfaceKind::Port(_)));
-        let Some((address, len)) = one.ipv4() else { return };
-        let network = Prefix::new(address, len);
+        let addresses = one.addresses.clone();
         for place in 0..self.peers.len() {
-            if !network.contains(self.peers[place].config.address) {
+            let address = self.peers[place].config.address;
+            if !addresses.iter().any(|own| own.is_beside(address)) {
                 continue;
             }
             self.peers[place].retry = if up { now } else { self.peers[place].retry };
@@ -442,7 +454,7 @@ impl Bgp {
     /// A route has changed: neighbours to which there was none may be reached now.
     pub(super) fn reached(&mut self, now: Time, context: &mut Context<'_>, prefix: IpPrefix) {
         let mut is_any = false;
-        for peer in self.peers.iter_mut().filter(|peer| prefix.contains(IpAddr::V4(peer.config.address))) {
+        for peer in self.peers.iter_mut().filter(|peer| prefix.contains(peer.config.address)) {
             if peer.begun.state == SessionState::Idle && peer.last_end == NO_ROUTE {
                 (peer.retry, is_any) = (now, true);
             }

@@ -9,7 +9,7 @@ use base::Span;
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::IpPrefix;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use wire::bgp::Family;
 
@@ -209,7 +209,7 @@ base::record! {
         /// Which routes it is told, in the same way.
         pub export: Option<BgpPassing>, absent "in another AS 'none' (RFC 8212), else 'all'";
         /// Families of which routes are exchanged, if the neighbour wants that, too.
-        pub families: Option<Vec<BgpFamily>>, absent "ipv4 alone";
+        pub families: Option<Vec<BgpFamily>>, absent "that of its address alone";
         /// Take several paths to a destination from it, if it tells them (RFC 7911).
         pub receive_paths: bool = false;
         /// Tell it so many of the best paths to a destination, or all, if it takes several (RFC 7911).
@@ -242,7 +242,8 @@ base::record! {
     pub struct BgpSpec called "Bgp" {
         /// The router's AS.
         pub asn: u32, in 1..=4_294_967_295;
-        /// Its neighbours: nodes at the other ends of its links by name, others by IPv4 address.
+        /// Its neighbours: nodes at the other ends of its links by name, others by address. A session with one by an
+        /// IPv6 address is over IPv6.
         pub neighbors: Vec<(Name, BgpNeighborSpec)> = Vec::new();
         /// Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not.
         pub networks: Vec<IpPrefix> = Vec::new();
@@ -320,7 +321,7 @@ impl BgpSpec {
         self.policies.iter().find(|(known, _)| **known == *name).map(|(_, rules)| &**rules)
     }
 
-    fn peer(&self, name: &str, address: Ipv4Addr, said: &BgpNeighborSpec) -> PeerConfig {
+    fn peer(&self, name: &str, address: IpAddr, said: &BgpNeighborSpec) -> PeerConfig {
         let is_external = said.asn != self.asn;
         let passes = |policy: &Option<BgpPassing>| match policy {
             Some(BgpPassing::Word(BgpPolicy::All)) => Passing::All,
@@ -352,6 +353,7 @@ impl BgpSpec {
             }),
             families: match &said.families {
                 Some(families) => families.iter().map(|family| family.of_wire()).collect(),
+                None if address.is_ipv6() => vec![Family::Ipv6],
                 None => vec![Family::Ipv4],
             },
             key: said.password.as_ref().and_then(|password| Key::new(password.as_bytes())),
@@ -369,7 +371,7 @@ impl Setup for BgpSpec {
                 one.neighbor.filter(|_| known.attached(port).is_some_and(|a| a.node == *name))
             })
         };
-        let address = |name: &str| name.parse().ok().or_else(|| far(name));
+        let address = |name: &str| name.parse().ok().or_else(|| far(name).map(IpAddr::V4));
         let peers =
             self.neighbors.iter().filter_map(|(name, said)| Some(self.peer(name, address(name)?, said)));
         let config = Config {
@@ -395,7 +397,7 @@ impl Setup for BgpSpec {
 
     fn neighbors(&self) -> (&'static str, Vec<&str>) {
         let names = self.neighbors.iter().map(|(name, _)| &**name);
-        ("neighbors", names.filter(|name| name.parse::<Ipv4Addr>().is_err()).collect())
+        ("neighbors", names.filter(|name| name.parse::<IpAddr>().is_err()).collect())
     }
 
     fn expected(&self) -> Vec<&str> {
@@ -406,13 +408,17 @@ impl Setup for BgpSpec {
         if !matches!(attached.beyond, Beyond::Router | Beyond::Segment) {
             return None;
         }
-        let said = self.neighbors.iter().find(|(name, _)| **name == *attached.node);
+        Some(self.agreements_with(&attached.node))
+    }
+
+    fn agreements_with(&self, name: &str) -> Vec<Agreement> {
+        let said = self.neighbors.iter().find(|(known, _)| **known == *name);
         let pair = |said: &BgpNeighborSpec| {
             let (one, other) = (self.asn.min(said.asn), self.asn.max(said.asn));
             let value = if one == other { one.to_string() } else { format!("{one} and {other}") };
             Agreement { what: "pair of AS numbers", value, is_secret: false }
         };
-        Some(said.map(|(_, said)| pair(said)).into_iter().collect())
+        said.map(|(_, said)| pair(said)).into_iter().collect()
     }
 }
 

@@ -19,7 +19,7 @@ base::table! {
         /// The router.
         node: &'a str,
         /// The neighbour's address.
-        address: Ipv4Addr,
+        address: Shown<IpAddr>,
         /// The neighbour's name, if it is at the other end of a link; else its address.
         neighbor: String,
         /// Its AS, as it is set up.
@@ -65,7 +65,7 @@ base::table! {
         /// Destinations.
         prefix: Shown<IpPrefix>,
         /// Address of the neighbour that told it; absent for the router's own.
-        from: Option<Ipv4Addr>,
+        from: Option<Shown<IpAddr>>,
         /// Is it the one that is taken?
         is_best: bool,
         /// Does a route lead to its next hop? The router's own have none.
@@ -101,7 +101,7 @@ impl RowsOf<Bgp> for BgpNeighborRow<'static> {
             let foremost = peer.foremost();
             to.push(BgpNeighborRow {
                 node,
-                address: peer.config.address,
+                address: Shown(peer.config.address),
                 neighbor: peer.config.name.clone(),
                 asn: peer.config.asn,
                 kind: if bgp.is_external(place) { "external" } else { "internal" },
@@ -156,7 +156,7 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
                 to.push(BgpRouteRow {
                     node,
                     prefix: Shown(prefix),
-                    from: place.map(|place| bgp.peers[place].config.address),
+                    from: place.map(|place| Shown(bgp.peers[place].config.address)),
                     is_best: entry.best_at() == Some(at),
                     is_reached: place.is_none() || reached.is_some(),
                     next_hop: set.gateway().map(Shown),

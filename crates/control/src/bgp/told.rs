@@ -10,6 +10,7 @@ use crate::services::policy::{self, Subject};
 use crate::services::sessions::SessionOutput;
 use base::plane::IpPrefix;
 use base::{Interned, Map, Time};
+use core::net::IpAddr;
 use wire::bgp::{AsPath, Attributes, Family, NextHop, Nlri, Terms, pack};
 
 /// The bit of the type of extended communities that do not leave the AS (RFC 4360, 2).
@@ -131,10 +132,10 @@ impl Bgp {
             told.extended_communities.retain(|community| community[0] & NOT_TRANSITIVE == 0);
         }
         match (self.is_next_hop(place, family, best), family) {
-            (true, Family::Ipv4 | Family::Ipv4Labelled) => told.next_hop = Some(peer.local),
+            (true, Family::Ipv4 | Family::Ipv4Labelled) => told.next_hop = Some(peer.local4),
             // Without an address of the family it has no next hop to tell.
             (true, Family::Ipv6) => next_hop6 = Some(peer.local6?),
-            (true, Family::Ipv6Labelled) => next_hop6 = Some(as_ipv6(peer.local)),
+            (true, Family::Ipv6Labelled) => next_hop6 = Some(as_ipv6(peer.local4)),
             // A next hop that is reached by LSPs alone is for those who have the label.
             (false, Family::Ipv6) if next_hop6.is_some_and(|next_hop| mapped(next_hop.into()).is_some()) => {
                 return None;
@@ -149,7 +150,8 @@ impl Bgp {
             told = route.attributes;
         }
         // RFC 4271, 5.1.3: a policy may have said so.
-        if told.next_hop == Some(peer.config.address) {
+        let is_theirs = |next_hop: IpAddr| next_hop == peer.config.address;
+        if next_hop6.map(IpAddr::V6).or(told.next_hop.map(IpAddr::V4)).is_some_and(is_theirs) {
             return None;
         }
         if is_external {

@@ -1,6 +1,7 @@
 //! The interfaces of a node, as all protocols see them. An interface is not a port: loopbacks and tunnels are some,
 //! too.
 
+use base::plane::{Prefix, Prefix6};
 use base::{PortId, Rate};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +58,17 @@ pub struct Interface {
     pub reservable: Option<Rate>,
     /// Can it be used?
     pub up: bool,
+}
+
+impl InterfaceAddress {
+    /// Is another address in its network?
+    pub fn is_beside(&self, other: IpAddr) -> bool {
+        match (self.address, other) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => Prefix::new(own, self.prefix_len).contains(other),
+            (IpAddr::V6(own), IpAddr::V6(other)) => Prefix6::new(own, self.prefix_len).contains(other),
+            _ => false,
+        }
+    }
 }
 
 impl Interface {

@@ -9,7 +9,7 @@ use super::table::{Entry, Path};
 use super::{Set, Sets};
 use crate::machine::State;
 use core::cmp::Reverse;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::bgp::Origin;
@@ -67,7 +67,7 @@ fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
             metric: one.6,
             id: Ipv4Addr::from_bits(one.7),
             clusters: one.8,
-            address: Ipv4Addr::from_bits(place as u32),
+            address: Ipv4Addr::from_bits(place as u32).into(),
         };
         all.into_iter().enumerate().map(of).collect()
     })
@@ -101,7 +101,13 @@ fn by_the_rfc(all: &[Candidate]) -> Option<usize> {
     rank(|one| (Reverse(0), u64::from(one.metric)), &mut left);
     rank(|one| (Reverse(0), u64::from(one.id.to_bits())), &mut left);
     rank(|one| (Reverse(0), one.clusters as u64), &mut left);
-    rank(|one| (Reverse(0), u64::from(one.address.to_bits())), &mut left);
+    fn bits(address: IpAddr) -> u64 {
+        match address {
+            IpAddr::V4(address) => u64::from(address.to_bits()),
+            IpAddr::V6(_) => u64::MAX,
+        }
+    }
+    rank(|one| (Reverse(0), bits(one.address)), &mut left);
     left.first().map(|one| one.at)
 }
 
