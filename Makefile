@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-rust-most test-rust-threads test-python test-threads bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-rust-most test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -44,6 +44,10 @@ test-rust-most:
 
 test-rust-threads:
 	cargo test $(RUST_TESTED) -- $(THREADED)
+
+# A million generated prefixes of ExaBGP come into a router and go out again: minutes, as root. It prints how long that took.
+test-prefixes: $(VENV)/.installed
+	TWINPLANE_CAMPAIGN=500 TWINPLANE_REQUIRE=root cargo test --package twinplane-node --test all prefixes_of_exabgp -- --nocapture
 
 # By hand, after work on threads: their meetings in every order that the memory model allows, and the tests of threads with
 # every access to memory watched by the compiler's thread sanitizer.

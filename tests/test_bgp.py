@@ -190,9 +190,18 @@ def test_ases_in_conflict_are_said_before_and_in_the_table() -> None:
     assert rows[0]["last_end"] == "the neighbour has AS 65002, not 65003"
 
 
+def test_a_neighbour_by_an_address_that_nobody_has_is_said() -> None:
+    net = tp.Network()
+    net.router("a", bgp={"asn": 65001, "neighbors": {"10.9.9.9": outside(65003)}})
+    net.router("b")
+    net.link("a", "b")
+    (said,) = [one for one in net.warnings if "10.9.9.9" in one]
+    assert "expects a neighbour at 10.9.9.9, and no node has that address: no session comes to be" in said
+
+
 def test_ases_in_conflict_are_said_of_neighbours_by_address() -> None:
     near, far = "2001:db8:12::1", "2001:db8:12::2"
-    for there, here in ((far, near), ("10.0.1.1", "10.0.0.1"), (far, "a")):
+    for there, here in ((far, near), ("100.64.1.1", "100.64.0.1"), (far, "a")):
         net = tp.Network()
         net.router("a", bgp={"asn": 65001, "neighbors": {there: outside(65003)}})
         net.router("b", bgp={"asn": 65002, "neighbors": {here: outside(65001)}})
@@ -219,6 +228,14 @@ def test_routes_of_others_are_told_and_a_next_hop_that_is_not_reached_is_said() 
     assert route and route["origin"] == "incomplete"
     rows = [row for row in net.table("bgp_routes").to_dicts() if row["node"] == "c"]
     assert rows and not any(row["is_reached"] or row["is_best"] for row in rows), "nobody leads c to a"
+    # It is said in words when the sessions have stood for half a minute, once.
+    assert not any("next hop" in one for one in net.warnings)
+    with pytest.warns(
+        tp.TwinplaneWarning, match="node 'c': bgp: no route leads to the next hop .* are not used"
+    ):
+        net.run(until="80 s")
+    net.run(until="90 s")
+    assert len([one for one in net.warnings if "next hop" in one]) == 1
 
 
 def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:

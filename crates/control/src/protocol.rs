@@ -445,6 +445,13 @@ pub trait Protocol: Any + Send + Debug {
     /// The name of a kind of message, as tables and device profiles have it.
     fn kind_name(&self, kind: u8) -> &'static str;
 
+    /// What keeps it from its work now, in words for who looks at the node: a clause each. Nothing that may still come
+    /// right by itself.
+    fn complaints(&self, now: Time) -> Vec<String> {
+        let _ = now;
+        Vec::new()
+    }
+
     /// How many states it holds (LSPs, routes, neighbours, as the protocol counts): what a message costs may depend on
     /// it.
     fn state_count(&self) -> usize;

@@ -10,7 +10,7 @@ use base::diagnostic::Diagnostic;
 use base::plane::Encaps;
 use base::{Phb, PhbSet};
 use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
-use node::conditioner;
+use node::{Router, conditioner};
 use std::collections::BTreeSet;
 
 /// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not
@@ -97,6 +97,24 @@ impl Network {
             }
         }
         self.beyond_bursts.extend(found);
+        said
+    }
+
+    /// What only the run has shown: packets that were longer than buckets, and what protocols have in their way; each
+    /// once.
+    pub fn found_out(&mut self) -> Vec<Diagnostic> {
+        let (mut said, now) = (self.beyond_bursts(), self.now());
+        let of = |(node, _, router): (usize, &str, &Router)| {
+            let all = router.control().complaints(now);
+            all.map(|(protocol, said)| (node, protocol, said)).collect::<Vec<_>>()
+        };
+        let found: Vec<_> = self.routers(None).flat_map(of).collect();
+        for (node, protocol, text) in found {
+            if self.complaints.insert((node, text.clone())) {
+                let complaint = Diagnostic::new(AdviceProblem::Complaint { said: text }).at(protocol.name());
+                said.push(complaint.of_node(&self.description, node));
+            }
+        }
         said
     }
 

@@ -63,6 +63,7 @@ impl Network {
             lsps: Vec::new(),
             by_tunnel: Map::new(),
             beyond_bursts: BTreeSet::new(),
+            complaints: BTreeSet::new(),
             tunnels_used: Map::new(),
             tunnels_from: build.placement.map_or(0, |p| p.tunnels_from),
             lsps_used: 0,

@@ -38,6 +38,7 @@ mod serving;
 mod signals;
 pub mod spec;
 pub mod tables;
+mod te_paths;
 pub mod tunnels;
 mod unprotected;
 mod unwritten;
@@ -54,6 +55,7 @@ pub use place::Place;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Part, Scope, TableEntry};
+pub use te_paths::TePathsSpec;
 
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;
@@ -136,6 +138,8 @@ pub struct Network {
     by_tunnel: Map<(u32, TunnelKey), (u32, u32)>,
     /// Node and link of queues of which it has been told that packets were longer than their buckets.
     beyond_bursts: BTreeSet<(usize, usize)>,
+    /// What was said already of what protocols have in their way, by node.
+    complaints: BTreeSet<(usize, String)>,
     /// Tunnel ids given so far, by head end and tail end.
     tunnels_used: Map<(u32, u32), u16>,
     /// Tunnel ids up to this belong to earlier runs.

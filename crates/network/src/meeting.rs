@@ -47,6 +47,7 @@ impl Network {
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &speakers));
             said.extend(self.far_disagreements(protocol, &speakers));
+            said.extend(self.nowhere(protocol, &speakers));
         }
         said
     }
@@ -117,6 +118,28 @@ impl Network {
                 IpAddr::V6(address) => self.description.nodes[*node].ipv6 == Some(address),
             })
         })
+    }
+
+    /// Routers that expect others by addresses that no node has. Where a node is not known in full, as one of others is
+    /// not, it may be there.
+    fn nowhere(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let is_known = |node: usize| {
+            let facts = self.facts(node);
+            !facts.foreign && (facts.router || facts.host.is_some() || facts.segment.is_some())
+        };
+        if !(0..self.description.nodes.len()).all(is_known) {
+            return Vec::new();
+        }
+        let mut said = Vec::new();
+        for &(node, spoken) in speakers {
+            let addresses = spoken.setup.expected().into_iter().filter(|name| name.parse::<IpAddr>().is_ok());
+            for name in addresses.filter(|name| self.named_or_owning(name).is_none()) {
+                let (a, address) = (self.node_name(node).to_string(), name.to_string());
+                let none = AdviceProblem::NoSuchNeighbor { a, address };
+                said.push(Diagnostic::new(none).at(protocol.name()).of_node(&self.description, node));
+            }
+        }
+        said
     }
 
     /// Routers of ours that expect each other, one of them at least by address, and do not agree. (Of those that expect

@@ -219,7 +219,11 @@ base::problems! {
         /// A table that only the process of a router has.
         TableOfProcess { table: String } is Conflict, "table-of-process", "table '{table}': only a router that runs as a process of its own has it";
         /// A table of the way of a packet, and no packet.
-        TableOfPacket { table: String } is WrongType, "table-of-packet", "table '{table}': of a packet to where?";
+        TableOfPacket { table: String } is WrongType, "table-of-packet", "table '{table}': to where?";
+        /// An address of a family that traffic engineering does not know.
+        TeOfIpv4 { address: String } is WrongType, "te-of-ipv4", "'{address}': traffic engineering knows addresses of IPv4";
+        /// There is no path by what a router knows of traffic engineering.
+        NoTePath { from: String, to: String, why: String } is Conflict, "no-te-path", "from '{from}' to '{to}': {why}";
         /// A destination that is none.
         NoDestination { to: String } is UnknownName, "no-destination", "'{to}' is neither an address nor the name of a node";
         /// A label that is too great for its 20 bits.
@@ -304,6 +308,10 @@ base::problems! {
         OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
         /// A neighbour that expects nobody.
         NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
+        /// What a protocol has found in its way while the network ran.
+        Complaint { said: String } is Conflict, "complaint", "{said}";
+        /// A neighbour by an address that nobody has.
+        NoSuchNeighbor { a: String, address: String } is Conflict, "no-such-neighbor", "'{a}' expects a neighbour at {address}, and no node has that address: no session comes to be";
         /// Labels for exact prefixes, and routes that are to blocks of addresses.
         NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
         /// Two routers with one number.

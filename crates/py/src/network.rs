@@ -12,7 +12,7 @@ use base::{NodeId, Time};
 use engine::external::Clock;
 use engine::{Fault, Recording, ThreadsFor};
 use network::kernels::Expectation;
-use network::{Link, PacketSpec, Part};
+use network::{Link, PacketSpec, Part, TePathsSpec};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -223,6 +223,13 @@ impl PyNetwork {
         self.inner().path(node, &packet).map(PyTable::new).map_err(network)
     }
 
+    /// The best paths from a router by its traffic-engineering database, for what is asked.
+    fn te_paths(&mut self, py: Python<'_>, node: usize, asked: &Bound<'_, PyAny>) -> PyResult<PyTable> {
+        let given = value(asked)?;
+        let asked = TePathsSpec::read(&given).map_err(|error| diagnostic(py, &given, &error))?;
+        self.inner().te_paths(node, &asked).map(PyTable::new).map_err(network)
+    }
+
     /// Those rows of a table that are of one flow or group of LSPs, by its place, or happened from one time to before
     /// another.
     #[pyo3(signature = (name, of=None, from_ps=None, until_ps=None))]
@@ -242,9 +249,9 @@ impl PyNetwork {
         self.inner().warnings().iter().map(|found| warning(py, found)).collect()
     }
 
-    /// Queues that have dropped packets since they are longer than a bucket, each once.
-    fn beyond_bursts<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
-        self.inner().beyond_bursts().iter().map(|found| warning(py, found)).collect()
+    /// What only the run has shown: packets that were longer than buckets, next hops that nothing leads to; each once.
+    fn found_out<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        self.inner().found_out().iter().map(|found| warning(py, found)).collect()
     }
 
     /// What was built at a node.

@@ -13,7 +13,7 @@ use base::Time;
 use base::describe::{self, Describe};
 use control::rsvp::Rsvp;
 use engine::Fault;
-use network::{Network, PacketSpec};
+use network::{Network, PacketSpec, TePathsSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
@@ -151,6 +151,7 @@ impl Instance {
             }
             Request::CaptureStop(number) => self.captures.end(&mut self.network, number),
             Request::Path(packet) => self.path(packet),
+            Request::TePaths(asked) => self.te_paths(asked),
             Request::Status => Ok(self.status()),
             Request::Stop => {
                 self.stopped = true;
@@ -182,6 +183,14 @@ impl Instance {
         let packet = PacketSpec::read(&described(&Value::Object(packet))?);
         let packet = packet.map_err(|error| format!("path: {error}"))?;
         let table = self.network.path(self.node, &packet).map_err(text)?;
+        network::tables::json(&table).map_err(text)
+    }
+
+    /// The best paths from this router by what it knows of traffic engineering.
+    fn te_paths(&mut self, asked: Map<String, Value>) -> Answer {
+        let asked = TePathsSpec::read(&described(&Value::Object(asked))?);
+        let asked = asked.map_err(|error| format!("te_paths: {error}"))?;
+        let table = self.network.te_paths(self.node, &asked).map_err(text)?;
         network::tables::json(&table).map_err(text)
     }
 

@@ -28,6 +28,8 @@ pub enum Request {
     Traceroute(Traceroute),
     /// What decides here on a packet: a table. The fields are those of a packet in `path` of a network.
     Path(serde_json::Map<String, Value>),
+    /// The best paths from this router by its traffic-engineering database, for what is asked.
+    TePaths(serde_json::Map<String, Value>),
     /// Tests an LSP (RFC 8029) as a description of the network has it; the answer comes when the test has ended.
     TestLsp(serde_json::Map<String, Value>),
     /// Has the tables do something else with a label, without telling the control plane.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import TwinplaneError
 from . import helping
 from .options import AsJson
 
@@ -42,18 +43,28 @@ def show(
     src_port: Annotated[int | None, typer.Option(help="Of a path: the source port.")] = None,
     dst_port: Annotated[int | None, typer.Option(help="Of a path: the destination port.")] = None,
     dscp: Annotated[str | None, typer.Option(help="Of a path: the code point, such as EF.")] = None,
+    k: Annotated[int, typer.Option(help="Of te_paths: how many.")] = 1,
+    bandwidth: Annotated[str, typer.Option(help="Of te_paths: what each link has left.")] = "0 bit/s",
     lab: Lab = None,
     socket: Socket = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a table of a router; with `path TO`, which table decides on a packet, and what it overrides.
 
-    `twinplane node show path 10.2.0.2 pe1 --dscp EF`
+    `twinplane node show path 10.2.0.2 pe1 --dscp EF`; the best paths by traffic engineering:
+    `twinplane node show te_paths pe2 pe1 --k 3 --bandwidth "10 Mbit/s"`
     """
     from .node_tables import OF_LINKS, check_name, print_columns, print_status, rows
     from .path_table import packet, print_path
 
     check_name(table)
+    if table == "te_paths":
+        if node is None:
+            raise TwinplaneError("te_paths: to where? `twinplane node show te_paths TO [NODE]`")
+        with connect(after, lab, socket) as control:
+            columns = control.ask("te-paths", {"to": node, "k": k, "bandwidth": bandwidth})
+        _json(rows(columns)) if as_json else print_columns(table, columns)
+        return
     asked = packet(table, node, after, src, protocol, src_port, dst_port, dscp)
     if asked is not None:
         with connect(after, lab, socket) as control:

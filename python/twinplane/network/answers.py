@@ -109,6 +109,12 @@ class Answers:
 
         return pl.DataFrame(self._engine.path(node, packet))
 
+    def te_paths(self, node: Node, asked: dict[str, Any]) -> pl.DataFrame:
+        """See `Owner`."""
+        import polars as pl
+
+        return pl.DataFrame(self._engine.te_paths(node, asked))
+
     def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
         """See `Owner`."""
         number = lsp_tests.run(self._engine, node, to, options)

@@ -79,9 +79,9 @@ class Engine:
             self.running()
         return list(self._warnings or ())
 
-    def warn_of_bursts(self) -> None:
-        """Warn of what only the run showed: bursts that token buckets were too small for."""
-        for text in together(map(core.of_core, self.running().beyond_bursts()), self.draft.explain):
+    def warn_of_what_was_found(self) -> None:
+        """Warn of what only the run showed, as bursts that token buckets were too small for."""
+        for text in together(map(core.of_core, self.running().found_out()), self.draft.explain):
             self._warnings = [*self.warnings, text]
             warn(text)
 
@@ -151,7 +151,7 @@ class Engine:
                     progress(running.now_ps() / 1e12)
         if threads is not None:
             self._warn_of_threads(threads)
-        self.warn_of_bursts()
+        self.warn_of_what_was_found()
 
     def open(self, capture: Capture) -> None:
         """Begin a capture."""
@@ -184,6 +184,11 @@ class Engine:
         """What decides on a packet from a node, at each router of its way."""
         with core.translated():
             return self.start().path(node.index, packet)
+
+    def te_paths(self, node: Node, asked: dict[str, Any]) -> _core.Table:
+        """The best paths from a router by its traffic-engineering database."""
+        with core.translated():
+            return self.start().te_paths(node.index, asked)
 
     def node_info(self, index: int) -> dict[str, Any]:
         """Addresses and ports of a node."""

@@ -87,6 +87,9 @@ class Owner(Protocol):
     def path(self, node: Node, packet: dict[str, Any]) -> pl.DataFrame:
         """What decides on a packet from a node; see `Prober.path`."""
 
+    def te_paths(self, node: Node, asked: dict[str, Any]) -> pl.DataFrame:
+        """The best paths from a router by its traffic-engineering database; see `Router.te_paths`."""
+
     def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
         """The requests of a test of an LSP, and the replies; see `Router.lsp_ping`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import units
@@ -172,6 +172,28 @@ class Router(HeadEnd, Prober):
     """A label-switching router."""
 
     kind = "router"
+
+    def te_paths(
+        self,
+        to: Node | str,
+        *,
+        k: int = 1,
+        bandwidth: Quantity | None = None,
+        exclude: Iterable[Node | str] = (),
+        **asked: Any,
+    ) -> pl.DataFrame:
+        """The best `k` paths to a router by this router's traffic-engineering database; none is signalled.
+
+        `to` and `exclude` are nodes or addresses; an address of a link excludes that link. `bandwidth` is
+        what each link must have left, for `setup_priority` (7, the weakest, unless it is said). `metric`,
+        `hop_limit`, `exclude_any`, `include_any`, `include_all` and `exclude_srlgs` are those of the `path`
+        of an LSP. A row for each link of each path: `path` and `hop` (from 1), `node`, the addresses `near`
+        and `far` (the hop of an explicit route), the `cost` of the whole path, and what is `left` on the link
+        of it that has least, in bit/s. A `TwinplaneError` says what is in the way if there is no path.
+        """
+        to, *excluded = (one if isinstance(one, str) else one.name for one in (to, *exclude))
+        said = {"to": to, "k": k, "exclude": excluded, **asked}
+        return self.owner.te_paths(self, said if bandwidth is None else {**said, "bandwidth": bandwidth})
 
     def lsp_ping(
         self, to: Lsp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any

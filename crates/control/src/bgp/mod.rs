@@ -66,6 +66,9 @@ pub const EXTERNAL_PREFERENCE: u8 = 20;
 /// How good routes are that neighbours of the same AS have told: behind those of OSPF.
 pub const INTERNAL_PREFERENCE: u8 = 200;
 
+/// After so long with all of its sessions nothing of a router's routes comes right by itself.
+const CALM: Span = Span::from_secs(30);
+
 /// What BGP tells the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -299,6 +302,22 @@ impl Protocol for Bgp {
 
     fn state_count(&self) -> usize {
         self.taken
+    }
+
+    fn complaints(&self, now: Time) -> Vec<String> {
+        let is_calm = |peer: &Peer| peer.established().is_none_or(|one| one.since + CALM <= now);
+        if !self.peers.iter().all(is_calm) {
+            return Vec::new();
+        }
+        let all: Vec<String> = self.sets.hops.never_reached().map(|one| one.to_string()).collect();
+        let (some, more) =
+            (all.iter().take(3).cloned().collect::<Vec<_>>().join(", "), all.len().saturating_sub(3));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let clause = format!(
+            "no route leads to the next hop {some}{more}: routes by it are not used (another protocol has to announce it, \
+             or next_hop_self has to be set)"
+        );
+        if all.is_empty() { all } else { vec![clause] }
     }
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {

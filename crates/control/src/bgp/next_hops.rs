@@ -21,6 +21,8 @@ enum Way {
 struct NextHop {
     address: IpAddr,
     way: Way,
+    /// Has a route led there since somebody has it?
+    was_reached: bool,
     /// How many sets have it; zero at a place that is free.
     users: u32,
 }
@@ -41,7 +43,7 @@ impl NextHops {
     /// The place of an address, which somebody else has from now on.
     pub fn hold(&mut self, address: IpAddr) -> u32 {
         let place = *self.places.entry(address).or_insert_with(|| {
-            let new = NextHop { address, way: Way::Unasked, users: 0 };
+            let new = NextHop { address, way: Way::Unasked, was_reached: false, users: 0 };
             match self.free.pop() {
                 Some(place) => {
                     self.all[place as usize] = new;
@@ -75,6 +77,13 @@ impl NextHops {
         self.places.len()
     }
 
+    /// The next hops to which no route has ever led, in their order.
+    pub fn never_reached(&self) -> impl Iterator<Item = IpAddr> {
+        let of = |place: &u32| self.all.get(*place as usize);
+        let known = self.places.values().filter_map(of);
+        known.filter(|one| !one.was_reached && one.way == Way::Known(None)).map(|one| one.address)
+    }
+
     /// The address at a place.
     pub fn address(&self, place: u32) -> Option<IpAddr> {
         self.all.get(place as usize).map(|known| known.address)
@@ -87,7 +96,7 @@ impl NextHops {
             return cost;
         }
         let cost = cost_of(services, known.address);
-        known.way = Way::Known(cost);
+        (known.way, known.was_reached) = (Way::Known(cost), known.was_reached || cost.is_some());
         cost
     }
 
@@ -116,7 +125,9 @@ impl NextHops {
         within.sort_unstable();
         within.retain(|place| {
             let known = &mut self.all[*place as usize];
-            let new = Way::Known(cost_of(services, known.address));
+            let cost = cost_of(services, known.address);
+            let new = Way::Known(cost);
+            known.was_reached |= known.way != Way::Unasked && cost.is_some();
             known.way != Way::Unasked && core::mem::replace(&mut known.way, new) != new
         });
         within

@@ -5,6 +5,7 @@ use crate::messages::MessageBin;
 use crate::owner::Owner;
 use crate::protocol::Protocol;
 use crate::services::Services;
+use crate::services::te::Engineering;
 use base::{ProtocolId, Time};
 use core::any::Any;
 
@@ -12,6 +13,19 @@ impl ControlPlane {
     /// What all protocols share, to be looked at.
     pub fn services(&self) -> &Services {
         &self.services
+    }
+
+    /// What the node knows of traffic engineering, to be asked for paths: a search uses memory that is kept for the next.
+    pub fn engineering(&mut self) -> &mut Engineering {
+        &mut self.services.engineering
+    }
+
+    /// What keeps protocols from their work now, in words.
+    pub fn complaints(&self, now: Time) -> impl Iterator<Item = (ProtocolId, String)> {
+        self.speakers.iter().flat_map(move |speaker| {
+            let said = speaker.protocol.complaints(now).into_iter();
+            said.map(|one| (speaker.protocol.id(), one))
+        })
     }
 
     /// The name of a protocol.

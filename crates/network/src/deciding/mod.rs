@@ -91,7 +91,7 @@ impl Network {
     }
 
     /// An address that is written as it is, or that of a node.
-    fn address_of(&self, text: &str) -> Result<IpAddr, NetworkError> {
+    pub(crate) fn address_of(&self, text: &str) -> Result<IpAddr, NetworkError> {
         if let Ok(address) = text.parse() {
             return Ok(address);
         }

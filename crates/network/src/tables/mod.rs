@@ -12,6 +12,7 @@ pub(crate) use router::hop;
 use crate::deciding::PathRow;
 use crate::error::NetworkError;
 use crate::problem::RunProblem;
+use crate::te_paths::TePathRow;
 use crate::{Network, actions, conditioners, live, queues, rerouting, signals};
 use base::diagnostic::Diagnostic;
 use base::table::{Row, Table, TableDecl, View};
@@ -132,6 +133,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<actions::ActionRow>(Scope::Network, |network, _| Ok(network.action_table())),
     entry::<rerouting::ComputedRow>(Scope::Network, |network, _| Ok(network.computed_routes())),
     entry::<PathRow>(Scope::Packet, |_, _| Ok(Table::empty(PathRow::DECL))),
+    entry::<TePathRow>(Scope::Packet, |_, _| Ok(Table::empty(TePathRow::DECL))),
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
 
@@ -232,7 +234,7 @@ impl Network {
     }
 
     /// The routers of this process, or the one that a table is asked of: its node, its name, and the router.
-    fn routers(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &str, &Router)> {
+    pub(crate) fn routers(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &str, &Router)> {
         self.asked(only).filter_map(|node| Some((node, self.node_name(node), self.router(node)?)))
     }
 

@@ -1,11 +1,13 @@
 //! A router beside ExaBGP: generated prefixes come in and go out again. There are 2,000 of them, and more in longer
-//! campaigns: a million with `TWINPLANE_CAMPAIGN=500`.
+//! campaigns: a million with `TWINPLANE_CAMPAIGN=500`, as `make test-prefixes` has it. How long both took, and the most
+//! memory of router and test together, is printed.
 
 use super::{Beside, OWN, THEIRS, bgp};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Instant;
 use testing::Pair;
 
 /// Tells as many prefixes as its first argument says, and withdraws them when a file is there.
@@ -64,6 +66,13 @@ impl Exa {
     }
 }
 
+/// The most memory that this process has had at once, as the kernel says it.
+fn most_memory() -> String {
+    let said = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or_else(String::new, |size| size.trim().to_string())
+}
+
 #[test]
 fn prefixes_of_exabgp_come_in_and_go_out_again() {
     // It is a package of Python, which `make setup` installs.
@@ -81,15 +90,19 @@ fn prefixes_of_exabgp_come_in_and_go_out_again() {
     let mut beside = Beside::new(&pair, 65002, &json!({}));
     let exa = Exa::start(&pair, program, count);
     beside.wait("established", |world| bgp(world).peers()[0].is_established());
+    let since = Instant::now();
     beside.wait_while_it_goes_on("told all", |world| {
         let received = bgp(world).peers()[0].received;
         (received as u64, received == count)
     });
+    let told = since.elapsed();
     fs::write(exa.folder.join("done"), "").expect("a file");
     beside.wait_while_it_goes_on("told that all are gone", |world| {
         let received = bgp(world).peers()[0].received;
         (received as u64, received == 0)
     });
+    let (gone, memory) = (since.elapsed() - told, most_memory());
+    println!("{count} prefixes: told in {told:.1?}, taken back in {gone:.1?}, {memory} at most");
     let peer = &bgp(&beside.world).peers()[0];
     assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
 }

@@ -1,0 +1,61 @@
+"""The best paths by a router's traffic-engineering database, for whom asks."""
+
+from __future__ import annotations
+
+import pytest
+import twinplane as tp
+
+OSPF = {"hello_interval": "1 s", "te": True}
+
+
+def diamond() -> tp.Network:
+    """Three ways from a to d: by b, by c, and by both."""
+    net = tp.Network()
+    for name in "abcd":
+        net.router(name, ospf=OSPF)
+    for ends, metric, rate in (
+        ("ab", 1, "1 Gbit/s"),
+        ("bd", 1, "400 Mbit/s"),
+        ("ac", 5, "1 Gbit/s"),
+        ("cd", 5, "1 Gbit/s"),
+        ("bc", 1, "1 Gbit/s"),
+    ):
+        net.link(*ends, rate=rate, metric=metric)
+    net.run(until="20 s")
+    return net
+
+
+def ways(net: tp.Network, **asked: object) -> list[tuple[str, int]]:
+    """The routers of each path, and what it costs."""
+    rows = net.node("a").te_paths("d", **asked).to_dicts()
+    count = max(row["path"] for row in rows)
+    found = []
+    for path in range(1, count + 1):
+        of = [row for row in rows if row["path"] == path]
+        assert [row["hop"] for row in of] == list(range(1, len(of) + 1))
+        found.append(("".join(row["node"] for row in of), of[0]["cost"]))
+    return found
+
+
+def test_the_best_paths_come_in_their_order() -> None:
+    net = diamond()
+    assert ways(net) == [("bd", 2)]
+    assert ways(net, k=9) == [("bd", 2), ("bcd", 7), ("cbd", 7), ("cd", 10)]
+    assert ways(net, k=9, bandwidth="500 Mbit/s") == [("bcd", 7), ("cd", 10)]
+    assert ways(net, k=9, hop_limit=2, exclude=["b"]) == [("cd", 10)]
+    link = net.links[0]
+    (row,) = net.node("a").te_paths("b").to_dicts()
+    assert (row["near"], row["far"]) == (link.address("a"), link.address("b"))
+    assert row["left"] == 1_000_000_000
+
+
+def test_why_there_is_none_is_said() -> None:
+    net = diamond()
+    with pytest.raises(tp.TwinplaneError, match=r"'a' to 'd': no path with 2 Gbit/s .* bandwidth"):
+        net.node("a").te_paths("d", bandwidth="2 Gbit/s")
+    with pytest.raises(tp.TwinplaneError, match="'nobody' is neither an address nor the name of a node"):
+        net.node("a").te_paths("nobody")
+    with pytest.raises(tp.TwinplaneError, match="traffic engineering knows addresses of IPv4"):
+        net.node("a").te_paths("2001:db8::1")
+    with pytest.raises(tp.TwinplaneError, match="k"):
+        net.node("a").te_paths("d", k=0)
