@@ -73,11 +73,12 @@ impl GroupTable {
         Ok(())
     }
 
-    /// Gives a group another type and other buckets, which begin to count anew.
+    /// Gives a group another type and other buckets, which begin to count anew; what the group has counted goes on.
     pub fn modify(&mut self, id: u32, kind: GroupType, buckets: Vec<Bucket>) -> Result<(), Fault> {
-        let created = self.groups.get(&id).ok_or(Fault::UnknownGroup)?.created;
+        let old = self.groups.get(&id).ok_or(Fault::UnknownGroup)?;
+        let (created, total) = (old.created, old.total.clone());
         self.check(id, kind, &buckets)?;
-        self.groups.insert(id, Group::new(kind, buckets, created));
+        self.groups.insert(id, Group { total, ..Group::new(kind, buckets, created) });
         Ok(())
     }
 
@@ -224,6 +225,9 @@ mod tests {
         assert_eq!(table.take(2, 1, u64::MAX, &|port| port == 1), [0]);
         let group = table.get(2).expect("the group");
         assert_eq!((group.total.packets, group.counters[1].packets), (4097, 3072));
+        table.modify(2, GroupType::All, buckets()).expect("the group");
+        let group = table.get(2).expect("the group");
+        assert_eq!((group.total.packets, group.counters[1].packets), (4097, 0));
     }
 
     #[test]

@@ -133,10 +133,11 @@ impl MeterTable {
         Ok(())
     }
 
-    /// Gives a meter other bands, which begin full and count anew.
+    /// Gives a meter other bands, which begin full and count anew; what the meter has counted goes on.
     pub fn modify(&mut self, id: u32, flags: u16, bands: Vec<Band>, now: Time) -> Result<(), Fault> {
-        let created = self.meters.get(&id).ok_or(Fault::UnknownMeter)?.created;
-        self.meters.insert(id, Meter { created, ..Meter::new(flags, bands, now)? });
+        let old = self.meters.get(&id).ok_or(Fault::UnknownMeter)?;
+        let (created, total) = (old.created, old.total.clone());
+        self.meters.insert(id, Meter { created, total, ..Meter::new(flags, bands, now)? });
         Ok(())
     }
 
@@ -178,6 +179,9 @@ mod tests {
         assert_eq!(passed(&mut table, seconds(100)), 3);
         let meter = table.get(1).expect("the meter");
         assert_eq!((meter.total.packets, meter.counters[0].packets), (60, 52));
+        table.modify(1, PKTPS, vec![Band::Drop { rate: 1, burst: 0 }], seconds(101)).expect("the meter");
+        let meter = table.get(1).expect("the meter");
+        assert_eq!((meter.total.packets, meter.counters[0].packets), (60, 0));
     }
 
     #[test]
