@@ -17,6 +17,7 @@
 //! - [`igmp`]: IGMP, which groups hosts want
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`lsp_ping`]: LSP ping and traceroute, whether both planes agree on an LSP
+//! - [`openflow`]: the channel of a switch to its controllers
 //! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`probing`]: probes of links, as in a published study
 //! - [`tdp`]: TDP, the tag-switching dialect that LDP came from
@@ -36,6 +37,7 @@ pub mod ldp;
 pub mod lsp_ping;
 pub mod machine;
 pub mod messages;
+pub mod openflow;
 pub mod ospf;
 pub mod owner;
 pub mod plane;
@@ -75,6 +77,7 @@ pub const CHARTS: &[(&str, &[machine::Chart])] = &[
     ("bfd", bfd::CHARTS),
     ("igmp", igmp::CHARTS),
     ("cbt", cbt::CHARTS),
+    ("openflow", openflow::CHARTS),
     ("probing", probing::CHARTS),
 ];
 

@@ -1,6 +1,7 @@
 //! Values and masks of fields, as matches of both versions say them.
 
 use super::Fields;
+use base::MacAddr;
 use wire::openflow::v1_0::{self, wildcards};
 use wire::openflow::v1_3::{self, OxmField, VLAN_PRESENT};
 
@@ -37,6 +38,90 @@ impl Pattern {
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let both = self.mask.masked(&other.mask);
         self.value.masked(&both) == other.value.masked(&both)
+    }
+}
+
+/// The fields in the order of their numbers, which puts each behind those that it needs.
+impl From<&Pattern> for v1_3::Match {
+    fn from(pattern: &Pattern) -> v1_3::Match {
+        let mut matching = v1_3::Match::default();
+        for &field in OxmField::ALL {
+            let (mask, value) = (pattern.mask.get(field), pattern.value.get(field));
+            // Fields that no packet has at the same time share their place: what stands before says which it is.
+            if mask != 0 && matching.allows(field) {
+                matching.fields.push(v1_3::Oxm {
+                    field,
+                    value,
+                    mask: (mask != field.ones()).then_some(mask),
+                });
+            }
+        }
+        matching
+    }
+}
+
+/// What version 1.0 can't say is left out: fields that it does not have, and masks of others than IPv4 addresses.
+impl From<&Pattern> for v1_0::Match {
+    fn from(pattern: &Pattern) -> v1_0::Match {
+        use OxmField::*;
+        let mut matching = v1_0::Match::ANY;
+        let mut cleared = 0;
+        let mut exact = |bit: u32, field: OxmField| {
+            let is_exact = pattern.mask.get(field) == field.ones();
+            if is_exact {
+                cleared |= bit;
+            }
+            if is_exact { pattern.value.get(field) } else { 0 }
+        };
+        let address = |value: u128| {
+            let [.., a, b, c, d, e, f] = value.to_be_bytes();
+            MacAddr([a, b, c, d, e, f])
+        };
+        // The lower bits of a number that stands for something else are the same in both versions.
+        matching.in_port = exact(wildcards::IN_PORT, InPort) as u16;
+        matching.dl_src = address(exact(wildcards::DL_SRC, EthSrc));
+        matching.dl_dst = address(exact(wildcards::DL_DST, EthDst));
+        matching.dl_type = exact(wildcards::DL_TYPE, EthType) as u16;
+        let vlan = exact(wildcards::DL_VLAN, VlanVid) as u16;
+        matching.dl_vlan_pcp = exact(wildcards::DL_VLAN_PCP, VlanPcp) as u8;
+        match matching.dl_type {
+            0x0800 => {
+                matching.nw_tos = (exact(wildcards::NW_TOS, IpDscp) as u8) << 2;
+                matching.nw_proto = exact(wildcards::NW_PROTO, IpProto) as u8;
+                let ports = match matching.nw_proto {
+                    1 => Some([Icmpv4Type, Icmpv4Code]),
+                    6 | 17 => Some([TcpSrc, TcpDst]),
+                    _ => None,
+                };
+                if let Some([src, dst]) = ports {
+                    matching.tp_src = exact(wildcards::TP_SRC, src) as u16;
+                    matching.tp_dst = exact(wildcards::TP_DST, dst) as u16;
+                }
+            }
+            0x0806 => matching.nw_proto = exact(wildcards::NW_PROTO, ArpOp) as u8,
+            _ => {}
+        }
+        matching.wildcards &= !cleared;
+        if matching.wildcards & wildcards::DL_VLAN == 0 {
+            let has_tag = vlan & VLAN_PRESENT != 0;
+            matching.dl_vlan = if has_tag { vlan & 0xfff } else { v1_0::VLAN_NONE };
+        }
+        if matches!(matching.dl_type, 0x0800 | 0x0806) {
+            let places = [(Ipv4Src, wildcards::NW_SRC_SHIFT), (Ipv4Dst, wildcards::NW_DST_SHIFT)];
+            for (field, shift) in places {
+                let mask = pattern.mask.get(field) as u32;
+                let ignored = mask.trailing_zeros().min(32);
+                if mask == u32::MAX.checked_shl(ignored).unwrap_or(0) {
+                    matching.wildcards = matching.wildcards & !(63 << shift) | ignored << shift;
+                    let value = core::net::Ipv4Addr::from_bits(pattern.value.get(field) as u32);
+                    match field {
+                        Ipv4Src => matching.nw_src = value,
+                        _ => matching.nw_dst = value,
+                    }
+                }
+            }
+        }
+        matching
     }
 }
 
@@ -77,9 +162,14 @@ impl From<&v1_0::Match> for Pattern {
         if is_ip {
             exact(wildcards::NW_PROTO, IpProto, matching.nw_proto.into());
             exact(wildcards::NW_TOS, IpDscp, (matching.nw_tos >> 2).into());
-            if is_exact(wildcards::NW_PROTO) && matches!(matching.nw_proto, 1 | 6 | 17) {
-                exact(wildcards::TP_SRC, TcpSrc, matching.tp_src.into());
-                exact(wildcards::TP_DST, TcpDst, matching.tp_dst.into());
+            let ports = match matching.nw_proto {
+                1 => Some([Icmpv4Type, Icmpv4Code]),
+                6 | 17 => Some([TcpSrc, TcpDst]),
+                _ => None,
+            };
+            if let Some([src, dst]) = ports.filter(|_| is_exact(wildcards::NW_PROTO)) {
+                exact(wildcards::TP_SRC, src, matching.tp_src.into());
+                exact(wildcards::TP_DST, dst, matching.tp_dst.into());
             }
         } else if is_arp {
             exact(wildcards::NW_PROTO, ArpOp, matching.nw_proto.into());

@@ -179,6 +179,45 @@ fn a_priority_of_1_0_without_a_vlan_is_that_of_any_tag_and_of_no_untagged_frame(
     }
 }
 
+#[test]
+fn a_pattern_says_the_match_that_it_was_made_of() {
+    use OxmField::*;
+    let new = Match {
+        fields: vec![
+            Oxm::exact(InPort, 3),
+            Oxm { field: Metadata, value: 1, mask: Some(1) },
+            Oxm::exact(EthType, 0x86dd),
+            Oxm::exact(VlanVid, 0x1005),
+            Oxm::exact(VlanPcp, 3),
+            Oxm::exact(IpProto, 58),
+            Oxm { field: Ipv6Src, value: 7 << 120, mask: Some(0xff << 120) },
+            Oxm::exact(Icmpv6Type, 135),
+            Oxm::exact(Ipv6NdTarget, 99),
+        ],
+    };
+    assert_eq!(Match::from(&Pattern::from(&new)), new);
+    let some = |wildcards, dl_type, nw_proto| v1_0::Match {
+        wildcards,
+        in_port: 3,
+        dl_type,
+        nw_proto,
+        nw_src: [10, 0, 0, 0].into(),
+        nw_dst: [10, 0, 0, 9].into(),
+        tp_src: 8,
+        tp_dst: 5,
+        dl_vlan: v1_0::VLAN_NONE,
+        ..v1_0::Match::ANY
+    };
+    let open = wildcards::DL_SRC | wildcards::DL_DST | wildcards::DL_VLAN_PCP | wildcards::NW_TOS;
+    let old = some(open | 8 << wildcards::NW_SRC_SHIFT, 0x0800, 17);
+    assert_eq!(v1_0::Match::from(&Pattern::from(&old)), old);
+    let old = some(open, 0x0800, 1);
+    assert_eq!(v1_0::Match::from(&Pattern::from(&old)), old);
+    // What is not looked at is not remembered.
+    let any = v1_0::Match::from(&Pattern::ANY);
+    assert_eq!(Pattern::from(&any), Pattern::ANY);
+}
+
 /// The entries of a table, searched one by one.
 #[derive(Default)]
 struct Linear(Vec<(Pattern, u16, u32)>);

@@ -32,7 +32,7 @@ impl Match {
     }
 
     /// Is all there that `field` needs? What is needed stands before what needs it.
-    fn allows(&self, field: OxmField) -> bool {
+    pub fn allows(&self, field: OxmField) -> bool {
         use OxmField::*;
         let eth = |types: &[u128]| self.exact(EthType).is_some_and(|found| types.contains(&found));
         let ip = |number| self.exact(IpProto) == Some(number);
