@@ -12,6 +12,7 @@ pub mod peer;
 mod probing;
 pub mod profile;
 pub mod router;
+pub mod switch;
 
 pub use advertising::Advertise;
 pub use bridge::{Bridge, BridgeConfig};
@@ -22,3 +23,4 @@ pub use membership::Membership;
 pub use peer::Peer;
 pub use profile::DeviceProfile;
 pub use router::{Router, RouterConfig};
+pub use switch::{Switch, SwitchConfig};

@@ -141,6 +141,11 @@ impl Channel {
         core::mem::take(&mut self.output)
     }
 
+    /// Is there anything to be sent?
+    pub fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
     /// Where messages are appended.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output

@@ -1,0 +1,387 @@
+//! The connections of a switch: who is connected, with which role, and what each is told without having asked.
+
+use super::buffers::{Buffers, NoPacket};
+use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
+use super::{Controller, Switch, SwitchConfig, new, old};
+use base::{Frame, Time};
+use control::openflow::{Channel, ChannelConfig, ChannelState, Told};
+use forwarding::openflow::{Fields, Removed};
+use std::collections::{BTreeMap, VecDeque};
+use wire::openflow::v1_3::{AsyncConfig, PacketInReason};
+use wire::openflow::{Code, ErrorMessage, NO_BUFFER, PortReason, Version, v1_0, v1_3};
+
+pub use wire::openflow::v1_3::Role;
+
+/// Bytes of a packet without an entry that a controller gets if it says nothing else.
+const MISS_SEND_LEN: u16 = 128;
+/// Length of a packet that says that all of it is wanted, and that nothing is kept: OFPCML_NO_BUFFER.
+const WHOLE: u16 = 0xffff;
+
+/// A connection.
+pub(super) struct Connection {
+    pub(super) channel: Channel,
+    pub(super) role: Role,
+    pub(super) told: AsyncConfig,
+    pub(super) miss_send_len: u16,
+    is_open: bool,
+}
+
+/// What users see of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionView {
+    /// Its number.
+    pub connection: u32,
+    /// How far it is.
+    pub state: ChannelState,
+    /// The version that was agreed on.
+    pub version: Option<Version>,
+    /// The role of the controller.
+    pub role: Role,
+}
+
+/// What a version 1.3 controller is told if it says nothing else: everything, but slaves only of ports.
+fn usual() -> AsyncConfig {
+    let packets = 1 << PacketInReason::NoMatch as u32 | 1 << PacketInReason::Action as u32;
+    AsyncConfig { packet_in: [packets, 0], port_status: [0b111, 0b111], flow_removed: [0b1111, 0] }
+}
+
+impl Connection {
+    fn new(config: &SwitchConfig, is_active: bool, now: Time) -> Connection {
+        let channel = ChannelConfig { versions: config.versions.clone(), probe: config.probe };
+        Connection {
+            channel: Channel::new(channel, is_active, now),
+            role: Role::Equal,
+            told: usual(),
+            miss_send_len: MISS_SEND_LEN,
+            is_open: false,
+        }
+    }
+
+    /// Which mask of what it is told is that of its role.
+    fn side(&self) -> usize {
+        usize::from(self.role == Role::Slave)
+    }
+
+    fn send_old(&mut self, xid: u32, body: v1_0::Body) {
+        let _ = v1_0::Message { xid, body }.emit(self.channel.output());
+    }
+
+    fn send_new(&mut self, xid: u32, body: v1_3::Body) {
+        let _ = v1_3::Message { xid, body }.emit(self.channel.output());
+    }
+}
+
+/// All connections, and what they have in common.
+pub(super) struct Agent {
+    pub(super) connections: BTreeMap<u32, Connection>,
+    pub(super) buffers: Buffers,
+    /// The generation of the last master.
+    pub(super) generation: Option<u64>,
+    wanted: VecDeque<ChannelOutput>,
+    errors: BTreeMap<Code, u64>,
+    waker: Option<Box<dyn Fn() + Send>>,
+    is_awake: bool,
+}
+
+impl Agent {
+    pub(super) fn new(config: &SwitchConfig, now: Time) -> Agent {
+        let mut agent = Agent {
+            connections: BTreeMap::new(),
+            buffers: Buffers::new(config.buffers),
+            generation: None,
+            wanted: VecDeque::new(),
+            errors: BTreeMap::new(),
+            waker: None,
+            is_awake: false,
+        };
+        agent.begin(config, now);
+        agent
+    }
+
+    /// Wants a connection to each controller that does not come by itself.
+    fn begin(&mut self, config: &SwitchConfig, now: Time) {
+        for (place, controller) in config.controllers.iter().enumerate() {
+            if matches!(controller, Controller::Connect(..)) {
+                self.connections.insert(place as u32, Connection::new(config, true, now));
+            }
+        }
+    }
+
+    /// Forgets everything but who is to be called.
+    pub(super) fn restart(&mut self, config: &SwitchConfig, now: Time) {
+        let open = self.connections.iter().filter(|(_, connection)| connection.is_open).map(|(id, _)| *id);
+        let closed: Vec<ChannelOutput> = open.map(|connection| ChannelOutput::Close { connection }).collect();
+        let waker = self.waker.take();
+        *self = Agent { waker, wanted: closed.into(), ..Agent::new(config, now) };
+        self.wake(now);
+    }
+
+    pub(super) fn set_waker(&mut self, wake: Box<dyn Fn() + Send>) {
+        self.waker = Some(wake);
+    }
+
+    /// Has the owner look, if there is anything for it.
+    pub(super) fn wake(&mut self, _now: Time) {
+        if !self.is_awake
+            && (!self.wanted.is_empty() || self.connections.values().any(Connection::has_output))
+        {
+            self.is_awake = true;
+            if let Some(wake) = &self.waker {
+                wake();
+            }
+        }
+    }
+
+    pub(super) fn poll_channel(&mut self) -> Option<ChannelOutput> {
+        // What is to be sent goes before the end of its connection.
+        let ready = self.connections.iter_mut().find(|(_, connection)| connection.has_output());
+        if let Some((&connection, found)) = ready {
+            return Some(ChannelOutput::Send { connection, bytes: found.channel.take_output() });
+        }
+        let next = self.wanted.pop_front();
+        if next.is_none() {
+            self.is_awake = false;
+        }
+        next
+    }
+
+    pub(super) fn connections(&self) -> impl Iterator<Item = ConnectionView> {
+        self.connections.iter().map(|(id, connection)| ConnectionView {
+            connection: *id,
+            state: connection.channel.state(),
+            version: connection.channel.version(),
+            role: connection.role,
+        })
+    }
+
+    pub(super) fn errors(&self) -> impl Iterator<Item = (Code, u64)> {
+        self.errors.iter().map(|(code, count)| (*code, *count))
+    }
+
+    /// Is there any controller?
+    pub(super) fn is_connected(&self) -> bool {
+        self.connections.values().any(|connection| connection.channel.version().is_some())
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        self.connections.values().filter_map(|connection| connection.channel.poll_timeout()).min()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        let ids: Vec<u32> = self.connections.keys().copied().collect();
+        for id in ids {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            if connection.channel.handle_timeout(now) {
+                self.wanted.push_back(ChannelOutput::Open { connection: id });
+            }
+            if connection.channel.poll() == Some(Told::Close) {
+                self.close(now, id);
+            }
+        }
+    }
+
+    /// Ends a connection from here.
+    fn close(&mut self, now: Time, id: u32) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let rest = connection.channel.take_output();
+        if !rest.is_empty() {
+            self.wanted.push_back(ChannelOutput::Send { connection: id, bytes: rest });
+        }
+        self.wanted.push_back(ChannelOutput::Close { connection: id });
+        self.closed(now, id);
+    }
+
+    fn closed(&mut self, now: Time, id: u32) {
+        let is_active = id < FIRST_INCOMING;
+        if !is_active {
+            self.connections.remove(&id);
+        } else if let Some(connection) = self.connections.get_mut(&id) {
+            connection.channel.closed(now, true);
+            (connection.role, connection.told) = (Role::Equal, usual());
+            (connection.miss_send_len, connection.is_open) = (MISS_SEND_LEN, false);
+        }
+    }
+
+    /// Sends an answer of version 1.0.
+    pub(super) fn send_old(&mut self, to: u32, xid: u32, body: v1_0::Body) {
+        if let Some(connection) = self.connections.get_mut(&to) {
+            connection.send_old(xid, body);
+        }
+    }
+
+    /// Sends an answer of version 1.3.
+    pub(super) fn send_new(&mut self, to: u32, xid: u32, body: v1_3::Body) {
+        if let Some(connection) = self.connections.get_mut(&to) {
+            connection.send_new(xid, body);
+        }
+    }
+
+    /// Says what is wrong with a message.
+    pub(super) fn refuse(&mut self, to: u32, message: &[u8], code: Code) {
+        *self.errors.entry(code).or_default() += 1;
+        let xid =
+            message.get(4..8).map_or(0, |xid| xid.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
+        let error = ErrorMessage::about(code, message);
+        match self.connections.get(&to).and_then(|connection| connection.channel.version()) {
+            Some(Version::V1_0) => self.send_old(to, xid, v1_0::Body::Error(error)),
+            _ => self.send_new(to, xid, v1_3::Body::Error(error)),
+        }
+    }
+
+    /// The packet that waits under an identifier; `faults` are those of one that was used, and of one that there is
+    /// not.
+    pub(super) fn buffered(&mut self, id: u32, faults: [Code; 2]) -> Result<(u32, Frame), Code> {
+        self.buffers.take(id).map_err(|error| match error {
+            NoPacket::Empty => faults[0],
+            NoPacket::Unknown => faults[1],
+        })
+    }
+
+    /// Gives a packet to all controllers that want it. Without an entry it is for version 1.0 alone: in version 1.3
+    /// there is an entry for what no other entry is for, or it is dropped.
+    pub(super) fn packet_in(
+        &mut self,
+        reason: PacketInReason,
+        table: u8,
+        cookie: Option<u64>,
+        max_len: u16,
+        fields: &Fields,
+        frame: &Frame,
+    ) {
+        let is_missed = cookie.is_none() && reason == PacketInReason::NoMatch;
+        let wants = |connection: &Connection| match connection.channel.version() {
+            Some(Version::V1_0) => reason != PacketInReason::InvalidTtl,
+            Some(Version::V1_3) => {
+                !is_missed && connection.told.packet_in[connection.side()] >> reason as u32 & 1 == 1
+            }
+            None => false,
+        };
+        if !self.connections.values().any(wants) {
+            return;
+        }
+        let data = frame.to_vec();
+        let in_port = fields.get(v1_3::OxmField::InPort) as u32;
+        let mut buffer = None;
+        for connection in self.connections.values_mut().filter(|connection| wants(connection)) {
+            let most = if is_missed { connection.miss_send_len } else { max_len };
+            let id = match most {
+                WHOLE => None,
+                _ => *buffer.get_or_insert_with(|| self.buffers.put(in_port, frame.clone())),
+            };
+            // Without room for it, all of it goes.
+            let len = if id.is_some() { data.len().min(most.into()) } else { data.len() };
+            let (id, part) = (id.unwrap_or(NO_BUFFER), &data[..len]);
+            match connection.channel.version() {
+                Some(Version::V1_0) => {
+                    let body = old::packet_in(id, reason, in_port, data.len(), part);
+                    connection.send_old(0, body);
+                }
+                _ => connection
+                    .send_new(0, new::packet_in(id, reason, table, cookie, fields, data.len(), part)),
+            }
+        }
+    }
+
+    /// Tells who wants to know it that an entry is gone, if it asked for that.
+    pub(super) fn flow_removed(&mut self, now: Time, table: u8, gone: &Removed) {
+        if gone.entry.flags & v1_3::flow_flags::SEND_FLOW_REM == 0 {
+            return;
+        }
+        for connection in self.connections.values_mut() {
+            match connection.channel.version() {
+                Some(Version::V1_0) => {
+                    if let Some(body) = old::flow_removed(now, gone) {
+                        connection.send_old(0, body);
+                    }
+                }
+                Some(Version::V1_3)
+                    if connection.told.flow_removed[connection.side()] >> gone.reason as u32 & 1 == 1 =>
+                {
+                    connection.send_new(0, new::flow_removed(now, table, gone));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells all but one of a port.
+    pub(super) fn port_status(
+        &mut self,
+        reason: PortReason,
+        old: &v1_0::Port,
+        new: &v1_3::Port,
+        but: Option<u32>,
+    ) {
+        for (_, connection) in self.connections.iter_mut().filter(|(id, _)| Some(**id) != but) {
+            match connection.channel.version() {
+                Some(Version::V1_0) => {
+                    let status = v1_0::PortStatus { reason, port: old.clone() };
+                    connection.send_old(0, v1_0::Body::PortStatus(status));
+                }
+                Some(Version::V1_3)
+                    if connection.told.port_status[connection.side()] >> reason as u32 & 1 == 1 =>
+                {
+                    let status = v1_3::PortStatus { reason, port: new.clone() };
+                    connection.send_new(0, v1_3::Body::PortStatus(status));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Connection {
+    fn has_output(&self) -> bool {
+        self.is_open && self.channel.has_output()
+    }
+}
+
+impl Switch {
+    /// What happens to a connection.
+    pub(super) fn handle_channel(&mut self, now: Time, input: ChannelInput) {
+        match input {
+            ChannelInput::Opened { connection: id } => {
+                if id >= FIRST_INCOMING {
+                    self.agent.connections.insert(id, Connection::new(&self.config, false, now));
+                }
+                if let Some(connection) = self.agent.connections.get_mut(&id) {
+                    connection.is_open = true;
+                    connection.channel.opened(now);
+                }
+            }
+            ChannelInput::Closed { connection } => self.agent.closed(now, connection),
+            ChannelInput::Received { connection: id, bytes } => {
+                if let Some(connection) = self.agent.connections.get_mut(&id) {
+                    connection.channel.receive(now, &bytes.0);
+                }
+                self.read_messages(now, id);
+            }
+        }
+        self.agent.wake(now);
+    }
+
+    fn read_messages(&mut self, now: Time, id: u32) {
+        while let Some(connection) = self.agent.connections.get_mut(&id) {
+            let version = connection.channel.version();
+            let Some(told) = connection.channel.poll() else { return };
+            let message = match told {
+                Told::Up(_) => continue,
+                Told::Close => return self.agent.close(now, id),
+                Told::Message(message) => message,
+            };
+            let handled = match version {
+                Some(Version::V1_0) => match v1_0::Message::parse(&message) {
+                    Ok(parsed) => self.handle_old(now, id, parsed),
+                    Err(malformed) => Err(malformed.answer),
+                },
+                _ => match v1_3::Message::parse(&message) {
+                    Ok(parsed) => self.handle_new(now, id, parsed),
+                    Err(malformed) => Err(malformed.answer),
+                },
+            };
+            if let Err(code) = handled {
+                self.agent.refuse(id, &message, code);
+            }
+        }
+    }
+}

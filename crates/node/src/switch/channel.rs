@@ -1,0 +1,58 @@
+//! What goes between a switch and whoever carries its connections: TCP of a kernel, or a program that is its controller.
+
+use base::ProtocolId;
+use base::protocol_value::ProtocolType;
+use serde::{Deserialize, Serialize};
+use wire::Hex;
+
+/// What a switch is told of its connections, as a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelInput {
+    /// A connection is set up: one that the switch wanted, or another that came in.
+    Opened {
+        /// Its number: of one that the switch wanted, that which it gave it.
+        connection: u32,
+    },
+    /// Bytes have come.
+    Received {
+        /// By which connection.
+        connection: u32,
+        /// What has come.
+        bytes: Hex,
+    },
+    /// A connection has ended, or can't be set up.
+    Closed {
+        /// Which connection.
+        connection: u32,
+    },
+}
+
+impl ProtocolType for ChannelInput {
+    const PROTOCOL: ProtocolId = ProtocolId::new("openflow");
+}
+
+/// What a switch wants done with its connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelOutput {
+    /// Set up a connection to one of its controllers.
+    Open {
+        /// The number of the connection, which is the place of the controller in the switch's configuration.
+        connection: u32,
+    },
+    /// Send bytes.
+    Send {
+        /// By which connection.
+        connection: u32,
+        /// What is sent.
+        bytes: Vec<u8>,
+    },
+    /// Close a connection, once all is sent.
+    Close {
+        /// Which connection.
+        connection: u32,
+    },
+}
+
+/// The number of the first connection that comes in; those that a switch wants have lower ones.
+pub const FIRST_INCOMING: u32 = 1 << 16;

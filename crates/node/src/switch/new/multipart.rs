@@ -1,0 +1,296 @@
+//! Multipart messages of version 1.3.
+
+use super::{ALL_TABLES, unless};
+use crate::switch::Switch;
+use crate::switch::flows::age;
+use base::Time;
+use forwarding::openflow::{Filter, Group, Meter, Pattern};
+use wire::openflow::v1_3::{
+    AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
+    GroupDescription, GroupFeatures, GroupStats, Match, MeterConfig, MeterFeatures, MeterFlags, MeterStats,
+    MultipartReply, MultipartRequest, PortStats, ReplyBody, RequestBody, TableStats, groups, meter_flags,
+    meters, ports,
+};
+use wire::openflow::{Code, Name};
+
+/// Rows in a message, if they are not too long for one.
+const CHUNK: usize = 128;
+/// What groups can do (OFPGFC): weights, liveness, chaining, checks of loops.
+const GROUP_CAPABILITIES: u32 = 0b1111;
+/// Types of groups: all four.
+const GROUP_TYPES: u32 = 0b1111;
+/// Types of bands: drop, and remark.
+const BANDS: u32 = 0b110;
+/// Actions that are done: bit n stands for type n.
+pub(super) const ACTIONS: [u16; 15] = [0, 11, 12, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27];
+/// A meter has at most so many bands.
+const MAX_BANDS: u8 = 255;
+
+impl Switch {
+    pub(super) fn multipart(
+        &mut self,
+        now: Time,
+        to: u32,
+        xid: u32,
+        ask: MultipartRequest,
+    ) -> Result<(), Code> {
+        let fail = |fault: Fault| Err(fault.numbers());
+        match ask.body {
+            RequestBody::Description => self.reply(to, xid, ReplyBody::Description(self.description())),
+            RequestBody::Flow(ask) => {
+                let rows = self.new_flows(now, &ask)?;
+                self.reply_rows(to, xid, &rows, ReplyBody::Flow);
+            }
+            RequestBody::Aggregate(ask) => {
+                let rows = self.new_flows(now, &ask)?;
+                let sum = AggregateStats {
+                    packets: rows.iter().map(|row| row.packets).sum(),
+                    bytes: rows.iter().map(|row| row.bytes).sum(),
+                    flows: rows.len() as u32,
+                };
+                self.reply(to, xid, ReplyBody::Aggregate(sum));
+            }
+            RequestBody::Table => {
+                let tables = (0u8..).zip(&self.datapath.tables);
+                let rows: Vec<TableStats> = tables
+                    .map(|(table, flows)| {
+                        let ((lookups, matched), active) = (flows.counters(), flows.active() as u32);
+                        TableStats { table, active, lookups, matched }
+                    })
+                    .collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::Table);
+            }
+            RequestBody::PortStats(ask) => {
+                let rows: Vec<PortStats> = self.port_rows(now, ask.port);
+                if rows.is_empty() && ask.port != ports::ANY {
+                    return fail(Fault::RequestBadPort);
+                }
+                self.reply_rows(to, xid, &rows, ReplyBody::PortStats);
+            }
+            RequestBody::Queue(ask) => {
+                if ask.port != ports::ANY && !self.datapath.ports().contains_key(&ask.port) {
+                    return fail(Fault::QueueBadPort);
+                }
+                if ask.queue != u32::MAX {
+                    return fail(Fault::BadQueue);
+                }
+                self.reply(to, xid, ReplyBody::Queue(Vec::new()));
+            }
+            RequestBody::Group(ask) => {
+                let wanted = unless(ask.group, groups::ALL);
+                let all = self.datapath.groups.iter().filter(|(id, _)| wanted.is_none_or(|one| one == *id));
+                let rows: Vec<GroupStats> = all.map(|(id, group)| self.group_row(now, id, group)).collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::Group);
+            }
+            RequestBody::GroupDescription => {
+                let all = self.datapath.groups.iter();
+                let rows: Vec<GroupDescription> = all
+                    .map(|(id, group)| {
+                        let buckets = Buckets(group.buckets.clone());
+                        GroupDescription { kind: group.kind, group: id, buckets }
+                    })
+                    .collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::GroupDescription);
+            }
+            RequestBody::GroupFeatures => {
+                let actions = ACTIONS.iter().fold(0, |bits, kind| bits | 1 << kind);
+                let features = GroupFeatures {
+                    types: GROUP_TYPES,
+                    capabilities: GROUP_CAPABILITIES,
+                    max_groups: [groups::MAX; 4],
+                    actions: [actions; 4],
+                };
+                self.reply(to, xid, ReplyBody::GroupFeatures(features));
+            }
+            RequestBody::Meter(ask) => {
+                let all = self.wanted_meters(ask.meter)?;
+                let rows: Vec<MeterStats> =
+                    all.into_iter().map(|(id, one)| self.meter_row(now, id, one)).collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::Meter);
+            }
+            RequestBody::MeterConfig(ask) => {
+                let all = self.wanted_meters(ask.meter)?.into_iter();
+                let rows: Vec<MeterConfig> = all
+                    .map(|(meter, one)| {
+                        let flags = MeterFlags(one.flags);
+                        MeterConfig { flags, meter, bands: one.bands.clone() }
+                    })
+                    .collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::MeterConfig);
+            }
+            RequestBody::MeterFeatures => {
+                let features = MeterFeatures {
+                    max_meters: meters::MAX,
+                    bands: BANDS,
+                    capabilities: meter_flags::ALL.into(),
+                    max_bands: MAX_BANDS,
+                    max_colors: 0,
+                };
+                self.reply(to, xid, ReplyBody::MeterFeatures(features));
+            }
+            RequestBody::TableFeatures(wanted) => {
+                // What tables can do is not to be changed.
+                if !wanted.is_empty() || ask.more {
+                    return fail(Fault::TableFeaturesEperm);
+                }
+                let rows = self.table_features();
+                self.reply_rows(to, xid, &rows, ReplyBody::TableFeatures);
+            }
+            RequestBody::PortDescription => {
+                let all = self.all_ports();
+                let rows: Vec<_> =
+                    all.map(|(number, port, setting)| port.new_style(number, setting)).collect();
+                self.reply_rows(to, xid, &rows, ReplyBody::PortDescription);
+            }
+            RequestBody::Experimenter(_) => return fail(Fault::BadExperimenter),
+        }
+        Ok(())
+    }
+
+    /// Who made the switch: the same in both versions.
+    pub(in crate::switch) fn description(&self) -> Description {
+        Description {
+            manufacturer: Name::new("Twinplane"),
+            hardware: Name::new("Twinplane switch"),
+            software: Name::new(env!("CARGO_PKG_VERSION")),
+            serial_number: Name::new("None"),
+            datapath: Name::new(&self.config.name),
+        }
+    }
+
+    fn reply(&mut self, to: u32, xid: u32, body: ReplyBody) {
+        self.agent.send_new(to, xid, Body::MultipartReply(MultipartReply { more: false, body }));
+    }
+
+    /// Sends rows in as many messages as they need, at least one.
+    fn reply_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> ReplyBody) {
+        let Some(connection) = self.agent.connections.get_mut(&to) else { return };
+        let out = connection.channel.output();
+        let mut left = rows;
+        loop {
+            let mut len = left.len().min(CHUNK);
+            loop {
+                let more = len < left.len();
+                let reply = MultipartReply { more, body: body(left[..len].to_vec()) };
+                let message = wire::openflow::v1_3::Message { xid, body: Body::MultipartReply(reply) };
+                // A message that would be too long is not written.
+                if message.emit(out).is_ok() || len <= 1 {
+                    break;
+                }
+                len /= 2;
+            }
+            left = &left[len..];
+            if left.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn new_flows(&self, now: Time, ask: &FlowStatsRequest) -> Result<Vec<FlowStats>, Code> {
+        if ask.table != ALL_TABLES && usize::from(ask.table) >= self.datapath.tables.len() {
+            return Err(Fault::RequestBadTableId.numbers());
+        }
+        let filter = Filter {
+            cookie: ask.cookie,
+            cookie_mask: ask.cookie_mask,
+            out_port: unless(ask.out_port, ports::ANY),
+            out_group: unless(ask.out_group, groups::ANY),
+            ..Filter::covered(Pattern::from(&ask.matching))
+        };
+        let mut rows = Vec::new();
+        for (table, flows) in (0u8..).zip(&self.datapath.tables) {
+            if ask.table != ALL_TABLES && ask.table != table {
+                continue;
+            }
+            for id in flows.select(&filter) {
+                let (Some((pattern, priority)), Some(entry)) = (flows.pattern(id), flows.entry(id)) else {
+                    continue;
+                };
+                let (duration_s, duration_ns) = age(now, entry.created);
+                rows.push(FlowStats {
+                    table,
+                    duration_s,
+                    duration_ns,
+                    priority,
+                    idle_timeout: entry.idle_timeout,
+                    hard_timeout: entry.hard_timeout,
+                    flags: FlowFlags(entry.flags),
+                    cookie: entry.cookie,
+                    packets: entry.packets,
+                    bytes: entry.bytes,
+                    matching: Match::from(&pattern),
+                    instructions: entry.instructions.to_vec(),
+                });
+            }
+        }
+        Ok(rows)
+    }
+
+    fn port_rows(&self, now: Time, wanted: u32) -> Vec<PortStats> {
+        let ports = self.all_ports().filter(|(number, ..)| wanted == ports::ANY || *number == wanted);
+        ports
+            .map(|(number, port, _)| {
+                let (duration_s, duration_ns) = age(now, port.created);
+                PortStats {
+                    port: number,
+                    rx_packets: port.counters.rx_packets,
+                    tx_packets: port.counters.tx_packets,
+                    rx_bytes: port.counters.rx_bytes,
+                    tx_bytes: port.counters.tx_bytes,
+                    rx_dropped: port.counters.rx_dropped,
+                    tx_dropped: 0,
+                    rx_errors: 0,
+                    tx_errors: 0,
+                    rx_frame_errors: 0,
+                    rx_over_errors: 0,
+                    rx_crc_errors: 0,
+                    collisions: 0,
+                    duration_s,
+                    duration_ns,
+                }
+            })
+            .collect()
+    }
+
+    fn group_row(&self, now: Time, id: u32, group: &Group) -> GroupStats {
+        let (duration_s, duration_ns) = age(now, group.created);
+        let filter = Filter { out_group: Some(id), ..Filter::covered(Pattern::ANY) };
+        let gives = |other: &Group| {
+            let actions = other.buckets.iter().flat_map(|bucket| &bucket.actions);
+            actions.filter(|action| **action == wire::openflow::v1_3::Action::Group { group: id }).count()
+        };
+        let chained: usize = self.datapath.groups.iter().map(|(_, other)| gives(other)).sum();
+        GroupStats {
+            group: id,
+            references: self.count_flows(&filter) + chained as u32,
+            packets: group.total.packets,
+            bytes: group.total.bytes,
+            duration_s,
+            duration_ns,
+            buckets: group.counters.clone(),
+        }
+    }
+
+    /// One meter, which has to be there, or all.
+    fn wanted_meters(&self, wanted: u32) -> Result<Vec<(u32, &Meter)>, Code> {
+        if wanted == meters::ALL {
+            return Ok(self.datapath.meters.iter().collect());
+        }
+        let one = self.datapath.meters.get(wanted).ok_or(Fault::UnknownMeter.numbers())?;
+        Ok(vec![(wanted, one)])
+    }
+
+    fn meter_row(&self, now: Time, id: u32, meter: &Meter) -> MeterStats {
+        let (duration_s, duration_ns) = age(now, meter.created);
+        let filter = Filter { meter: Some(id), ..Filter::covered(Pattern::ANY) };
+        MeterStats {
+            meter: id,
+            flows: self.count_flows(&filter),
+            packets: meter.total.packets,
+            bytes: meter.total.bytes,
+            duration_s,
+            duration_ns,
+            bands: meter.counters.clone(),
+        }
+    }
+}

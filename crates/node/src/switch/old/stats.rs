@@ -1,0 +1,144 @@
+//! Statistics of version 1.0.
+
+use super::{actions, wide};
+use crate::switch::Switch;
+use crate::switch::flows::age;
+use base::Time;
+use forwarding::openflow::{Filter, Pattern};
+use wire::openflow::v1_0::{
+    AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, PortStats, StatsReply, StatsReplyBody,
+    StatsRequestBody, TableStats, ports, wildcards,
+};
+use wire::openflow::{Code, Name};
+
+/// Entries in a message: an entry has at most some 300 bytes.
+const CHUNK: usize = 128;
+/// All tables.
+const ALL_TABLES: u8 = 0xff;
+
+impl Switch {
+    pub(super) fn old_stats(
+        &mut self,
+        now: Time,
+        to: u32,
+        xid: u32,
+        ask: StatsRequestBody,
+    ) -> Result<(), Code> {
+        let body = match ask {
+            StatsRequestBody::Description => StatsReplyBody::Description(self.description()),
+            StatsRequestBody::Flow(ask) => {
+                let rows = self.old_flows(now, &ask);
+                let mut chunks = rows.chunks(CHUNK).peekable();
+                while let Some(chunk) = chunks.next() {
+                    let more = chunks.peek().is_some();
+                    let reply = StatsReply { more, body: StatsReplyBody::Flow(chunk.to_vec()) };
+                    self.agent.send_old(to, xid, Body::StatsReply(reply));
+                }
+                if !rows.is_empty() {
+                    return Ok(());
+                }
+                StatsReplyBody::Flow(rows)
+            }
+            StatsRequestBody::Aggregate(ask) => {
+                let rows = self.old_flows(now, &ask);
+                StatsReplyBody::Aggregate(AggregateStats {
+                    packets: rows.iter().map(|row| row.packets).sum(),
+                    bytes: rows.iter().map(|row| row.bytes).sum(),
+                    flows: rows.len() as u32,
+                })
+            }
+            StatsRequestBody::Table => StatsReplyBody::Table(self.old_tables()),
+            StatsRequestBody::Port(ask) => {
+                let is_wanted = |number: u32| ask.port == ports::NONE || number == u32::from(ask.port);
+                let rows: Vec<PortStats> = self.old_port_stats(is_wanted);
+                if rows.is_empty() && ask.port != ports::NONE {
+                    return Err(Fault::BadPort.numbers());
+                }
+                StatsReplyBody::Port(rows)
+            }
+            StatsRequestBody::Queue(ask) => {
+                let is_known = self.datapath.ports().contains_key(&ask.port.into());
+                if ask.port != ports::ALL && !is_known {
+                    return Err(Fault::QueueBadPort.numbers());
+                }
+                if ask.queue != u32::MAX {
+                    return Err(Fault::BadQueue.numbers());
+                }
+                StatsReplyBody::Queue(Vec::new())
+            }
+            StatsRequestBody::Vendor(_) => return Err(Fault::BadVendor.numbers()),
+        };
+        self.agent.send_old(to, xid, Body::StatsReply(StatsReply { more: false, body }));
+        Ok(())
+    }
+
+    fn old_flows(&self, now: Time, ask: &FlowStatsRequest) -> Vec<FlowStats> {
+        let out_port = (ask.out_port != ports::NONE).then(|| wide(ask.out_port));
+        let filter = Filter { out_port, ..Filter::covered(Pattern::from(&ask.matching)) };
+        let mut rows = Vec::new();
+        for (table, flows) in (0u8..).zip(&self.datapath.tables) {
+            if ask.table != ALL_TABLES && ask.table != table {
+                continue;
+            }
+            for id in flows.select(&filter) {
+                let (Some((pattern, priority)), Some(entry)) = (flows.pattern(id), flows.entry(id)) else {
+                    continue;
+                };
+                let (duration_s, duration_ns) = age(now, entry.created);
+                rows.push(FlowStats {
+                    table,
+                    matching: Match::from(&pattern),
+                    duration_s,
+                    duration_ns,
+                    priority,
+                    idle_timeout: entry.idle_timeout,
+                    hard_timeout: entry.hard_timeout,
+                    cookie: entry.cookie,
+                    packets: entry.packets,
+                    bytes: entry.bytes,
+                    actions: actions::written(&entry.instructions),
+                });
+            }
+        }
+        rows
+    }
+
+    fn old_tables(&self) -> Vec<TableStats> {
+        let tables = (0u8..).zip(&self.datapath.tables);
+        tables
+            .map(|(table, flows)| {
+                let (lookups, matched) = flows.counters();
+                TableStats {
+                    table,
+                    name: Name::new(&format!("table{table}")),
+                    wildcards: wildcards::ALL,
+                    max_entries: self.config.max_entries as u32,
+                    active: flows.active() as u32,
+                    lookups,
+                    matched,
+                }
+            })
+            .collect()
+    }
+
+    fn old_port_stats(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<PortStats> {
+        let ports = self.all_ports().filter(|(number, ..)| is_wanted(*number));
+        ports
+            .map(|(number, port, _)| PortStats {
+                port: number as u16,
+                rx_packets: port.counters.rx_packets,
+                tx_packets: port.counters.tx_packets,
+                rx_bytes: port.counters.rx_bytes,
+                tx_bytes: port.counters.tx_bytes,
+                rx_dropped: port.counters.rx_dropped,
+                tx_dropped: 0,
+                rx_errors: 0,
+                tx_errors: 0,
+                rx_frame_errors: 0,
+                rx_over_errors: 0,
+                rx_crc_errors: 0,
+                collisions: 0,
+            })
+            .collect()
+    }
+}
