@@ -15,9 +15,27 @@ type Checked = Result<(), Diagnostic>;
 /// Refuses what can't be built; addresses are looked at when they are given.
 pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
+    check_datapaths(description)?;
     check_links(description)?;
     check_neighbors(description)?;
     check_loads(description)
+}
+
+/// Refuses two switches with one datapath id, by which controllers know them.
+fn check_datapaths(description: &Description) -> Checked {
+    let mut known = std::collections::BTreeMap::new();
+    for (index, node) in description.nodes.iter().enumerate() {
+        let Some(said) = node.datapath else { continue };
+        let id = said.unwrap_or(index as u64 + 1);
+        if let Some(other) = known.insert(id, index) {
+            // Whichever of the two says so is to say something else.
+            let (at, other) = if said.is_some() { (index, other) } else { (other, index) };
+            let other = description.nodes[other].name.clone();
+            let problem = Diagnostic::new(BuildProblem::DatapathTwice { id, other });
+            return Err(problem.at("datapath_id").of_node(description, at));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses protocols that send more by a link of their own accord than it can carry.

@@ -100,6 +100,8 @@ pub struct NodeSpec {
     pub diffserv: Option<DiffServConfig>,
     /// Router id, instead of the one that the builder gives.
     pub router_id: Option<Ipv4Addr>,
+    /// Of a switch: what controllers know it by, if that is said.
+    pub datapath: Option<Option<u64>>,
     /// IPv6 loopback address of a router, beside its router id.
     pub ipv6: Option<Ipv6Addr>,
     /// How many signalling messages are kept for table `signals`; none unless asked for.
@@ -126,6 +128,7 @@ impl NodeSpec {
             protocols: Protocols::default(),
             diffserv: None,
             router_id: None,
+            datapath: None,
             ipv6: None,
             log_signals: 0,
             driver: None,

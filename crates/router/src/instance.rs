@@ -1,6 +1,7 @@
 //! The router while it runs, and what clients ask of it.
 
 use crate::captures::Captures;
+use crate::channels::Channels;
 use crate::drive;
 use crate::log::Log;
 use crate::lsp_tests::LspTests;
@@ -41,6 +42,8 @@ pub struct Instance {
     pub lsp_tests: LspTests,
     /// Captures whose files are being written.
     pub captures: Captures,
+    /// Connections to controllers, if it is a switch.
+    pub channels: Option<Channels>,
     /// Where it is recorded.
     pub recording: Option<PathBuf>,
     /// Calendar time of its start, in seconds since 1970.
@@ -75,6 +78,7 @@ impl Instance {
             probes: Probes::default(),
             lsp_tests: LspTests::default(),
             captures: Captures::default(),
+            channels: None,
             recording: None,
             up_since: since.map_or(0.0, |since| since.as_secs_f64()),
             stopped: false,

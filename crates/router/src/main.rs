@@ -8,6 +8,7 @@
 
 mod arguments;
 mod captures;
+mod channels;
 mod client;
 mod config;
 mod drive;

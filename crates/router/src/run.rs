@@ -1,6 +1,7 @@
 //! From the arguments to a router that runs, and the loop until it is to end.
 
 use crate::arguments::Arguments;
+use crate::channels::Channels;
 use crate::config::Config;
 use crate::drive;
 use crate::instance::Instance;
@@ -67,7 +68,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !network.is_local(node) {
         return Err(Failure::Cannot(format!("placement: '{}' is not local", arguments.node)));
     }
-    if network.router(node).is_none() {
+    let channels = Channels::of(&mut network, node)?;
+    if network.router(node).is_none() && channels.is_none() {
         return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
     }
     if let Some(path) = &arguments.record {
@@ -75,8 +77,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     drop(config);
     let mut server = Server::new(arguments.socket.as_deref(), signals)?;
+    if let Some(channels) = &channels {
+        server.watch_also(channels.as_raw_fd())?;
+    }
     network.wake_on(Some(server.as_raw_fd()));
     let mut instance = Instance::new(network, node, Log::new(&arguments.node));
+    instance.channels = channels;
     instance.recording.clone_from(&arguments.record);
     process::trim_memory();
     let line = format!("{} is ready, process {}\n", arguments.node, std::process::id());
@@ -118,6 +124,11 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         let now = instance.network.now();
         instance.network.advance(now)?;
         instance.listen();
+        let Instance { channels, network, .. } = &mut *instance;
+        let channels_more = match channels {
+            Some(channels) => channels.poll(network)?,
+            None => false,
+        };
         let now = instance.network.now();
         for (client, answer) in instance.probes.finished(&instance.network, now) {
             server.reply(client, answer);
@@ -128,7 +139,7 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         }
         instance.clients = server.clients();
         let polled = server.poll(&mut |client, line| instance.handle(client, line));
-        more = polled.more;
+        more = polled.more || channels_more;
         if core::mem::take(&mut instance.trim) {
             process::trim_memory();
         }

@@ -20,7 +20,8 @@ const CLIENTS_MAX: usize = 32;
 const REQUESTS_PER_POLL: usize = 16;
 const LISTENER: u64 = 0;
 const SIGNALS: u64 = 1;
-const FIRST_CLIENT: u64 = 2;
+const ALSO: u64 = 2;
+const FIRST_CLIENT: u64 = 3;
 
 /// Identifies a client as long as the process runs: numbers are not used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +82,11 @@ impl Server {
         Ok(server)
     }
 
+    /// Has its descriptor be readable when another is, too.
+    pub fn watch_also(&self, fd: RawFd) -> Result<(), String> {
+        self.watch(fd, ALSO, true, false, true).map_err(|error| format!("epoll: {error}"))
+    }
+
     fn watch(&self, fd: RawFd, token: u64, read: bool, write: bool, new: bool) -> io::Result<()> {
         let events = if read { libc::EPOLLIN | libc::EPOLLRDHUP } else { 0 };
         let events = events | if write { libc::EPOLLOUT } else { 0 };
@@ -93,7 +99,7 @@ impl Server {
 
     /// Serves whoever waits, without waiting.
     pub fn poll(&mut self, handle: &mut dyn FnMut(ClientId, &[u8]) -> Reply) -> Polled {
-        let mut ready = [libc::epoll_event { events: 0, u64: 0 }; CLIENTS_MAX + 2];
+        let mut ready = [libc::epoll_event { events: 0, u64: 0 }; CLIENTS_MAX + 3];
         // SAFETY: the array has room for so many events and lives through the call.
         let count = unsafe {
             libc::epoll_wait(self.epoll.as_raw_fd(), ready.as_mut_ptr(), ready.len() as libc::c_int, 0)
@@ -104,6 +110,8 @@ impl Server {
             match token {
                 LISTENER => self.accept(),
                 SIGNALS => polled.ended = true,
+                // Whoever wants to be woken by it looks for itself.
+                ALSO => {}
                 client => polled.more |= self.attend(ClientId(client), events, handle),
             }
         }

@@ -12,6 +12,7 @@ mod placeholder;
 mod reflector;
 mod resolve;
 mod router;
+mod switch;
 
 pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
@@ -22,6 +23,7 @@ pub use reflector::{REFLECTOR, Reflector};
 pub use resolve::write_facts;
 pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
+pub use switch::SWITCH;
 
 use crate::Network;
 use crate::description::NodeSpec;
@@ -37,7 +39,7 @@ use engine::World;
 use node::{Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, FRR, BIRD, REFLECTOR];
+pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

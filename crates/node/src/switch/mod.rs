@@ -24,6 +24,8 @@ mod tests;
 pub use agent::{ConnectionView, Role};
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
 pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
+/// Bytes of a stream.
+pub use wire::Hex as Bytes;
 
 use agent::Agent;
 use base::device::{DropCounters, DropReason};

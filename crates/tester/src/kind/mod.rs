@@ -7,11 +7,12 @@ pub use edge::EDGE;
 pub use host::{HOST, STATION};
 
 use network::NodeKind;
-use network::kind::{BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER};
+use network::kind::{BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
-pub const KINDS: &[NodeKind] = &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, FRR, BIRD, REFLECTOR];
+pub const KINDS: &[NodeKind] =
+    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR];
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
 pub const FILE_KINDS: &[NodeKind] = &[
@@ -22,6 +23,7 @@ pub const FILE_KINDS: &[NodeKind] = &[
     EXTERNAL,
     PEER,
     BRIDGE,
+    SWITCH,
     FRR,
     BIRD,
     REFLECTOR,

@@ -1,0 +1,141 @@
+//! An OpenFlow switch: a shared segment whose frames go where controllers say.
+
+use super::{Facts, Node, NodeKind, Tests};
+use crate::Network;
+use crate::description::NodeSpec;
+use crate::spec::controller::ControllerSpec;
+use crate::spec::labels::Labels;
+use base::describe::{Describe, Value};
+use base::device::DropCounters;
+use base::diagnostic::Diagnostic;
+use base::plane::Prefix;
+use base::{Device, NodeId, Rate, Span};
+use engine::World;
+use node::switch::{FailMode, SwitchPort};
+use node::{Switch, SwitchConfig};
+use wire::openflow::Version;
+
+/// An OpenFlow switch; routers and hosts on links to it are in one network.
+pub const SWITCH: NodeKind = NodeKind::of::<SwitchSpec>(
+    "switch",
+    "An OpenFlow switch: routers and hosts on links to it are in one network.",
+);
+
+base::words! {
+    /// What a switch does while no controller is connected.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FailWord {
+        /// Its entries stay as they are; packets without one are dropped.
+        Secure = "secure",
+        /// It forwards as a switch that learns addresses.
+        Standalone = "standalone",
+    }
+    default Secure;
+}
+
+base::words! {
+    /// Which versions of OpenFlow a switch speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum VersionWord {
+        /// Both; the highest that a controller speaks, too, is taken.
+        Both = "both",
+        /// 1.0 alone.
+        Old = "1.0",
+        /// 1.3 alone.
+        New = "1.3",
+    }
+    default Both;
+}
+
+base::record! {
+    /// An OpenFlow switch: in a lab a process in a network namespace whose kernel carries the connections of
+    /// controllers. Its ports have the numbers 1, 2 and so on, in the order of links.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SwitchSpec {
+        /// The network that all its members are in, such as `10.1.0.0/24`.
+        pub prefix: Prefix;
+        /// Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for.
+        pub controllers: Vec<ControllerSpec> = Vec::new();
+        /// What controllers know it by, beyond zero.
+        pub datapath_id: Option<u64>, in 1..=9_223_372_036_854_775_807, absent "its place among the nodes";
+        /// Versions of OpenFlow that it speaks.
+        pub version: VersionWord = VersionWord::default();
+        /// What it does while no controller is connected.
+        pub fail: FailWord = FailWord::default();
+        /// How many flow tables it has.
+        pub tables: u8 = 64, in 1..=254;
+        /// Entries that each table has room for.
+        pub max_entries: u32 = 1_000_000, in 1..=4_000_000_000;
+        /// Packets that it keeps for controllers, which get their beginnings; with none they get all of them.
+        pub buffers: u32 = 256, in 0..=65_536;
+        /// After how long it asks a silent controller whether it is there; zero for never.
+        pub probe: Span = Span::from_secs(5);
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
+
+impl Node for SwitchSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
+
+    fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        entry.datapath = Some(self.datapath_id);
+        Ok(())
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            called: "a switch".into(),
+            router: false,
+            foreign: false,
+            kernel: false,
+            transit: true,
+            signals: false,
+            links_min: 0,
+            links_max: None,
+            host: None,
+            tests: Tests::Nowhere,
+            segment: Some(self.prefix),
+        }
+    }
+
+    fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
+        let name = &network.description().nodes[node].name;
+        let mut ports: Vec<(u16, SwitchPort)> = Vec::new();
+        for link in network.links() {
+            let Some(port) = link.port_at(node) else { continue };
+            let rate = Some(link.spec.rate).filter(|rate| *rate > Rate(0));
+            let (name, address) = (format!("{name}-eth{}", port.0 + 1), Network::mac_of(node, port));
+            ports.push((port.0, SwitchPort { name, address, rate }));
+        }
+        ports.sort_by_key(|(port, _)| *port);
+        let versions = match self.version {
+            VersionWord::Both => Version::ALL.to_vec(),
+            VersionWord::Old => vec![Version::V1_0],
+            VersionWord::New => vec![Version::V1_3],
+        };
+        let config = SwitchConfig {
+            datapath_id: self.datapath_id.unwrap_or(node as u64 + 1),
+            name: name.clone(),
+            versions,
+            controllers: self.controllers.iter().map(|spec| spec.0).collect(),
+            fail: match self.fail {
+                FailWord::Secure => FailMode::Secure,
+                FailWord::Standalone => FailMode::Standalone,
+            },
+            tables: self.tables,
+            max_entries: self.max_entries as usize,
+            buffers: self.buffers,
+            probe: (self.probe > Span::ZERO).then_some(self.probe),
+            ports: ports.into_iter().map(|(_, port)| port).collect(),
+            seed: Default::default(),
+        };
+        Box::new(Switch::new(config, network.world().now()))
+    }
+
+    fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
+        world.device::<Switch>(id).map(|switch| switch.drops().clone())
+    }
+}
