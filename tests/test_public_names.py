@@ -12,7 +12,7 @@ SHOWN = {
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"
     " queue_series queues random record recording remove repair replay restart route router run"
-    " seed table threads warnings",
+    " seed switch table threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
     " neighbors next_hops replications tunnels",
     "edge": f"{HEAD_END} programme",

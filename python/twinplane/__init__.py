@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
-    from .network.nodes import Bridge, Edge, External, Host, Peer, Router
+    from .network.nodes import Bridge, Edge, External, Host, Peer, Router, Switch
     from .network.recording import Recording
     from .network.tapping import capture_interface
     from .reports import report
@@ -54,6 +54,7 @@ __all__ = [
     "Probing",
     "Recording",
     "Router",
+    "Switch",
     "Tdp",
     "TwinplaneError",
     "TwinplaneWarning",
@@ -88,6 +89,7 @@ _HOMES = {
     "Probing": "model.generated",
     "Recording": "network.recording",
     "Router": "network.nodes",
+    "Switch": "network.nodes",
     "Tdp": "model.generated",
     "TwinplaneError": "errors",
     "TwinplaneWarning": "errors",

@@ -48,12 +48,12 @@ WRONG = [
     (
         "name: x\nnodes:\n  a: {kind: ruter}\n",
         "3",
-        "kind: 'ruter' is none of router, host, station, edge, external, peer, bridge",
+        "kind: 'ruter' is none of router, host, station, edge, external, peer, bridge, switch",
     ),
     (
         "name: x\nnodes:\n  a: {}\n",
         "3",
-        "node 'a': kind is missing: router, host, station, edge, external, peer, bridge",
+        "node 'a': kind is missing: router, host, station, edge, external, peer, bridge, switch",
     ),
     ("name: x\nnodes:\n  a: {kind: linux}\n", "3", "'linux' is containerlab's; nearest to it is 'host'"),
     (

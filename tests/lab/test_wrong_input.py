@@ -84,6 +84,7 @@ WHOLE: dict[str, Any] = {
         "x": {"kind": "external", "interface": "eth7"},
         "raw": {"kind": "peer"},
         "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"},
+        "of": {"kind": "switch", "prefix": "10.4.0.0/24", "controllers": ["ptcp:6653"]},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -97,6 +98,7 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["x", "p"]},
         {"endpoints": ["raw", "p"]},
         {"endpoints": ["lan", "p"]},
+        {"endpoints": ["of", "p"]},
     ],
     "lsps": [
         {
@@ -204,6 +206,7 @@ RECORDS: dict[str, Place] = {
     "BgpRedistribution": ("nodes", "pe1", "bgp", "redistribute", 0),
     "PolicyRule": ("nodes", "pe1", "bgp", "redistribute", 0, "rules", 0),
     "BridgeSpec": ("nodes", "lan"),
+    "SwitchSpec": ("nodes", "of"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),

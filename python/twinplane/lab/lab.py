@@ -58,8 +58,9 @@ class LabNode:
 
     def ask(self, request: str, argument: Any = None, *, wait_s: float = 0.0) -> Any:
         """Ask a router at its control socket."""
-        if self.kind != "router":
-            raise TwinplaneError(f"'{self.name}' is of kind {self.kind}: only routers have a control socket")
+        if self.kind not in ("router", "switch"):
+            words = "only routers and switches have a control socket"
+            raise TwinplaneError(f"'{self.name}' is of kind {self.kind}: {words}")
         return ask(self.lab.state, self.name, request, argument, wait_s=wait_s)
 
     def columns(self, table: str) -> frames.Columns:

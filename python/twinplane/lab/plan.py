@@ -18,6 +18,10 @@ from . import kernels, kinds
 from .netns import NETNS
 
 
+SEGMENTS = ("bridge", "switch")
+"""Kinds of nodes whose members are in one network."""
+
+
 @dataclass
 class Interface:
     """One end of a link."""
@@ -131,9 +135,9 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     members: dict[str, Member] = {}
     for index, (node, said) in enumerate(lowered.description["nodes"].items()):
         member = _member(lowered, node, said, measured)
-        # A bridge has no address: it is called by its prefix.
+        # A segment has no address: it is called by its prefix.
         member.loopback = str(
-            said["prefix"] if member.kind == "bridge" else planned["nodes"][index]["loopback"]
+            said["prefix"] if member.kind in SEGMENTS else planned["nodes"][index]["loopback"]
         )
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
@@ -145,10 +149,15 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     for member in members.values():
         if member.kind == "bridge":
             _pass_on(member, links)
+        if member.kind == "switch":
+            # Its actions change what frames hold, so that kernels have to finish them.
+            _finish(member, links)
     for pair2 in links:
         for host, router in (pair2, pair2[::-1]):
             if members[host.node].kind == "host":
-                members[host.node].gateway = router.address.partition("/")[0]
+                far = ipaddress.IPv4Interface(router.address)
+                # The end at a segment without routers has the address of the network, which is nobody's.
+                members[host.node].gateway = None if far.ip == far.network.network_address else str(far.ip)
                 if router.ipv6 is not None and not host.slaac:
                     members[host.node].gateway6 = router.ipv6.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
@@ -192,6 +201,13 @@ def _pass_on(bridge: Member, links: list[tuple[Interface, Interface]]) -> None:
     far = [next(end for end in links[own.link] if end is not own) for own in bridge.interfaces]
     for own in bridge.interfaces:
         own.offload = all(end.offload for end in far)
+
+
+def _finish(switch: Member, links: list[tuple[Interface, Interface]]) -> None:
+    """Nobody on a link to a switch leaves checksums or segments to be made by others."""
+    for own in switch.interfaces:
+        for end in links[own.link]:
+            end.offload = False
 
 
 def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) -> Interface:

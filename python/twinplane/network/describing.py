@@ -13,7 +13,7 @@ from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner
-from .nodes import Bridge, Edge, External, Host, Peer, Router
+from .nodes import Bridge, Edge, External, Host, Peer, Router, Switch
 from .settings import check_name
 from .trees import at_ends, each_end
 
@@ -136,6 +136,12 @@ class Describing:
         bridge = Bridge(self._owner, name, self._next)
         self._register(bridge, prefix=prefix, ageing=ageing)
         return bridge
+
+    def switch(self, name: str, prefix: str, said: dict[str, Any]) -> Switch:
+        """See `twinplane.Network.switch`."""
+        switch = Switch(self._owner, name, self._next)
+        self._register(switch, prefix=prefix, **said)
+        return switch
 
     def host(
         self,

@@ -19,7 +19,7 @@ from .draft import Draft
 from .engine import Engine
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
-from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router
+from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
 from .schedule import Schedule
 from .settings import check_clock, whole
@@ -244,6 +244,34 @@ class Network(Acting, Asking, Shown):
         hosts have those that they were given. LSPs do not lead over it.
         """
         return self.describing.bridge(name, prefix, ageing)
+
+    def switch(
+        self,
+        name: str,
+        prefix: str,
+        *,
+        controller: str | Sequence[str] = (),
+        datapath_id: int | None = None,
+        version: str = "both",
+        fail: str = "secure",
+        tables: int = 64,
+        buffers: int = 256,
+        probe: Quantity | None = None,
+    ) -> Switch:
+        """An OpenFlow switch: routers and hosts with a link to it are in one network, `prefix`.
+
+        `controller` is one or several: ``"tcp:127.0.0.1:6653"`` to connect to, ``"ptcp:6653"`` to listen for.
+        In a lab they are in the namespace of the switch; in virtual time nobody connects. They know it by
+        `datapath_id` (its place among the nodes, if not given); `version` is ``"1.0"``, ``"1.3"`` or
+        ``"both"``. While nobody is connected it drops packets that have no entry (`fail` ``"secure"``) or
+        forwards by learning addresses (``"standalone"``). It keeps `buffers` packets for controllers, and
+        asks one that is silent for `probe` (5 s if not given) whether it is there.
+        """
+        controllers = [controller] if isinstance(controller, str) else list(controller)
+        said = {"controllers": controllers, "datapath_id": datapath_id, "version": version, "fail": fail}
+        return self.describing.switch(
+            name, prefix, {**said, "tables": tables, "buffers": buffers, "probe": probe}
+        )
 
     def host(
         self,

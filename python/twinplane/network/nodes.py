@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .handles import Hop
 
 
-__all__ = ["Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router"]
+__all__ = ["Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
 
 
 class HeadEnd(Node):
@@ -367,13 +367,19 @@ class Bridge(Node):
     kind = "bridge"
 
 
+class Switch(Node):
+    """An OpenFlow switch: routers and hosts on links to it are in one network."""
+
+    kind = "switch"
+
+
 class External(Node):
     """Somebody else's router, in real time, beyond interfaces."""
 
     kind = "external"
 
 
-HANDLES: dict[str, type[Node]] = {kind.kind: kind for kind in (Bridge, Edge, External, Peer, Router)}
+HANDLES: dict[str, type[Node]] = {kind.kind: kind for kind in (Bridge, Edge, External, Peer, Router, Switch)}
 """Kinds of nodes whose handles need nothing but the node."""
 
 

@@ -9,6 +9,7 @@ from .frr import Frr
 from .host import Host
 from .kind import Kind
 from .router import Router
+from .switch import Switch
 
 KINDS: dict[str, Kind] = {
     "router": Router(),
@@ -17,6 +18,7 @@ KINDS: dict[str, Kind] = {
     "edge": Kind(),
     "external": External(),
     "bridge": Bridge(),
+    "switch": Switch(),
     "frr": Frr(),
     "bird": Bird(),
 }

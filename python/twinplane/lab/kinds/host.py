@@ -24,7 +24,8 @@ class Host(Kind):
     def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
         """Its addresses, and its default routes."""
         lines = addressed(plan, member, ends)
-        lines.append(f"route add default via {member.gateway}")
+        if member.gateway is not None:
+            lines.append(f"route add default via {member.gateway}")
         if member.gateway6 is not None:
             lines.append(f"route add default via {member.gateway6}")
         return lines

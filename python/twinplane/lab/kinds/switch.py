@@ -1,0 +1,30 @@
+"""An OpenFlow switch: a process with a control socket, and the kernel's TCP for its controllers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import TwinplaneError
+from ..asking import ask
+from .router import Router
+
+if TYPE_CHECKING:
+    from ..plan import Interface, Member, Plan
+    from ..state import State
+
+
+class Switch(Router):
+    """Its process opens the interfaces; controllers reach it by the loopback of its namespace, or connect from there."""
+
+    def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
+        """The loopback is up, too."""
+        return ["link set dev lo up", *super().lines(plan, member, ends)]
+
+    def look(self, one: State, name: str, entry: dict[str, Any]) -> list[str]:
+        """Whether it answers."""
+        if entry["state"] == "up":
+            try:
+                entry["status"] = ask(one, name, "status")
+            except TwinplaneError as error:
+                entry["state"], entry["why"] = "silent", str(error)
+        return []

@@ -1,0 +1,43 @@
+"""OpenFlow switches in virtual time, and what is refused of them."""
+
+from __future__ import annotations
+
+import pytest
+import twinplane as tp
+
+
+def star(**said: object) -> tuple[tp.Network, list[tp.Host]]:
+    net = tp.Network(seed=1)
+    switch = net.switch("s1", "10.1.0.0/24", **said)  # type: ignore[arg-type]
+    hosts = [net.host(name, f"10.1.0.{place}/24") for place, name in enumerate("abc", 11)]
+    for host in hosts:
+        net.link(host, switch, rate="1 Gbit/s", delay="10 us")
+    return net, hosts
+
+
+def test_without_a_controller_a_switch_learns_or_drops() -> None:
+    _, (a, b, _) = star(fail="standalone")
+    assert a.ping(b) is not None
+    _, (a, b, _) = star()
+    assert a.ping(b) is None
+
+
+def test_a_switch_is_written_as_it_was_made() -> None:
+    net, _ = star(controller="ptcp:6653", datapath_id=7, version="1.3")
+    node = net.described()["nodes"][0] if isinstance(net.described()["nodes"], list) else net.described()["nodes"]["s1"]
+    assert (node["controllers"], node["datapath_id"], node["version"]) == (["ptcp:6653"], 7, "1.3")
+
+
+def test_datapath_ids_in_conflict_are_refused() -> None:
+    net = tp.Network()
+    router = net.router("r")
+    for place, name in enumerate(("s1", "s2")):
+        net.link(net.switch(name, f"10.{place}.0.0/24", datapath_id=5), router)
+    with pytest.raises(tp.TwinplaneError, match="node 's2': datapath_id=?:? ?5 is the datapath id of 's1', too"):
+        net.run(until="1 ms")
+
+
+@pytest.mark.parametrize("wrong", ["ssl:127.0.0.1", "tcp:nowhere", "ptcp:0"])
+def test_a_controller_that_can_not_be_reached_is_refused(wrong: str) -> None:
+    with pytest.raises(tp.TwinplaneError, match="a controller such as tcp:127.0.0.1:6653"):
+        tp.Network().switch("s1", "10.1.0.0/24", controller=wrong)
