@@ -222,7 +222,8 @@ impl Switch {
     fn new_flow_mod(&mut self, now: Time, change: FlowMod) -> Result<(), Code> {
         let deletes = matches!(change.command, Command::Delete | Command::DeleteStrict);
         let is_known = usize::from(change.table) < self.datapath.tables.len();
-        if !is_known && !(deletes && change.table == ALL_TABLES) {
+        let means_all = deletes && change.table == ALL_TABLES;
+        if !(is_known || means_all) {
             return Err(Fault::BadTableId.numbers());
         }
         if !deletes {
