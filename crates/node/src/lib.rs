@@ -13,6 +13,7 @@ mod probing;
 pub mod profile;
 pub mod router;
 pub mod switch;
+mod trouble;
 
 pub use advertising::Advertise;
 pub use bridge::{Bridge, BridgeConfig};

@@ -4,10 +4,10 @@ use super::Router;
 use super::config::Address6;
 use super::signalling6::listen;
 use crate::discovery::{self, HOP_LIMIT, Heard, Own};
+use crate::trouble::about6;
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Frame, MacAddr, Output, PortId, Time};
-use control::services::sessions::Trouble;
 use control::unheard::Unheard;
 use core::net::Ipv6Addr;
 use forwarding::icmp::along_lsp;
@@ -119,20 +119,8 @@ impl Router {
 
     /// An ICMPv6 error about a packet that this node sent to another: does it mean anything to a protocol?
     fn handle_trouble6(&mut self, now: Time, message: &icmpv6::Repr<'_>) -> bool {
-        let (what, quote) = match message {
-            icmpv6::Repr::PacketTooBig { mtu, quote } => {
-                (Trouble::TooBig(u16::try_from(*mtu).unwrap_or(u16::MAX)), *quote)
-            }
-            icmpv6::Repr::DestinationUnreachable { code: icmpv6::unreachable::PORT, quote } => {
-                (Trouble::Unreachable, quote.original)
-            }
-            _ => return false,
-        };
-        // What is quoted need not be the whole packet.
-        let Ok(ip) = ipv6::Packet::new_header_checked(quote) else { return false };
-        let segment = quote.get(ipv6::HEADER_LEN..).unwrap_or_default();
-        let ends = (ip.src().into(), ip.dst().into());
-        ip.next_header() == ipv6::Protocol::TCP && self.control.handle_trouble(now, ends, segment, what)
+        about6(message)
+            .is_some_and(|about| self.control.handle_trouble(now, about.ends, about.segment, about.what))
     }
 
     /// Takes an ICMPv6 message, from the Ethernet address `mac` if it came without labels.

@@ -2,13 +2,14 @@
 
 use super::Router;
 use super::arrival::Ipv4Arrival;
+use crate::trouble::about;
 use base::device::DropReason;
 use base::{Frame, MacAddr, PortId, Time};
 use control::owner::Owner;
 use control::protocol::{Arrival, IpArrival, Listen, LlcArrival, Over};
-use control::services::sessions::{Heard, Segment, Trouble};
+use control::services::sessions::{Heard, Segment};
 use control::unheard::Unheard;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use core::ops::Range;
 use forwarding::PuntReason;
 use forwarding::icmp::IcmpError;
@@ -118,21 +119,8 @@ impl Router {
 
     /// An ICMP error about a packet that this node sent to another: does it mean anything to a protocol?
     pub(super) fn handle_trouble(&mut self, now: Time, message: &icmp::Repr<'_>) -> bool {
-        let icmp::Repr::DestinationUnreachable { code, next_hop_mtu, quote } = message else { return false };
-        let what = match *code {
-            icmp::unreachable::FRAGMENTATION_NEEDED => Trouble::TooBig(*next_hop_mtu),
-            icmp::unreachable::PROTOCOL | icmp::unreachable::PORT => Trouble::Unreachable,
-            _ => return false,
-        };
-        // What is quoted need not be the whole packet: a view of one would be refused.
-        let Some(&[first, _, _, _, _, _, _, _, _, protocol, _, _, a, b, c, d, e, f, g, h]) =
-            quote.original.first_chunk()
-        else {
-            return false;
-        };
-        let ends = (Ipv4Addr::new(a, b, c, d).into(), Ipv4Addr::new(e, f, g, h).into());
-        let segment = quote.original.get(usize::from(first & 15) * 4..).unwrap_or_default();
-        protocol == ipv4::Protocol::TCP.0 && self.control.handle_trouble(now, ends, segment, what)
+        about(message)
+            .is_some_and(|about| self.control.handle_trouble(now, about.ends, about.segment, about.what))
     }
 
     /// Hands the message that an IP packet carries to the protocol that listens to it.
