@@ -5,7 +5,7 @@ use base::{Command, MacAddr, NodeId, PortId, ProtocolId, ProtocolValue, Rate, Sp
 use control::protocol::{Arrival, Change, Context, Listen, Output};
 use control::services::Services;
 use control::services::sessions::{
-    Closed, Connect, Datagram, Options, SessionEvent, SessionId, SessionOutput, SessionRow,
+    Closed, Congestion, Connect, Datagram, Options, SessionEvent, SessionId, SessionOutput, SessionRow,
 };
 use control::{Protocol, Setup};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -32,6 +32,12 @@ pub const SMALL: Options = Options {
     keep_alive: None,
     nagle: false,
     key: None,
+    mss: None,
+    congestion: Congestion::Reno,
+    ack_delay: Some(Span::from_ms(10)),
+    window_scaling: true,
+    sack: true,
+    program: false,
 };
 
 /// What a node does.

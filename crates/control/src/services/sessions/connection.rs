@@ -1,7 +1,9 @@
 //! One TCP connection: an instance of smoltcp with a socket of its own, and what protocols need around it.
 
 use super::device::Packets;
-use super::types::{Closed, Options, Pending, SessionCounters, SessionRow, State};
+use super::measures::{Measured, Measures};
+use super::offers;
+use super::types::{Closed, Congestion, Options, Pending, SessionCounters, SessionRow, State};
 use crate::owner::Owner;
 use base::{Span, Time, TimerId};
 use core::net::SocketAddr;
@@ -72,6 +74,8 @@ pub(super) struct Connection {
     sent_next: Option<u32>,
     /// The sequence number expected next, as it was last acknowledged.
     acknowledged: Option<u32>,
+    /// What instruments want to know, if they do.
+    measures: Option<Box<Measures>>,
 }
 
 impl core::fmt::Debug for Connection {
@@ -105,6 +109,8 @@ impl Connection {
     fn new(owner: Owner, ends: Ends, options: Options, mtu: u32, seed: u64, now: Time) -> Connection {
         // RFC 2385, 4.3: a signature takes its part of every segment.
         let signature = if options.key.is_some() { SIGNATURE_LEN } else { 0 };
+        let headers = wire::tcp::HEADER_LEN as u32 + if ends.local.is_ipv4() { 20 } else { 40 };
+        let mtu = options.mss.map_or(mtu, |mss| mtu.min(u32::from(mss) + headers));
         let mut packets = Packets::new((mtu as usize).saturating_sub(signature));
         let interface = interface(&ends, seed, now, &mut packets);
         let buffer = |bytes: u32| SocketBuffer::new(vec![0; bytes.clamp(1, 1 << 30) as usize]);
@@ -113,7 +119,12 @@ impl Connection {
         socket.set_timeout(options.timeout.map(duration));
         socket.set_keep_alive(options.keep_alive.map(duration));
         socket.set_nagle_enabled(options.nagle);
-        socket.set_congestion_control(CongestionControl::Reno);
+        socket.set_ack_delay(options.ack_delay.map(duration));
+        socket.set_congestion_control(match options.congestion {
+            Congestion::None => CongestionControl::None,
+            Congestion::Reno => CongestionControl::Reno,
+            Congestion::Cubic => CongestionControl::Cubic,
+        });
         let mut sockets = SocketSet::new(Vec::with_capacity(1));
         let handle = sockets.add(socket);
         Connection {
@@ -139,6 +150,45 @@ impl Connection {
             abandoned: false,
             sent_next: None,
             acknowledged: None,
+            measures: options.program.then(Box::default),
+        }
+    }
+
+    /// What instruments want to know of it.
+    pub(super) fn measured(&self) -> Option<Measured> {
+        self.measures.as_ref().map(|measures| measures.measured)
+    }
+
+    /// Writes bytes into the send buffer as far as there is room, and says how many.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+        if self.closing || self.closed || !self.unsent.is_empty() {
+            return 0;
+        }
+        let taken = self.socket_mut().send_slice(bytes).unwrap_or(0);
+        self.counters.bytes_sent += taken as u64;
+        taken
+    }
+
+    /// Hands out what a program has read, and says how many bytes that is.
+    pub(super) fn read(&mut self, see: impl FnOnce(&[u8])) -> usize {
+        let read = self.inbox.len();
+        if read > 0 {
+            see(&self.inbox);
+            self.inbox.clear();
+        }
+        read
+    }
+
+    /// Takes what was received in order out of the receive buffer, for the program that reads it.
+    fn read_in(&mut self) {
+        let from = self.inbox.len();
+        let socket = self.sockets.get_mut::<Socket<'_>>(self.handle);
+        let queued = socket.recv_queue();
+        if queued > 0 {
+            self.inbox.resize(from + queued, 0);
+            let read = socket.recv_slice(&mut self.inbox[from..]).unwrap_or(0);
+            self.inbox.truncate(from + read);
+            self.counters.bytes_received += read as u64;
         }
     }
 
@@ -259,13 +309,20 @@ impl Connection {
     }
 
     /// Hands a verified segment to TCP when it runs next.
-    pub(super) fn feed(&mut self, segment: &[u8]) {
+    pub(super) fn feed(&mut self, now: Time, segment: &[u8]) {
         self.counters.segments_received += 1;
+        if let (Some(measures), Ok(tcp)) = (&mut self.measures, wire::tcp::Packet::new_checked(segment)) {
+            measures.heard(now, &tcp);
+        }
         let (remote, local) = (self.ends.remote.ip().into(), self.ends.local.ip().into());
         let ip = IpRepr::new(remote, local, IpProtocol::Tcp, segment.len(), 64);
         let mut packet = vec![0; ip.header_len()];
         ip.emit(&mut packet, &ChecksumCapabilities::ignored());
+        let header = packet.len();
         packet.extend_from_slice(segment);
+        if !offers::are_all(&self.options) {
+            offers::leave_out(&mut packet[header..], &self.options);
+        }
         self.packets.receive_next(packet);
     }
 
@@ -326,6 +383,10 @@ impl Connection {
     }
 
     fn poll(&mut self, now: Time) {
+        if self.options.program {
+            self.interface.poll_ingress_single(instant(now), &mut self.packets, &mut self.sockets);
+            self.read_in();
+        }
         self.interface.poll(instant(now), &mut self.packets, &mut self.sockets);
     }
 
@@ -386,11 +447,15 @@ impl Connection {
     }
 
     /// The next segment that TCP has sent, without an IP header.
-    pub(super) fn take_segment(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn take_segment(&mut self, now: Time) -> Option<Vec<u8>> {
         let mut packet = self.packets.take_sent().filter(|_| !self.abandoned)?;
         let header = if self.ends.local.is_ipv4() { 20 } else { 40 };
         packet.drain(..header.min(packet.len()));
-        self.note_sent(&packet);
+        if !offers::are_all(&self.options) && offers::leave_out(&mut packet, &self.options) {
+            let (src, dst) = (self.ends.local.ip(), self.ends.remote.ip());
+            wire::tcp::Packet::new_unchecked(&mut packet[..]).fill_checksum(src, dst);
+        }
+        self.note_sent(now, &packet);
         if let Some(key) = &self.options.key {
             let (src, dst) = (self.ends.local.ip(), self.ends.remote.ip());
             md5::sign(&mut packet, src, dst, key.as_bytes());
@@ -399,8 +464,11 @@ impl Connection {
         Some(packet)
     }
 
-    fn note_sent(&mut self, segment: &[u8]) {
+    fn note_sent(&mut self, now: Time, segment: &[u8]) {
         let Ok(tcp) = wire::tcp::Packet::new_checked(segment) else { return };
+        if let Some(measures) = &mut self.measures {
+            measures.sent(now, &tcp);
+        }
         self.counters.segments_sent += 1;
         if tcp.flags().has(Flags::ACK) {
             self.acknowledged = Some(tcp.acknowledgment());

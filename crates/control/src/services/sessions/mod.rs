@@ -10,18 +10,25 @@
 //! The order in which [`ControlPlane`](crate::ControlPlane) drives it: [`Sessions::segment`],
 //! [`Sessions::handle_timeout`] or what protocols do; then [`Sessions::flush`]; then [`Sessions::poll_packet`],
 //! [`Sessions::poll_event`] and [`Sessions::poll_readable`] until none gives anything.
+//!
+//! A host has no control plane: its applications use sessions as programs use sockets, by [`Sessions::open`],
+//! [`Sessions::write`] and [`Sessions::read`] (`sockets`). Nothing waits for a control processor there.
 
 mod connection;
 mod datagrams;
 mod device;
+mod measures;
+mod offers;
 mod segments;
+mod sockets;
 mod types;
 
+pub use measures::{Measured, RoundTrips};
 pub use segments::{Segment, Trouble};
-pub(crate) use types::Pending;
+pub use sockets::Ran;
 pub use types::{
-    Closed, Connect, Datagram, Heard, Key, Options, Packet, Refusal, SessionCounters, SessionEvent,
-    SessionId, SessionOutput, SessionRow, State,
+    Closed, Congestion, Connect, Datagram, Heard, Key, Options, Packet, Pending, Refusal, SessionCounters,
+    SessionEvent, SessionId, SessionOutput, SessionRow, State,
 };
 
 use super::Interfaces;
@@ -67,6 +74,8 @@ pub struct Sessions {
     /// Connections that have something to do.
     dirty: VecDeque<SessionId>,
     readable: VecDeque<SessionId>,
+    /// Connections that instruments look at and that something has happened to.
+    ran: VecDeque<(SessionId, Ran)>,
     events: VecDeque<(Owner, SessionId, Pending)>,
     packets: VecDeque<Packet>,
     ports: base::random::Stream,
@@ -88,6 +97,7 @@ impl Sessions {
             wheel: Wheel::new(),
             dirty: VecDeque::new(),
             readable: VecDeque::new(),
+            ran: VecDeque::new(),
             events: VecDeque::new(),
             packets: VecDeque::new(),
             ports: streams.stream(&format!("{node}/sessions/ports")),
@@ -96,7 +106,7 @@ impl Sessions {
     }
 
     /// Connections to a TCP port belong to a protocol from now on.
-    pub(crate) fn listen(&mut self, port: u16, owner: Owner) {
+    pub fn listen(&mut self, port: u16, owner: Owner) {
         self.listeners.insert(port, owner);
         self.has_tcp = true;
     }
@@ -243,7 +253,7 @@ impl Sessions {
     }
 
     /// Lets connections do what is due.
-    pub(crate) fn handle_timeout(&mut self, now: Time) {
+    pub fn handle_timeout(&mut self, now: Time) {
         while let Some((_, id)) = self.wheel.pop(now) {
             if let Some(connection) = self.get_mut(id) {
                 connection.timer = None;
@@ -253,12 +263,12 @@ impl Sessions {
     }
 
     /// When to call [`Sessions::handle_timeout`]: never later than the next thing due, perhaps earlier.
-    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+    pub fn poll_timeout(&self) -> Option<Time> {
         self.wheel.next()
     }
 
     /// Lets connections do what protocols or timers gave them to do.
-    pub(crate) fn flush(&mut self, now: Time) {
+    pub fn flush(&mut self, now: Time) {
         while let Some(id) = self.dirty.pop_front() {
             self.run(now, id, None);
         }
@@ -266,7 +276,7 @@ impl Sessions {
 
     /// Runs one connection, and takes what comes out of it.
     fn run(&mut self, now: Time, id: SessionId, fed: Option<Fed>) {
-        let Sessions { slots, events, packets, wheel, readable, half_open, .. } = self;
+        let Sessions { slots, events, packets, wheel, readable, ran, half_open, .. } = self;
         let Some(slot) = slots.get_mut(id.index as usize).filter(|slot| slot.generation == id.generation)
         else {
             return;
@@ -279,11 +289,13 @@ impl Sessions {
         *half_open -= usize::from(was_half_open && !connection.is_half_open());
         let (src, dst) = (connection.ends.local.ip(), connection.ends.remote.ip());
         let Options { ttl, dscp, .. } = connection.options;
-        while let Some(bytes) = connection.take_segment() {
+        while let Some(bytes) = connection.take_segment(now) {
             let over = crate::protocol::Over::Ip(wire::ipv4::Protocol::TCP.0);
             packets.push_back(Packet { src, dst, ttl, dscp, over, bytes });
         }
-        if connection.is_readable() {
+        if let Some(measured) = connection.measured() {
+            ran.push_back((id, Ran { counters: connection.counters, measured }));
+        } else if connection.is_readable() {
             readable.push_back(id);
         }
         if connection.is_gone() {
@@ -306,12 +318,12 @@ impl Sessions {
     }
 
     /// The next packet to be sent.
-    pub(crate) fn poll_packet(&mut self) -> Option<Packet> {
+    pub fn poll_packet(&mut self) -> Option<Packet> {
         self.packets.pop_front()
     }
 
     /// What is to be told next: to which protocol, and of which session.
-    pub(crate) fn poll_event(&mut self) -> Option<(Owner, SessionId, Pending)> {
+    pub fn poll_event(&mut self) -> Option<(Owner, SessionId, Pending)> {
         self.events.pop_front()
     }
 
@@ -370,7 +382,7 @@ impl Sessions {
 
     /// The node restarts: all connections are lost without a word, as are ports that were bound. What is listened to is
     /// configuration.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         for index in 0..self.slots.len() {
             let id = self.id_at(index as u32);
             self.remove(id);
@@ -378,6 +390,7 @@ impl Sessions {
         self.bound.clear();
         self.dirty.clear();
         self.readable.clear();
+        self.ran.clear();
         self.events.clear();
         self.packets.clear();
     }

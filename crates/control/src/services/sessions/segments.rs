@@ -42,7 +42,7 @@ fn is_signed(segment: &Segment<'_>, options: &Options) -> bool {
 
 impl Sessions {
     /// Takes a segment. `accepts` says how a connection behaves that another node begins, or that it may not.
-    pub(crate) fn segment(
+    pub fn segment(
         &mut self,
         now: Time,
         segment: &Segment<'_>,
@@ -80,7 +80,7 @@ impl Sessions {
         if !is_signed(segment, &connection.options) {
             return Heard::Unsigned;
         }
-        connection.feed(segment.bytes);
+        connection.feed(now, segment.bytes);
         self.run(now, id, Some(Fed { flags }));
         Heard::Taken
     }
@@ -149,7 +149,7 @@ impl Sessions {
 
     /// Takes note of an ICMP error about a segment from `local` to `remote`, whose first eight bytes it quotes: was it
     /// about something that was sent (RFC 5927, 4.1)?
-    pub(crate) fn trouble(
+    pub fn trouble(
         &mut self,
         now: Time,
         (local, remote): (IpAddr, IpAddr),

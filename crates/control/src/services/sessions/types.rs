@@ -43,6 +43,20 @@ impl fmt::Debug for Key {
     }
 }
 
+base::words! {
+    /// How a sender keeps from filling the queues of the network.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Congestion {
+        /// It does not: only the other end's window holds it back.
+        None = "none",
+        /// Slow start, congestion avoidance, fast retransmit and fast recovery (RFC 5681).
+        Reno = "reno",
+        /// A window that grows by a cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
+    }
+    default Reno;
+}
+
 /// How a session's TCP behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -65,6 +79,20 @@ pub struct Options {
     pub nagle: bool,
     /// What both ends sign every segment with (RFC 2385); without one, no segment that is signed is taken.
     pub key: Option<Key>,
+    /// Most bytes of data in a segment, both ways; if absent, what the link takes.
+    pub mss: Option<u16>,
+    /// How it answers loss.
+    pub congestion: Congestion,
+    /// How long an acknowledgement waits at most for more data to acknowledge (RFC 9293, 3.8.6.3); if absent it does
+    /// not wait.
+    pub ack_delay: Option<Span>,
+    /// Does it offer to shift windows, and take the offer (RFC 7323, 2)?
+    pub window_scaling: bool,
+    /// Does it offer selective acknowledgements, and take the offer (RFC 2018)?
+    pub sack: bool,
+    /// Is it of a program at a host? What it receives is read at once then, before it is acknowledged, and round-trip
+    /// times, windows and bytes in flight are taken down.
+    pub program: bool,
 }
 
 impl Default for Options {
@@ -80,6 +108,12 @@ impl Default for Options {
             keep_alive: None,
             nagle: true,
             key: None,
+            mss: None,
+            congestion: Congestion::Reno,
+            ack_delay: Some(Span::from_ms(10)),
+            window_scaling: true,
+            sack: true,
+            program: false,
         }
     }
 }
@@ -143,13 +177,23 @@ pub enum Closed {
     TimedOut,
 }
 
-/// What of a session is waiting to be told.
+/// What of a session is waiting to be told: what [`SessionEvent`] says, without bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pending {
+pub enum Pending {
+    /// The connection that was begun is established.
     Connected,
-    Accepted { local: SocketAddr, remote: SocketAddr },
+    /// Another node has connected.
+    Accepted {
+        /// Address and port at this node.
+        local: SocketAddr,
+        /// The other node's end.
+        remote: SocketAddr,
+    },
+    /// All that waited to be sent has found room in TCP's buffer.
     Writable,
+    /// The other end sends nothing more; all that it sent has been read.
     PeerClosed,
+    /// The session has ended.
     Closed(Closed),
 }
 
