@@ -1,6 +1,7 @@
 //! How the routers of a network are set up: ports, RSVP-TE, static routes.
 
 use super::addressing;
+use super::advice::USUAL_MTU;
 use super::description::NodeSpec;
 use super::paths::Tree;
 use super::spec::protection::ProtectionMode;
@@ -145,7 +146,9 @@ impl Network {
 
     /// How an IP host at a node is set up: its ports, by the address plan.
     pub fn host_config(&self, node: usize) -> HostConfig {
+        let mtu = self.description.nodes[node].facts().host.and_then(|host| host.mtu).unwrap_or(USUAL_MTU);
         let port = |(link, side): (&Link, usize)| HostPort {
+            mtu: mtu.min(link.spec.mtu),
             mac: Self::mac_of(node, link.ports[side]),
             address: link.addresses[side],
             prefix_len: link.prefix_len,

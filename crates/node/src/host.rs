@@ -4,9 +4,11 @@
 //! is its source. It takes a packet to any of its addresses, whichever port it came by.
 
 use crate::echo;
+use crate::host_tcp::HostTcp;
 use crate::membership::{Membership, Memberships};
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use crate::probing::Probing;
+use crate::trouble::about;
 use base::Limiter;
 use base::device::{DropCounters, DropReason};
 use base::plane::{Prefix, group_mac};
@@ -44,6 +46,8 @@ pub struct HostPort {
     pub gateway: Ipv4Addr,
     /// Its IPv6 address; the port speaks no IPv6 if absent.
     pub ipv6: Option<HostAddress6>,
+    /// Longest packet that its programs send by it, in bytes: TCP makes segments by it.
+    pub mtu: u32,
 }
 
 /// An IPv6 address of a port of a host.
@@ -101,7 +105,9 @@ pub struct Host {
     pub(crate) errors: Limiter,
     /// Which ports are up.
     up: Vec<bool>,
-    ident: u16,
+    pub(crate) ident: u16,
+    /// TCP, where a program wants it.
+    pub(crate) tcp: Option<Box<HostTcp>>,
     /// What ports know of their IPv6 addresses, where they look whether these are free.
     pub(crate) probing: Vec<Option<Probing>>,
     memberships: Memberships,
@@ -122,6 +128,7 @@ impl Host {
             drops: DropCounters::default(),
             errors: Limiter::new(ERRORS.0, ERRORS.1),
             ident: 0,
+            tcp: None,
             discarded: None,
         };
         host.begin6(Time::ZERO);
@@ -301,6 +308,14 @@ impl Host {
         }
         match ip.protocol() {
             ipv4::Protocol::ICMP => self.handle_icmp(now, [ip.src(), ip.dst()], ip.payload()),
+            ipv4::Protocol::TCP => {
+                let ends = (ip.src().into(), ip.dst().into());
+                // A kernel's checksum may be still to be made.
+                let segment = (ip.payload(), frame.offload().is_some());
+                if !self.hear_segment(now, port, ends, ip.ttl(), segment) {
+                    self.refuse(now, frame, ip.dst(), IcmpError::ProtocolUnreachable);
+                }
+            }
             ipv4::Protocol::UDP => self.refuse(now, frame, ip.dst(), IcmpError::PortUnreachable),
             _ => self.refuse(now, frame, ip.dst(), IcmpError::ProtocolUnreachable),
         }
@@ -378,6 +393,7 @@ impl Host {
                 // RFC 1122, 3.2.2.6: from the address that was asked.
                 self.send_icmp(now, [own, from], TTL, &icmp::Repr::EchoReply { ident, sequence, data });
             }
+            other if self.hear_trouble(now, about(&other)) => {}
             other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(from, &m)) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
                 None => self.discard(DropReason::NoListener),
@@ -416,6 +432,7 @@ impl Host {
     fn restart(&mut self, now: Time) {
         let mut fresh = Host::new(self.config.clone());
         fresh.begin6(now);
+        fresh.tcp = self.tcp.as_ref().map(|tcp| Box::new(tcp.restarted()));
         for port in (0..self.config.ports.len()).map(|port| PortId(port as u16)) {
             let waited = self.neighbors.forget_port(port).1.into_iter();
             let reason = DropReason::NodeDown;
@@ -457,6 +474,7 @@ impl Device for Host {
 
     fn handle_timeout(&mut self, now: Time) {
         self.report_groups(now);
+        self.wake_tcp(now);
         for due in self.neighbors.due(now) {
             match due {
                 Due::Ask(port, neighbor, known) => self.ask(now, port, neighbor, known),
@@ -490,7 +508,8 @@ impl Device for Host {
 
     fn poll_timeout(&self) -> Option<Time> {
         let reports = self.memberships.next();
-        self.neighbors.next().into_iter().chain(reports).min()
+        let tcp = self.tcp.as_ref().and_then(|tcp| tcp.next());
+        self.neighbors.next().into_iter().chain(reports).chain(tcp).min()
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

@@ -3,6 +3,7 @@
 use crate::discovery::{self, HOP_LIMIT, Heard, Own};
 use crate::host::{Host, HostAddress6};
 use crate::probing::{Action, Probing, Seen, conflict};
+use crate::trouble::about6;
 use base::device::DropReason;
 use base::plane::Prefix6;
 use base::{Event, Frame, MacAddr, Output, PortId, Time};
@@ -83,7 +84,7 @@ impl Host {
     }
 
     /// The port that has an IPv6 address.
-    fn port_of6(&self, address: Ipv6Addr) -> Option<PortId> {
+    pub(crate) fn port_of6(&self, address: Ipv6Addr) -> Option<PortId> {
         let ports = (0..self.config().ports.len()).map(|port| PortId(port as u16));
         ports.into_iter().find(|port| self.own6(*port).is_some_and(|own| own.has(address)))
     }
@@ -123,6 +124,10 @@ impl Host {
                 );
             }
             ipv6::Protocol::NO_NEXT_HEADER => {}
+            ipv6::Protocol::TCP if self.tcp.is_some() && !in_group => {
+                let segment = (rest, frame.offload().is_some());
+                self.hear_segment(now, port, (ip.src.into(), ip.dst.into()), ip.hop_limit, segment);
+            }
             // RFC 8200, 8.1: what has a wrong checksum, or none, is discarded; a kernel's may be still to be made.
             ipv6::Protocol::UDP if frame.offload().is_none() && !is_sound(rest, &ip) => {
                 self.discard(DropReason::BadChecksum)
@@ -157,6 +162,7 @@ impl Host {
                 let reply = icmpv6::Repr::EchoReply { ident, sequence, data };
                 self.send_ipv6(now, port, &discovery::packet(src, ip.src, HOP_LIMIT, &reply));
             }
+            Ok(other) if self.hear_trouble(now, about6(&other)) => {}
             Ok(other) => match discovery::answer(ip.src, &other) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
                 None => self.discard(DropReason::NoListener),

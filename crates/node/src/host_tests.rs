@@ -9,7 +9,14 @@ const FAR: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 9);
 
 fn host() -> Host {
     Host::new(HostConfig {
-        ports: vec![HostPort { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY, ipv6: None }],
+        ports: vec![HostPort {
+            mac: MAC,
+            address: ADDRESS,
+            prefix_len: 24,
+            gateway: GATEWAY,
+            ipv6: None,
+            mtu: 1_500,
+        }],
         groups: Vec::new(),
     })
 }

@@ -6,6 +6,7 @@ pub mod discovery;
 mod echo;
 pub mod host;
 mod host6;
+mod host_tcp;
 mod membership;
 pub mod neighbors;
 pub mod peer;
@@ -17,6 +18,8 @@ mod trouble;
 
 pub use advertising::Advertise;
 pub use bridge::{Bridge, BridgeConfig};
+/// TCP of a host, for the programs there.
+pub use control::services::sessions;
 /// What routers do to packets on their way in.
 pub use forwarding::conditioner;
 pub use host::{Host, HostAddress6, HostConfig, HostPort};

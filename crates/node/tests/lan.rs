@@ -24,7 +24,7 @@ fn mac(number: u8) -> MacAddr {
 fn host(number: u8, gateway: u8) -> Host {
     let (address, gateway) = (member(number), member(gateway));
     Host::new(HostConfig {
-        ports: vec![HostPort { mac: mac(number), address, prefix_len: 24, gateway, ipv6: None }],
+        ports: vec![HostPort { mac: mac(number), address, prefix_len: 24, gateway, ipv6: None, mtu: 1_500 }],
         groups: Vec::new(),
     })
 }
@@ -134,7 +134,14 @@ fn twins(world: &mut World) {
     for (number, address) in [(11, 11), (12, 12), (13, 11)] {
         let ipv6 = HostAddress6 { address: member6(address), prefix_len: 64, gateway: member6(1), dad: true };
         let (own, gateway) = (member(number), member(1));
-        let port = HostPort { mac: mac(number), address: own, prefix_len: 24, gateway, ipv6: Some(ipv6) };
+        let port = HostPort {
+            mac: mac(number),
+            address: own,
+            prefix_len: 24,
+            gateway,
+            ipv6: Some(ipv6),
+            mtu: 1_500,
+        };
         world.add_device(Box::new(Host::new(HostConfig { ports: vec![port], groups: Vec::new() })));
     }
     for node in (1..=4).map(NodeId) {
