@@ -37,10 +37,11 @@ impl PyDraft {
 
     /// Lends what has been described so far, which is not copied: until it is given back, nothing is.
     pub fn lend(&mut self) -> NetworkFile {
-        let Draft { network, flows, events, demands, measuring } = self.inner();
+        let Draft { network, flows, tcp, events, demands, measuring } = self.inner();
         NetworkFile {
             network: network.lend(),
             flows: take(flows),
+            tcp: take(tcp),
             events: take(events),
             demands: demands.take(),
             measuring: take(measuring),
@@ -51,7 +52,7 @@ impl PyDraft {
     pub fn take_back(&mut self, file: NetworkFile) {
         let inner = self.inner();
         inner.network.take_back(file.network);
-        (inner.flows, inner.events) = (file.flows, file.events);
+        (inner.flows, inner.tcp, inner.events) = (file.flows, file.tcp, file.events);
         (inner.demands, inner.measuring) = (file.demands, file.measuring);
     }
 
@@ -137,6 +138,13 @@ impl PyDraft {
         added.map_err(|error| placed(py, "flows", place, given, &error))
     }
 
+    fn add_tcp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().tcp.len();
+        let added = self.inner().add_tcp(&given);
+        added.map_err(|error| placed(py, "tcp", place, given, &error))
+    }
+
     fn add_event(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let place = self.inner().events.len();
@@ -211,6 +219,11 @@ impl PyDraft {
         )
     }
 
+    /// Forgets all flows over TCP but the first.
+    fn keep_tcp(&mut self, count: usize) {
+        self.inner().tcp.truncate(count);
+    }
+
     /// Forgets all flows but the first.
     fn keep_flows(&mut self, count: usize) {
         self.inner().flows.truncate(count);
@@ -221,7 +234,7 @@ impl PyDraft {
         object(py, &self.lent(NetworkFile::write))
     }
 
-    /// The same of one element of `nodes`, `links`, `lsps`, `flows` or `events`.
+    /// The same of one element of `nodes`, `links`, `lsps`, `flows`, `tcp` or `events`.
     fn element<'py>(&mut self, py: Python<'py>, group: &str, place: usize) -> PyResult<Bound<'py, PyAny>> {
         let inner = self.inner();
         let read = inner.network.network();
@@ -230,6 +243,7 @@ impl PyDraft {
             "links" => read.spec.links.get(place).map(Describe::write),
             "lsps" => read.spec.lsps.get(place).map(Describe::write),
             "flows" => inner.flows.get(place).map(Describe::write),
+            "tcp" => inner.tcp.get(place).map(Describe::write),
             "events" => inner.events.get(place).map(Describe::write),
             _ => None,
         };

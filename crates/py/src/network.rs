@@ -148,6 +148,12 @@ impl PyNetwork {
         self.inner().add_flow(spec).map_err(network)
     }
 
+    fn add_tcp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let given = value(described)?;
+        let spec = self.inner().read_tcp(&given).map_err(|error| alone(py, "tcp", given, error))?;
+        self.inner().add_tcp(spec).map_err(network)
+    }
+
     fn add_event(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let event = self.inner().read_event(&given);

@@ -17,6 +17,7 @@ pub mod probe;
 mod probe6;
 pub mod problem;
 pub mod programme;
+pub mod programs;
 pub mod sequence;
 pub mod series;
 pub mod sink;

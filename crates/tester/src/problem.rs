@@ -56,6 +56,16 @@ base::problems! {
         Size { size: u32, least: u32, most: u32 } is OutOfRange, "size", "size={size}: a test packet has {least} to {most} bytes here";
         /// A code point of more than six bits.
         Dscp { dscp: u8 } is OutOfRange, "dscp", "dscp={dscp}: 0 to 63";
+        /// An end of a flow over TCP that is no host.
+        TcpAtNoHost { node: String } is Conflict, "tcp-at-no-host", "'{node}' is no host: programs that talk over TCP are at hosts";
+        /// A flow over TCP from a host to itself.
+        TcpToItself { node: String } is Conflict, "tcp-to-itself", "it begins and ends at '{node}'";
+        /// A port that two servers of a host would wait at.
+        PortTaken { port: u16, node: String } is Conflict, "tcp-port-taken", "port={port}: another flow over TCP ends at that port of '{node}'";
+        /// A host whose ports are all waited at.
+        NoPortLeft { node: String } is Conflict, "no-tcp-port-left", "a program waits at every port of '{node}' from 5001 on";
+        /// Segments that a packet of the link does not hold.
+        MssAboveMtu { mss: u16, node: String, mtu: u32, most: u32 } is OutOfRange, "mss-above-mtu", "mss={mss}: a packet of '{node}' has {mtu} bytes at most, of which {most} are data";
         /// A number that is no port (RFC 6335, 6).
         Port { key: &'static str, number: u32 } is OutOfRange, "udp-port", "{key}={number}: a UDP port is 1 to 65535";
         /// A trace of nothing.

@@ -7,10 +7,13 @@ use crate::generator::Generator;
 use crate::instrument::{Instrument, receive, take_all};
 use crate::packet::Addresses;
 use crate::probe::StreamSpec;
+use crate::programs::settings::Program;
+use crate::programs::{Client, Programs};
 use crate::sink::Sink;
 use crate::source::Source;
+use crate::spec::tcp::TcpOptions;
 use base::device::{Departure, DropCounters, DropReason};
-use base::{Command, Device, Frame, Output, PortId, Span, Time, Verdict};
+use base::{Command, Device, Frame, Output, PortId, Span, Streams, Time, Verdict};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use node::Host;
 use std::collections::VecDeque;
@@ -45,6 +48,10 @@ pub struct Station {
     known: bool,
     /// When sources that are held begin at the latest.
     latest: Time,
+    /// Programs that talk over TCP, if there are any.
+    programs: Option<Box<Programs>>,
+    /// How TCP behaves where a flow says nothing else.
+    tcp: TcpOptions,
     outputs: VecDeque<Output>,
     drops: DropCounters,
 }
@@ -69,6 +76,8 @@ impl Station {
             ask: None,
             known: true,
             latest: Time::ZERO,
+            programs: None,
+            tcp: TcpOptions::default(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
         }
@@ -78,6 +87,40 @@ impl Station {
     pub fn host(&self) -> &Host {
         &self.host
     }
+    /// The same with a TCP that behaves like this where a flow says nothing else.
+    pub fn with_tcp(self, tcp: TcpOptions) -> Station {
+        Station { tcp, ..self }
+    }
+
+    /// How TCP behaves where a flow says nothing else.
+    pub fn tcp(&self) -> TcpOptions {
+        self.tcp
+    }
+
+    /// Programs that talk over TCP.
+    pub fn programs(&self) -> Option<&Programs> {
+        self.programs.as_deref()
+    }
+
+    /// Adds a program that begins connections, at the host of this name.
+    pub fn add_client(&mut self, now: Time, name: &str, streams: Streams, client: Client) {
+        self.host.begin_tcp(name, streams);
+        self.programs.get_or_insert_default().add_client(now, client);
+    }
+
+    /// Adds a program that waits for connections to a port.
+    pub fn add_server(&mut self, name: &str, streams: Streams, port: u16, program: Program) {
+        self.host.begin_tcp(name, streams);
+        self.programs.get_or_insert_default().add_server(&mut self.host, port, program);
+    }
+
+    /// Lets programs do what they can.
+    fn run_programs(&mut self, now: Time) {
+        if let Some(programs) = &mut self.programs {
+            programs.run(now, &mut self.host);
+        }
+    }
+
     /// Frames discarded, by the host too.
     pub fn drops(&self) -> DropCounters {
         let mut all = self.host.drops().clone();
@@ -221,6 +264,7 @@ impl Device for Station {
             _ => false,
         };
         self.host.handle_packet(now, port, frame);
+        self.run_programs(now);
         if resolves {
             self.set_templates(now);
         }
@@ -231,6 +275,7 @@ impl Device for Station {
         if self.host.poll_timeout().is_some_and(|at| at <= now) {
             self.host.handle_timeout(now);
         }
+        self.run_programs(now);
         if self.ask.is_some_and(|at| at <= now) {
             self.ask_again(now);
         }
@@ -242,7 +287,11 @@ impl Device for Station {
     fn handle_command(&mut self, now: Time, command: Command) {
         let forgets = matches!(command, Command::PortDown(_) | Command::Restart);
         let may_ask = matches!(command, Command::PortUp(_));
+        let restarts = matches!(command, Command::Restart);
         self.host.handle_command(now, command);
+        if let Some(programs) = self.programs.as_mut().filter(|_| restarts) {
+            programs.restart(now, &mut self.host);
+        }
         if forgets && !self.set_templates(now) {
             self.ask = Some(now + ARP_INTERVAL);
         } else if may_ask && !self.known {
@@ -255,7 +304,8 @@ impl Device for Station {
         if !self.known {
             return None;
         }
-        let others = [self.ask, self.host.poll_timeout()];
+        let programs = self.programs.as_ref().and_then(|programs| programs.next());
+        let others = [self.ask, self.host.poll_timeout(), programs];
         let before = others.into_iter().flatten().fold(before, Time::min);
         let (at, port, frame) =
             self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
@@ -271,6 +321,7 @@ impl Device for Station {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        [self.ask, self.host.poll_timeout(), self.generator.next()].into_iter().flatten().min()
+        let programs = self.programs.as_ref().and_then(|programs| programs.next());
+        [self.ask, self.host.poll_timeout(), self.generator.next(), programs].into_iter().flatten().min()
     }
 }

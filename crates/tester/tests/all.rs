@@ -34,6 +34,7 @@ mod replay;
 mod rerouting;
 mod segments;
 mod staged;
+mod tcp;
 mod traceroute;
 mod traffic;
 mod tunnels;

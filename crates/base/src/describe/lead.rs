@@ -5,11 +5,12 @@ use super::ends::is_by_end;
 use crate::diagnostic::{Diagnostic, Step};
 
 /// Groups whose elements have names: the key of the group, and what one of them is called.
-const GROUPS: [(&str, &str); 10] = [
+const GROUPS: [(&str, &str); 11] = [
     ("nodes", "node"),
     ("links", "link"),
     ("lsps", "lsp"),
     ("flows", "flow"),
+    ("tcp", "tcp flow"),
     ("queues", "queue"),
     ("conditioners", "conditioner"),
     ("classes", "class"),
@@ -35,7 +36,8 @@ pub fn lead_to<'s>(root: &Value, path: impl Iterator<Item = &'s Step>, on_key: b
     let mut at = 0;
     while let Some(step) = steps.get(at) {
         let group = match step {
-            Step::Key(key) => GROUPS.iter().find(|group| group.0 == key),
+            // `tcp` of a host is no list of flows.
+            Step::Key(key) => GROUPS.iter().find(|group| group.0 == key && (key != "tcp" || at == 0)),
             Step::Index(_) | Step::Called(..) => None,
         };
         let below = here.and_then(|value| inside(value, step));
@@ -106,7 +108,7 @@ fn called(what: &str, element: &Step, value: Option<&Value>) -> String {
         };
     }
     let ends = || Some(format!("{}-{}", text("from")?, text("to")?));
-    match text("name").map(String::from).or_else(|| if what == "flow" { ends() } else { None }) {
+    match text("name").map(String::from).or_else(|| if what.ends_with("flow") { ends() } else { None }) {
         Some(name) => format!("{what} '{name}'"),
         None if what == "filter" || what == "rule" => format!("{what} {number}"),
         None => format!("{what} number {number}"),
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn places_are_named_as_people_name_them() {
         let json = r#"{"nodes": {"pe1": {}}, "links": [["pe1", "p:e0", {"queue": {"pe1": {"discipline": "htb"}}}]],
-            "lsps": [{"name": "east"}, {}], "flows": [{"from": "a", "to": "b"}],
+            "lsps": [{"name": "east"}, {}], "flows": [{"from": "a", "to": "b"}], "tcp": [{"from": "a", "to": "b"}],
             "queues": {"gold": {"discipline": "htb", "classes": {"ef": {}}, "filters": [{}]}}}"#;
         for (path, words) in [
             (&["nodes", "pe1", "rsvp", "key"][..], "node 'pe1': rsvp: key: "),
@@ -137,6 +139,7 @@ mod tests {
             (&["links", "0", "endpoints", "1"], "link pe1 - p:e0: "),
             (&["lsps", "0", "route", "1"], "lsp 'east': route: "),
             (&["lsps", "1", "to"], "lsp number 2: to: "),
+            (&["tcp", "0", "mss"], "tcp flow 'a-b': mss: "),
             (&["flows", "0", "size"], "flow 'a-b': size: "),
             (&["queues", "gold", "root", "classes", "ef", "rate"], "queue 'gold': class 'ef': rate: "),
             (&["queues", "gold", "filters", "0", "class"], "queue 'gold': filter 1: class: "),

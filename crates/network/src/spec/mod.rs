@@ -76,6 +76,8 @@ base::record! {
         pub lsps: Vec<LspSpec> = Vec::new();
         /// Measured traffic, for `twinplane run FILE`; a lab that is up has none.
         pub flows: Vec<Value> = Vec::new();
+        /// Programs at two hosts that talk over TCP, in the same way.
+        pub tcp: Vec<Value> = Vec::new();
         /// What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none.
         pub events: Vec<Value> = Vec::new();
         /// Measured traffic by a matrix of rates between nodes, in the same way.
@@ -128,6 +130,7 @@ impl Default for NetworkSpec {
             links: Vec::new(),
             lsps: Vec::new(),
             flows: Vec::new(),
+            tcp: Vec::new(),
             events: Vec::new(),
             demands: None,
             queues: Vec::new(),

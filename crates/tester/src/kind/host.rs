@@ -1,10 +1,12 @@
 //! An IP host as a node: in virtual time a device that answers ARP and ping and sends and takes flows; in real time a
 //! real host beyond an interface, unless it is asked for in the process too.
 
+use crate::spec::host_profile::HostProfileSpec;
+use crate::spec::tcp::TcpOptions;
 use crate::station::Station;
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
-use base::diagnostic::Diagnostic;
+use base::diagnostic::{At, Diagnostic};
 use base::{Device, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
@@ -39,6 +41,11 @@ base::record! {
         pub gateway: Option<Ipv4Addr>, absent "the first of the prefix";
         /// Longest packet in bytes.
         pub mtu: Option<u32>, in 68..=65_535, absent "1500";
+        /// Host profile, by name, by file (*.toml), or what it says: how its TCP behaves. In a lab its kernel does as
+        /// it is set.
+        pub profile: Option<HostProfileSpec>, absent "one of today";
+        /// How TCP behaves for its programs where a flow says nothing else, whatever the profile says.
+        pub tcp: Option<TcpOptions>, absent "as the profile says";
         /// Groups that it wants, each perhaps with the sources that packets may come from.
         pub join: Vec<Membership> = Vec::new();
         /// Commands run in it, in order, when the lab is up.
@@ -59,6 +66,14 @@ base::record! {
     }
 }
 
+impl HostSpec {
+    /// How TCP behaves for its programs.
+    fn tcp(&self) -> Result<TcpOptions, Diagnostic> {
+        let profile = self.profile.as_ref().map(HostProfileSpec::tcp).transpose()?.unwrap_or_default();
+        Ok(self.tcp.unwrap_or_default().or(&profile))
+    }
+}
+
 impl Node for HostSpec {
     fn described(&self) -> Value {
         self.write()
@@ -68,11 +83,16 @@ impl Node for HostSpec {
         host(HostFacts { address: self.address, gateway: self.gateway, mtu: self.mtu, kernel: true })
     }
 
+    fn enter(&self, _: &mut NodeSpec) -> Result<(), Diagnostic> {
+        self.tcp().at("profile").map(|_| ())
+    }
+
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
         let joined = self.join.iter().cloned();
         let groups =
             joined.map(|Membership { group, sources }| node::Membership { group, sources }).collect();
-        Box::new(Station::new(Host::new(HostConfig { groups, ..network.host_config(node) })))
+        let host = Host::new(HostConfig { groups, ..network.host_config(node) });
+        Box::new(Station::new(host).with_tcp(self.tcp().unwrap_or_default()))
     }
 
     fn host<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a Host> {

@@ -5,6 +5,7 @@ use super::ends::resolve;
 use super::event::EventSpec;
 use super::flow::FlowSpec;
 use super::measuring::MeasuringSpec;
+use super::tcp::TcpSpec;
 use super::{NetworkFile, known_flow};
 use crate::kind::KINDS;
 use base::describe::{Describe, Value};
@@ -18,6 +19,8 @@ pub struct Draft {
     pub network: NetworkDraft,
     /// Flows of test packets.
     pub flows: Vec<FlowSpec>,
+    /// Flows over TCP.
+    pub tcp: Vec<TcpSpec>,
     /// What is done to the network while it runs.
     pub events: Vec<EventSpec>,
     /// Flows by a matrix of rates.
@@ -35,15 +38,16 @@ impl Default for Draft {
 impl Draft {
     /// What was read, to be added to.
     pub fn of(file: NetworkFile) -> Draft {
-        let NetworkFile { network, flows, events, demands, measuring } = file;
-        Draft { network: NetworkDraft::of(network, KINDS), flows, events, demands, measuring }
+        let NetworkFile { network, flows, tcp, events, demands, measuring } = file;
+        Draft { network: NetworkDraft::of(network, KINDS), flows, tcp, events, demands, measuring }
     }
 
     /// All of it so far.
     pub fn file(&self) -> NetworkFile {
         let network = self.network.network().clone();
         let (flows, events, demands) = (self.flows.clone(), self.events.clone(), self.demands.clone());
-        NetworkFile { network, flows, events, demands, measuring: self.measuring.clone() }
+        let (tcp, measuring) = (self.tcp.clone(), self.measuring.clone());
+        NetworkFile { network, flows, tcp, events, demands, measuring }
     }
 
     /// Adds a flow.
@@ -51,6 +55,17 @@ impl Draft {
         let place = self.flows.len();
         let flow = self.flow(value).at(place).at("flows")?;
         self.flows.push(flow);
+        Ok(())
+    }
+
+    /// Adds a flow over TCP.
+    pub fn add_tcp(&mut self, value: &Value) -> Result<(), Diagnostic> {
+        let place = self.tcp.len();
+        let read = TcpSpec::read(value).and_then(|mut flow| {
+            flow.resolve(self.network.names(), self.network.ends())?;
+            Ok(flow)
+        });
+        self.tcp.push(read.at(place).at("tcp")?);
         Ok(())
     }
 

@@ -6,6 +6,8 @@
 //! - [`draft`]: a network that is described piece by piece, by calls
 //! - [`flow`]: a flow; [`arrivals`]: when its packets are due; [`sizes`]: how long they are; [`ends`]: between which
 //!   links
+//! - [`tcp`]: programs at two hosts that talk over TCP
+//! - [`host_profile`]: how the TCP of a host behaves
 //! - [`event`]: what is done to the network while it runs
 //! - [`demands`]: many flows at once, from a matrix of rates
 //! - [`measuring`]: phases, and how delays are measured; [`programme`]: what emulated edge routers do
@@ -18,10 +20,12 @@ pub mod event;
 mod event_order;
 mod file;
 pub mod flow;
+pub mod host_profile;
 pub mod measuring;
 pub mod problem;
 pub mod programme;
 pub mod sizes;
+pub mod tcp;
 
 use crate::kind::{FILE_KINDS, KINDS};
 use base::describe::{Describe, DescribeProblem, Schema, Schemas, Value};
@@ -34,6 +38,7 @@ use measuring::MeasuringSpec;
 use network::spec::reference::{Endpoint, Names};
 use network::spec::{self, ReadNetwork};
 use std::collections::BTreeSet;
+use tcp::TcpSpec;
 
 /// A network that was read, with its flows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +47,8 @@ pub struct NetworkFile {
     pub network: ReadNetwork,
     /// Flows of test packets.
     pub flows: Vec<FlowSpec>,
+    /// Flows over TCP.
+    pub tcp: Vec<TcpSpec>,
     /// What is done to it while it runs.
     pub events: Vec<EventSpec>,
     /// Flows by a matrix of rates, behind those.
@@ -65,6 +72,16 @@ impl NetworkFile {
                 return Err(twice.at("name").at(index).at("flows"));
             }
         }
+        let mut seen = BTreeSet::new();
+        for (index, flow) in file.tcp.iter().enumerate() {
+            if let Some(name) = &flow.name {
+                name.check().at("name").at(index).at("tcp")?;
+            }
+            if !seen.insert(flow.name()) {
+                let twice = Diagnostic::new(DescribeProblem::Twice { name: flow.name() });
+                return Err(twice.at("name").at(index).at("tcp"));
+            }
+        }
         file.check_hosts()?;
         file.check_order()?;
         file.check_events()?;
@@ -80,6 +97,8 @@ impl NetworkFile {
     fn of(mut network: ReadNetwork) -> Result<NetworkFile, Diagnostic> {
         let written = core::mem::take(&mut network.spec.flows);
         let mut flows: Vec<FlowSpec> = Vec::read(&Value::List(written)).at("flows")?;
+        let written = core::mem::take(&mut network.spec.tcp);
+        let mut tcp: Vec<TcpSpec> = Vec::read(&Value::List(written)).at("tcp")?;
         let written = core::mem::take(&mut network.spec.events);
         let mut events: Vec<EventSpec> = Vec::read(&Value::List(written)).at("events")?;
         let measuring = match network.spec.measuring.take() {
@@ -103,6 +122,9 @@ impl NetworkFile {
                 }
             }
         }
+        for (index, flow) in tcp.iter_mut().enumerate() {
+            flow.resolve(&names, &ends).at(index).at("tcp")?;
+        }
         let called: Vec<String> = flows.iter().map(FlowSpec::name).collect();
         let known = |name: &str| known_flow(name, &called, demands.as_ref(), &names);
         for (index, event) in events.iter_mut().enumerate() {
@@ -122,13 +144,17 @@ impl NetworkFile {
                 }
             }
         }
-        Ok(NetworkFile { network, flows, events, demands, measuring })
+        Ok(NetworkFile { network, flows, tcp, events, demands, measuring })
     }
 
     /// All of it with defaults filled in.
     pub fn write(&self) -> Value {
         let mut value = self.network.write();
         value.set("flows", self.flows.write());
+        match &mut value {
+            Value::Map(entries) if self.tcp.is_empty() => entries.retain(|entry| entry.0 != "tcp"),
+            value => value.set("tcp", self.tcp.write()),
+        }
         match &mut value {
             Value::Map(entries) if self.events.is_empty() => entries.retain(|entry| entry.0 != "events"),
             value => value.set("events", self.events.write()),
@@ -164,10 +190,11 @@ pub fn schemas() -> Schemas {
     let mut known = Schemas::default();
     spec::schema(&mut known, KINDS);
     let (flow, measuring) = (FlowSpec::schema(&mut known), MeasuringSpec::schema(&mut known));
-    let event = EventSpec::schema(&mut known);
+    let (event, tcp) = (EventSpec::schema(&mut known), TcpSpec::schema(&mut known));
     let demands = DemandsSpec::schema(&mut known);
     known.amend("NetworkSpec", |field| match field.key {
         "flows" => field.schema = Schema::List(Box::new(flow.clone()), 0),
+        "tcp" => field.schema = Schema::List(Box::new(tcp.clone()), 0),
         "events" => field.schema = Schema::List(Box::new(event.clone()), 0),
         "measuring" => field.schema = measuring.clone(),
         "demands" => field.schema = demands.clone(),

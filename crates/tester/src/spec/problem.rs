@@ -19,6 +19,10 @@ base::problems! {
         CaptureNotRead {} is Failed, "capture-not-read", "captures are read before a network is built";
         /// A flow that ends before it begins.
         StopsBeforeStart { stop: String, start: String } is Conflict, "stops-before-start", "{stop} is not after its start ({start})";
+        /// A host profile that nobody has looked up.
+        UnknownHostProfile { profile: String } is UnknownName, "unknown-host-profile", "'{profile}': the core knows no host profile by name: what it says is needed";
+        /// Something said of programs that do something else.
+        OtherApplication { key: &'static str, other: &'static str } is Conflict, "other-application", "'{key}' goes with application={other}";
         /// A frame that Ethernet does not have.
         NoFrame { bytes: u64 } is OutOfRange, "no-frame", "{bytes}: an Ethernet frame has 64 to 65553 bytes";
         /// A least above the greatest.

@@ -41,7 +41,7 @@ impl Testbed {
         let dst_port = port(spec.dst_port, "dst_port").map_err(of)?;
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
-        let [from_link, to_link] = self.links_of_flow(&spec);
+        let [from_link, to_link] = self.links_between([spec.from, spec.to], [spec.from_link, spec.to_link]);
         self.check_family(&spec, [from_link, to_link]).map_err(of)?;
         let destinations: Vec<IpAddr> = match spec.over.and_then(|group| self.lsps().get(group)) {
             Some(group) => {
@@ -191,14 +191,18 @@ impl Testbed {
     }
 
     /// The links by which a flow leaves a host and comes to one: what it says, else those of the shortest path.
-    fn links_of_flow(&self, spec: &FlowSpec) -> [Option<usize>; 2] {
-        let ends = [(spec.from, spec.from_link), (spec.to, spec.to_link)];
+    pub(super) fn links_between(
+        &self,
+        [from, to]: [usize; 2],
+        said: [Option<usize>; 2],
+    ) -> [Option<usize>; 2] {
+        let ends = [(from, said[0]), (to, said[1])];
         let hosts = ends.map(|(node, _)| self.facts(node).host.is_some());
         let choice = |(node, given): (usize, Option<usize>)| {
-            given.is_none() && spec.from != spec.to && self.graph().links_of(node).count() > 1
+            given.is_none() && from != to && self.graph().links_of(node).count() > 1
         };
         let chooses = ends.into_iter().zip(hosts).any(|(end, host)| host && choice(end));
-        let path = if chooses { self.graph().search(spec.from).links_to(spec.to) } else { None };
+        let path = if chooses { self.graph().search(from).links_to(to) } else { None };
         let path = path.unwrap_or_default();
         let found = [path.first().copied(), path.last().copied()];
         let of = |side: usize| {
@@ -241,7 +245,7 @@ impl Testbed {
         }
         self.check_flow_group(spec)?;
         self.check_flow_links(spec)?;
-        self.check_flow_times(spec)?;
+        self.check_times(spec.start, spec.stop)?;
         self.check_flow_packets(spec)?;
         if spec.is_random() && self.random_flows.contains(&spec.name) {
             return on("name", TrafficProblem::RandomTwice {});
@@ -334,11 +338,11 @@ impl Testbed {
     }
 
     /// In virtual time a flow may not be over before it is added; by the clock on the wall that is nobody's mistake.
-    fn check_flow_times(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
-        let Some(stop) = spec.stop else { return Ok(()) };
+    pub(super) fn check_times(&self, start: Time, stop: Option<Time>) -> Result<(), Diagnostic> {
+        let Some(stop) = stop else { return Ok(()) };
         let s = |time: Time| format!("{} s", time.0 as f64 / base::time::PS_PER_S as f64);
-        if stop <= spec.start {
-            let first = TrafficProblem::StopsFirst { stop: s(stop), start: s(spec.start) };
+        if stop <= start {
+            let first = TrafficProblem::StopsFirst { stop: s(stop), start: s(start) };
             return Err(Diagnostic::new(first).at("stop").on_key());
         }
         let now = self.now();

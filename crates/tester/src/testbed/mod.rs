@@ -23,6 +23,8 @@ mod place;
 mod processes;
 mod receivers;
 mod schedule;
+mod tcp;
+mod tcp_tables;
 mod traffic;
 
 pub use agenda::agenda;
@@ -31,6 +33,7 @@ pub use flow_spec::{
     RateCounts, SizeSpec, TraceSpec, UniformSpec,
 };
 pub use processes::for_processes;
+pub use tcp::TcpSpec;
 
 use crate::edge::Edge;
 use crate::generator::Generator;
@@ -88,6 +91,8 @@ pub struct Testbed {
     network: Network,
     measuring: MeasuringSpec,
     flows: Vec<Flow>,
+    /// Flows over TCP.
+    tcp: Vec<tcp::TcpFlow>,
     schedule: Schedule,
     source_ports: SourcePorts,
     /// Names of the flows that draw random numbers.
@@ -173,6 +178,7 @@ impl Testbed {
             network,
             measuring: file.measuring.clone(),
             flows: Vec::new(),
+            tcp: Vec::new(),
             schedule: Schedule::default(),
             source_ports: SourcePorts::default(),
             random_flows: BTreeSet::new(),
@@ -193,6 +199,11 @@ impl Testbed {
                 .at("flows")?;
             testbed.add_flow(flow)?;
         }
+        for (index, flow) in file.tcp.iter().enumerate() {
+            let lowered = flow.lowered(&testbed.description().ends);
+            let lowered = lowered.at(Step::Called(index, format!("tcp flow '{}'", flow.name()))).at("tcp")?;
+            testbed.add_tcp(lowered)?;
+        }
         if let Some(demands) = &file.demands {
             testbed.add_demands(demands, &file.network)?;
         }
@@ -209,6 +220,14 @@ impl Testbed {
         let description = self.description();
         spec::ends::resolve(&mut flow, &description.names, &description.ends, &self.network)?;
         self.lowered(&flow)
+    }
+
+    /// A flow over TCP as users write it, for this network.
+    pub fn read_tcp(&self, value: &base::describe::Value) -> Result<TcpSpec, Diagnostic> {
+        let mut flow = spec::tcp::TcpSpec::read(value)?;
+        let description = self.description();
+        flow.resolve(&description.names, &description.ends)?;
+        flow.lowered(&description.ends)
     }
 
     fn lowered(&self, flow: &spec::flow::FlowSpec) -> Result<FlowSpec, Diagnostic> {
@@ -337,6 +356,8 @@ static PARTS: &[(&TableDecl, MakePart)] = &[
     (traffic::FlowSeriesRow::DECL, traffic::flow_series),
     (packets::PacketRow::DECL, packets::table),
     (losses::LossRow::DECL, losses::losses),
+    (tcp_tables::TcpFlowRow::DECL, tcp_tables::flows),
+    (tcp_tables::TcpSeriesRow::DECL, tcp_tables::series),
 ];
 
 /// The tables of what was measured; those of the network are in `network::TABLES`.
@@ -354,6 +375,12 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     }),
     TableEntry::new::<class_series::ClassSeriesRow>(Scope::Network, |testbed, _| {
         Ok(class_series::table(testbed))
+    }),
+    TableEntry::new::<tcp_tables::TcpFlowRow>(Scope::Network, |testbed, _| {
+        Ok(tcp_tables::flows(testbed, None))
+    }),
+    TableEntry::new::<tcp_tables::TcpSeriesRow>(Scope::Network, |testbed, _| {
+        Ok(tcp_tables::series(testbed, None))
     }),
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed, None))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
