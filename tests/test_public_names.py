@@ -12,7 +12,7 @@ SHOWN = {
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"
     " queue_series queues random record recording remove repair replay restart route router run"
-    " seed switch table threads warnings",
+    " seed switch table tcp tcp_flows threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
     " neighbors next_hops replications tunnels",
     "edge": f"{HEAD_END} programme",
@@ -22,6 +22,7 @@ SHOWN = {
     "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
     "flow": "dst_port losses name packets src_port stats streams",
+    "tcp_flow": "name series stats",
     "capture": "bytes link save",
 }
 
@@ -31,16 +32,19 @@ def things() -> dict[str, object]:
     a, b = net.router("a"), net.router("b")
     link = net.link(a, b)
     lsp = a.lsp("gold", b, [b])
+    host = net.host("h", "10.1.0.2/24")
+    net.host("g", "10.2.0.2/24")
     return {
         "network": net,
         "router": a,
         "edge": net.edge("e"),
         "peer": net.peer("p"),
-        "host": net.host("h", "10.1.0.2/24"),
+        "host": host,
         "external": net.external("z"),
         "link": link,
         "lsp": lsp,
         "flow": net.flow(a, b, over=lsp),
+        "tcp_flow": net.tcp("h", "g"),
         "capture": net.capture(a, b),
     }
 

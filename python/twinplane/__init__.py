@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .lab import Lab
     from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
     from .network import Network
-    from .network.handles import Capture, Flow, Link, Lsp
+    from .network.handles import Capture, Flow, Link, Lsp, TcpFlow
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router, Switch
     from .network.recording import Recording
     from .network.tapping import capture_interface
@@ -55,6 +55,7 @@ __all__ = [
     "Recording",
     "Router",
     "Switch",
+    "TcpFlow",
     "Tdp",
     "TwinplaneError",
     "TwinplaneWarning",
@@ -90,6 +91,7 @@ _HOMES = {
     "Recording": "network.recording",
     "Router": "network.nodes",
     "Switch": "network.nodes",
+    "TcpFlow": "network.handles",
     "Tdp": "model.generated",
     "TwinplaneError": "errors",
     "TwinplaneWarning": "errors",

@@ -74,7 +74,13 @@ WHOLE: dict[str, Any] = {
             "table_driver": {"model": {}},
         },
         "p": {"kind": "router"},
-        "h": {"kind": "host", "address": "10.1.0.2/24", "join": ["232.1.1.1 from 10.0.0.1"]},
+        "h": {
+            "kind": "host",
+            "address": "10.1.0.2/24",
+            "join": ["232.1.1.1 from 10.0.0.1"],
+            "profile": {"name": "own"},
+            "tcp": {"buffer": "8 kB"},
+        },
         "s": {"kind": "station"},
         "e": {
             "kind": "edge",
@@ -131,6 +137,7 @@ WHOLE: dict[str, Any] = {
         },
         {"name": "short", "from": "h", "to": "s", "size": {"kind": "exponential", "mean": 400}},
     ],
+    "tcp": [{"name": "bulk", "from": "h", "to": "s"}],
     "queues": {
         "short": {"root": {"discipline": "pfifo"}, "accounting": {"layer": "ip"}, "conditioner": "police"},
         "all": {
@@ -178,6 +185,9 @@ LEAVES = ("queues", "all", "classes")
 RECORDS: dict[str, Place] = {
     "NetworkSpec": (),
     "RouterSpec": ("nodes", "pe1"),
+    "TcpSpec": ("tcp", 0),
+    "HostProfile": ("nodes", "h", "profile"),
+    "TcpOptions": ("nodes", "h", "tcp"),
     "RsvpSpec": ("nodes", "pe1", "rsvp"),
     "RouteSpec": ("nodes", "pe1", "routes", 0),
     "TableDriver": ("nodes", "pe1", "table_driver"),

@@ -162,7 +162,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
                     members[host.node].gateway6 = router.ipv6.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
     # What is measured is in the measuring process: routers have nothing to do with it.
-    described = {**lowered.description, "flows": []}
+    described = {**lowered.description, "flows": [], "tcp": []}
     made = Plan(lowered.name, described, members, links, file, lowered, warnings)
     _check_mtus(made)
     made.warnings += kernels.configure(made, planned["nodes"])

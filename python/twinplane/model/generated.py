@@ -31,6 +31,8 @@ class NetworkSpec(Written):
     """Signalled when the network comes up."""
     flows: Sequence[FlowSpec] = field(default_factory=list)
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
+    tcp: Sequence[TcpSpec] = field(default_factory=list)
+    """Programs at two hosts that talk over TCP, in the same way."""
     events: Sequence[EventSpec] = field(default_factory=list)
     """What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none."""
     demands: DemandsSpec | None = None
@@ -1400,12 +1402,52 @@ class HostSpec(Written):
     """The router's address [default: the first of the prefix]."""
     mtu: int | None = None
     """Longest packet in bytes [default: 1500]."""
+    profile: str | HostProfile | None = None
+    """Host profile, by name, by file (*.toml), or what it says: how its TCP behaves. In a lab its kernel does as it is set [default: one of today]."""
+    tcp: TcpOptions | None = None
+    """How TCP behaves for its programs where a flow says nothing else, whatever the profile says [default: as the profile says]."""
     join: Sequence[str] = field(default_factory=list)
     """Groups that it wants, each perhaps with the sources that packets may come from."""
     exec: Sequence[str] = field(default_factory=list)
     """Commands run in it, in order, when the lab is up."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostProfile(Written):
+    """What a host profile says."""
+
+    name: str
+    """Its name."""
+    description: str = ""
+    """What it is, and where its values come from."""
+    tcp: TcpOptions = field(default_factory=lambda: TcpOptions())
+    """How its TCP behaves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TcpOptions(Written):
+    """How TCP behaves at an end."""
+
+    buffer: Quantity | None = None
+    """Bytes of the send buffer and of the receive buffer of a socket [default: 256 KiB]."""
+    send_buffer: Quantity | None = None
+    """Bytes of the send buffer: what is written waits there until it is acknowledged [default: as buffer]."""
+    receive_buffer: Quantity | None = None
+    """Bytes of the receive buffer: what is free of it is the window [default: as buffer]."""
+    mss: int | None = None
+    """Most bytes of data in a segment [default: what a packet of the link holds]."""
+    congestion: Literal["none", "reno", "cubic"] | None = None
+    """How a sender answers loss: none, reno or cubic [default: cubic]."""
+    window_scaling: bool | None = None
+    """Are windows above 65535 bytes offered and taken (RFC 7323)? [default: true]."""
+    sack: bool | None = None
+    """Are selective acknowledgements offered and taken (RFC 2018)? [default: true]."""
+    ack_delay: Quantity | None = None
+    """How long an acknowledgement waits at most for more to acknowledge; zero says that it does not wait [default: 40 ms]."""
+    nagle: bool | None = None
+    """Does a short segment wait while others are not acknowledged (Nagle's algorithm)? [default: true]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1792,6 +1834,67 @@ class RateSpec(Written):
     """Rate at which its ports send at most."""
     from_: str | None = None
     """Node that sends in the direction that is slowed down [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TcpSpec(Written):
+    """Programs at two hosts that talk over TCP."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    name: str | None = None
+    """Its name, of which there is one only [default: FROM-TO]."""
+    from_: str
+    """The host that begins its connections."""
+    to: str
+    """The host that waits for them."""
+    application: Literal["bulk", "request-response"] = "bulk"
+    """What the programs do."""
+    bytes: Quantity | None = None
+    """Bytes that each sender sends on each connection, in bulk [default: until it stops]."""
+    duplex: Literal["half", "full"] = "half"
+    """Which ends send in bulk."""
+    message: Quantity | None = None
+    """Bytes that a program writes at a time, in bulk [default: 16 KiB]."""
+    request: Quantity | None = None
+    """Bytes of a request [default: 1 B]."""
+    response: Quantity | None = None
+    """Bytes of an answer [default: 1 B]."""
+    transactions: int | None = None
+    """Requests on each connection, one after the other [default: until it stops]."""
+    connections: int = 1
+    """Connections, which are all begun at once."""
+    family: Literal["ipv4", "ipv6"] | None = None
+    """Which IP its packets are of [default: ipv4]."""
+    dscp: str | int = "default"
+    """Code point, by name or number."""
+    port: int | None = None
+    """The port that the server waits at [default: one from 5001 on, its own]."""
+    start: Quantity = 0
+    """When its connections are begun."""
+    stop: Quantity | None = None
+    """When nothing more is written, and they are closed [default: when all is sent, or with the run]."""
+    from_link: str | None = None
+    """Link by which it leaves a host with several: the neighbour, or NODE:INTERFACE of either end [default: on the shortest path]."""
+    to_link: str | None = None
+    """Link at whose address it ends, in the same way [default: on the shortest path]."""
+    buffer: Quantity | None = None
+    """Bytes of the send buffer and of the receive buffer of a socket [default: 256 KiB]."""
+    send_buffer: Quantity | None = None
+    """Bytes of the send buffer: what is written waits there until it is acknowledged [default: as buffer]."""
+    receive_buffer: Quantity | None = None
+    """Bytes of the receive buffer: what is free of it is the window [default: as buffer]."""
+    mss: int | None = None
+    """Most bytes of data in a segment [default: what a packet of the link holds]."""
+    congestion: Literal["none", "reno", "cubic"] | None = None
+    """How a sender answers loss: none, reno or cubic [default: cubic]."""
+    window_scaling: bool | None = None
+    """Are windows above 65535 bytes offered and taken (RFC 7323)? [default: true]."""
+    sack: bool | None = None
+    """Are selective acknowledgements offered and taken (RFC 2018)? [default: true]."""
+    ack_delay: Quantity | None = None
+    """How long an acknowledgement waits at most for more to acknowledge; zero says that it does not wait [default: 40 ms]."""
+    nagle: bool | None = None
+    """Does a short segment wait while others are not acknowledged (Nagle's algorithm)? [default: true]."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ def called(kind: str, item: Any) -> str | None:
     if not isinstance(item, Mapping):
         return None
     name, ends = item.get("name"), (item.get("from"), item.get("to"))
-    if kind == "flow" and name is None and None not in ends:
+    if kind in ("flow", "tcp flow") and name is None and None not in ends:
         return "-".join(map(str, ends))
     return name if isinstance(name, str) else None
 
@@ -51,10 +51,10 @@ def whose(data: Any, place: Place) -> str:
         return f"node '{place[1]}': "
     if len(place) >= 2 and place[0] in ("queues", "conditioners"):
         return f"{GROUPS[str(place[0])]} '{place[1]}': "
-    if len(place) >= 2 and place[0] in ("links", "lsps", "flows"):
+    if len(place) >= 2 and place[0] in ("links", "lsps", "flows", "tcp"):
         item = _get(data, place[:2])
         if place[0] != "links":
-            kind = str(place[0])[:-1]
+            kind = "tcp flow" if place[0] == "tcp" else str(place[0])[:-1]
             name = called(kind, item)
             return f"{kind} '{name}': " if isinstance(name, str) else f"{kind} number {int(place[1]) + 1}: "
         ends = item.get("endpoints") if isinstance(item, Mapping) else item

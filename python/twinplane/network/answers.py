@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .draft import Draft
     from .engine import Engine
-    from .handles import Capture, Flow, Hop, Link, Lsp, Node
+    from .handles import Capture, Flow, Hop, Link, Lsp, Node, TcpFlow
     from .tables import Tables
 
 
@@ -85,7 +85,7 @@ class Answers:
         streams, delays = (self._tables.part(name, flow.index) for name in ("streams", "delays"))
         return traffic.by_phase(streams, delays, flow.index)
 
-    def of_flow(self, flow: Flow, name: str) -> pl.DataFrame:
+    def of_flow(self, flow: Flow | TcpFlow, name: str) -> pl.DataFrame:
         """See `Owner`."""
         return self._tables.part_frame(name, flow.index)
 

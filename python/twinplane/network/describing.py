@@ -12,7 +12,7 @@ from ..errors import TwinplaneError
 from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
-from .handles import Flow, Link, Lsp, Node, Owner
+from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
 from .nodes import Bridge, Edge, External, Host, Peer, Router, Switch
 from .settings import check_name
 from .trees import at_ends, each_end
@@ -150,10 +150,14 @@ class Describing:
         gateway: str | None,
         beyond: Interface | None,
         join: Sequence[str] = (),
+        profile: str | Path | Mapping[str, Any] | None = None,
+        tcp: Mapping[str, Any] | None = None,
     ) -> Host:
         """See `twinplane.Network.host`; in real time a real host is `beyond` that interface."""
         host = Host(self._owner, name, self._next, None if address is None else address.partition("/")[0])
-        self._register(host, address=address, gateway=gateway, join=list(join) or None)
+        behaves = None if profile is None else host_profile(profile)
+        said = {"join": list(join) or None, "profile": behaves, "tcp": tcp}
+        self._register(host, address=address, gateway=gateway, **said)
         if beyond is not None:
             self._outside.host_interfaces[host.index] = beyond
         return host
@@ -245,6 +249,46 @@ class Describing:
         draft.note_flow(flow)
         return flow
 
+    def tcp(
+        self,
+        a: Node | str,
+        c: Node | str,
+        *,
+        name: str | None,
+        from_link: Link | Node | str | None,
+        to_link: Link | Node | str | None,
+        **said: Any,
+    ) -> TcpFlow:
+        """See `twinplane.Network.tcp`; a flow may be added to a network that runs."""
+        draft = self._draft
+        asked = name or f"{_called(a)}-{_called(c)}"
+        source = draft.node(a, f"tcp flow '{asked}': from:")
+        sink = draft.node(c, f"tcp flow '{asked}': to:")
+        label = draft.unused_tcp(f"{source.name}-{sink.name}") if name is None else str(name)
+        what = f"tcp flow '{label}'"
+        if any(label == flow.name for flow in draft.tcp):
+            raise TwinplaneError(f"{what}: name: '{label}' is given twice")
+        ends = {
+            key: draft.end_of(node, end, f"{what}: {key}")
+            for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link))
+            if end is not None
+        }
+        spec = {"name": label, "from": source.name, "to": sink.name, **given(**said), **ends}
+        flow = TcpFlow(self._owner, len(draft.tcp), label)
+        if not self._engine.started:
+            self._engine.require_unstarted(what)
+        with core.translated():
+            draft.core.add_tcp(spec)
+        if self._engine.started:
+            try:
+                with core.translated():
+                    flow.index = self._engine.running().add_tcp(spec)
+            except TwinplaneError:
+                draft.core.keep_tcp(len(draft.tcp))  # what is refused leaves nothing behind
+                raise
+        draft.tcp.append(flow)
+        return flow
+
     def remove(self, what: Flow | Lsp) -> None:
         """See `twinplane.Network.remove`."""
         draft = self._draft
@@ -295,6 +339,13 @@ class Describing:
 
 def _called(end: Node | str) -> str:
     return end.name if isinstance(end, Node) else str(end)
+
+
+def host_profile(profile: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """A host profile as the core takes it: what it says."""
+    from ..profiles.hosts import resolve
+
+    return resolve(profile)
 
 
 def profiled(profile: str | Path | Mapping[str, Any]) -> str | dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import core
 from ..errors import TwinplaneError, suggest
 from . import memory
-from .handles import Flow, Link, Lsp, Node
+from .handles import Flow, Link, Lsp, Node, TcpFlow
 
 if TYPE_CHECKING:
     from .. import _core
@@ -26,6 +26,7 @@ class Draft:
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
+        self.tcp: list[TcpFlow] = []
         self.labels: dict[str, int] = {}
         """Names of flows, and of the names that were numbered the number to try next."""
         self.demands: Demands | None = None
@@ -62,7 +63,7 @@ class Draft:
         self.by_name[node.name] = node
 
     def element(self, group: str, place: int) -> dict[str, Any]:
-        """What was said of one of ``nodes``, ``links``, ``lsps``, ``flows`` or ``events``, all filled in."""
+        """What was said of one of ``nodes``, ``links``, ``lsps``, ``flows``, ``tcp``, ``events``."""
         found: dict[str, Any] = self.core.element(group, place)
         return found
 
@@ -101,6 +102,8 @@ class Draft:
             for flow in self.flows:
                 if flow is not part:
                     fresh.add_flow(self.element("flows", flow.index))
+            for tcp in self.tcp:
+                fresh.add_tcp(self.element("tcp", tcp.index))
             fresh.set_demands(self.core.described().get("demands"))
             for place in range(self.core.event_count):
                 fresh.add_event(self.element("events", place))
@@ -121,6 +124,12 @@ class Draft:
         self.flows.append(flow)
         self.labels.setdefault(flow.name, 2)
         memory.check_growing(self)
+
+    def unused_tcp(self, ends: str) -> str:
+        """The name of a flow over TCP by its ends, with a number if there are several."""
+        taken = {flow.name for flow in self.tcp}
+        numbered = (f"{ends}-{number}" for number in range(2, len(taken) + 3))
+        return next(label for label in (ends, *numbered) if label not in taken)
 
     def unused_label(self, ends: str) -> str:
         """The name of a flow by its ends: with the lowest number that is not taken, if there are several."""

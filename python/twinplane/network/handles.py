@@ -70,7 +70,7 @@ class Owner(Protocol):
     def by_phase(self, flow: Flow) -> pl.DataFrame:
         """Figures of a flow, a row for each phase; see `Flow.stats`."""
 
-    def of_flow(self, flow: Flow, name: str) -> pl.DataFrame:
+    def of_flow(self, flow: Flow | TcpFlow, name: str) -> pl.DataFrame:
         """Those rows of a table that are of one flow."""
 
     def captured(self, capture: Capture) -> bytes:
@@ -307,6 +307,33 @@ class Flow(Shown):
     def __repr__(self) -> str:
         """What it is, for people."""
         return f"<flow {self.name}>"
+
+
+class TcpFlow(Shown):
+    """Programs at two hosts that talk over TCP."""
+
+    _internal = frozenset({"owner", "index"})
+
+    def __init__(self, owner: Owner, index: int, name: str) -> None:
+        self.owner = owner
+        self.index = index
+        self.name = name
+
+    def stats(self) -> pl.DataFrame:
+        """Bytes, goodput, completion, segments and round-trip times: a row for each connection and direction.
+
+        What columns mean is said of table ``tcp_flows`` (docs/reference/tables.md): times are in seconds,
+        `goodput_bps` in bits per second.
+        """
+        return self.owner.of_flow(self, "tcp_flows")
+
+    def series(self) -> pl.DataFrame:
+        """Window, bytes in flight, round-trip time, segments sent again, over time: table ``tcp_series``."""
+        return self.owner.of_flow(self, "tcp_series")
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<tcp flow {self.name}>"
 
 
 class Capture(Shown):

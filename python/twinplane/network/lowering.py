@@ -13,8 +13,8 @@ from ..model.arrivals import Trace
 from ..model.places import in_file
 from ..model.source import Source
 from .demands import Demands
-from .describing import profiled
-from .handles import Flow, Link, Lsp
+from .describing import host_profile, profiled
+from .handles import Flow, Link, Lsp, TcpFlow
 from .network import Network
 from .nodes import handle
 
@@ -97,6 +97,8 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
         draft.lsps.append(Lsp(owner, index, lsp.name, lsp.count))
     for index, flow in enumerate(lab.flows):
         draft.note_flow(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
+    for index, tcp in enumerate(lab.tcp):
+        draft.tcp.append(TcpFlow(owner, index, tcp.name or f"{tcp.from_}-{tcp.to}"))
     if (classes := described.demands()) is not None:
         draft.demands, draft.matrix = Demands(owner, classes), found.matrix
     _read_files(network, lab, found)
@@ -108,11 +110,12 @@ def _read_files(network: Network, lab: model.NetworkSpec, found: Source) -> None
     """Device profiles and captures, which a file only names."""
     folder = found.path.parent
     for node, said in zip(network.nodes, lab.nodes.values(), strict=True):
-        if not isinstance(said, model.RouterSpec) or not isinstance(said.profile, str):
+        if not isinstance(said, model.RouterSpec | model.HostSpec) or not isinstance(said.profile, str):
             continue
         path = said.profile
+        found_as = profiled if isinstance(said, model.RouterSpec) else host_profile
         try:
-            made = profiled(str(folder / path) if path.endswith(".toml") else path)
+            made = found_as(str(folder / path) if path.endswith(".toml") else path)
         except TwinplaneError as error:
             raise found.error(("nodes", node.name, "profile"), f"node '{node.name}': {error}") from None
         if made != path:

@@ -18,7 +18,7 @@ from .describing import Describing
 from .draft import Draft
 from .engine import Engine
 from .faults import Faults
-from .handles import Capture, Flow, Link, Lsp
+from .handles import Capture, Flow, Link, Lsp, TcpFlow
 from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
 from .schedule import Schedule
@@ -148,6 +148,11 @@ class Network(Acting, Asking, Shown):
     def lsps(self) -> list[Lsp]:
         """LSPs, and groups of LSPs, in the order in which they were made."""
         return self.draft.lsps
+
+    @property
+    def tcp_flows(self) -> list[TcpFlow]:
+        """All flows over TCP, in the order in which they were described."""
+        return self.draft.tcp
 
     @property
     def flows(self) -> list[Flow]:
@@ -280,6 +285,8 @@ class Network(Acting, Asking, Shown):
         gateway: str | None = None,
         *,
         join: Sequence[str] = (),
+        profile: str | Path | Mapping[str, Any] | None = None,
+        tcp: Mapping[str, Any] | None = None,
         interface: str | None = None,
         netns: str | None = None,
         driver: str = "packet",
@@ -296,9 +303,12 @@ class Network(Acting, Asking, Shown):
 
         A host with several links has no `address` here: each link says its own, as ``link(...,
         addresses=...)``.
+
+        Its TCP behaves as the host `profile` says, by name (``"solaris-2.5.1"``, ``"modern"``) or by file,
+        and where `tcp` says something else by that, as ``{"buffer": "32 kB"}``: settings of `Network.tcp`.
         """
         beyond = None if interface is None else Interface(interface, netns, driver, offload)
-        return self.describing.host(name, address, gateway, beyond, join)
+        return self.describing.host(name, address, gateway, beyond, join, profile, tcp)
 
     def external(self, name: str, router_id: str | None = None) -> External:
         """Somebody else's router, in real time; `attach` says by which interfaces it is reached."""
@@ -451,6 +461,81 @@ class Network(Acting, Asking, Shown):
             hops=hops,
             group=group,
             receivers=receivers,
+        )
+
+    def tcp(
+        self,
+        a: Node | str,
+        c: Node | str,
+        *,
+        bytes: Quantity | None = None,
+        duplex: str | None = None,
+        message: Quantity | None = None,
+        application: str | None = None,
+        request: Quantity | None = None,
+        response: Quantity | None = None,
+        transactions: int | None = None,
+        connections: int | None = None,
+        start: Quantity = 0,
+        stop: Quantity | None = None,
+        name: str | None = None,
+        buffer: Quantity | None = None,
+        send_buffer: Quantity | None = None,
+        receive_buffer: Quantity | None = None,
+        mss: int | None = None,
+        congestion: str | None = None,
+        window_scaling: bool | None = None,
+        sack: bool | None = None,
+        ack_delay: Quantity | None = None,
+        nagle: bool | None = None,
+        dscp: str | int = 0,
+        family: str | None = None,
+        port: int | None = None,
+        from_link: Link | Node | str | None = None,
+        to_link: Link | Node | str | None = None,
+    ) -> TcpFlow:
+        """Programs at hosts `a` and `c` that talk over TCP, on so many `connections`, which `a` begins.
+
+        They send in bulk: from `start` on `a` writes messages of `message` bytes (16 KiB) into its sockets,
+        until `bytes` are sent or until `stop`, and closes. With ``duplex="full"`` `c` does the same.
+        With ``application="request-response"`` `a` sends a `request`, `c` answers with a `response`, and
+        so on: as many `transactions`, or until `stop`.
+
+        Sockets have a `send_buffer` and a `receive_buffer`; `buffer` is both. Segments carry `mss` bytes, by
+        default what a packet holds. `congestion` is ``"cubic"``, ``"reno"`` or ``"none"``.
+        Acknowledgements wait for `ack_delay` at most. What is not said here is as the hosts say (`host`).
+
+        Packets go to `port`, by default one from 5001 on that no other flow to `c` has. `dscp`, `family`,
+        `from_link` and `to_link` are as those of `flow`. A flow may be added to a network that runs.
+        """
+        return self.describing.tcp(
+            a,
+            c,
+            bytes=bytes,
+            duplex=duplex,
+            message=message,
+            application=application,
+            request=request,
+            response=response,
+            transactions=transactions,
+            connections=connections,
+            start=start,
+            stop=stop,
+            name=name,
+            buffer=buffer,
+            send_buffer=send_buffer,
+            receive_buffer=receive_buffer,
+            mss=mss,
+            congestion=congestion,
+            window_scaling=window_scaling,
+            sack=sack,
+            ack_delay=ack_delay,
+            nagle=nagle,
+            dscp=dscp,
+            family=family,
+            port=port,
+            from_link=from_link,
+            to_link=to_link,
         )
 
     def demands(
