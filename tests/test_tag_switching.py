@@ -92,4 +92,48 @@ def test_wrong_input_is_one_sentence() -> None:
 
 
 def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    assert "part=tcp: one of recovery" in refused("run", "tag-switching", "--set", "part=tcp")
+    assert "part=load: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=load")
+
+
+def part(which: str, **settings: Any) -> Point:
+    """A point of a part other than recovery, with tags and without."""
+    parameters = EXPERIMENT.parameters.model_validate({"part": which, "duration_s": 10, **settings})
+    outcomes = {}
+    for name, one in EXPERIMENT.parts(parameters).items():
+        network = EXPERIMENT.build(one, 1)
+        EXPERIMENT.run(network, one)
+        outcomes[name] = EXPERIMENT.summarise(network, one)
+    joined = EXPERIMENT.joined(parameters, outcomes)
+    return Point(parameters.model_dump(), joined.metrics)
+
+
+@pytest.mark.parametrize(
+    "which, settings",
+    [
+        ("tcp", {"buffer_kb": 64}),
+        ("tcp", {"buffer_kb": 5.84, "rtt_ms": 70, "path": "france"}),
+        ("tcp", {"buffer_kb": 8, "message": 512, "rtt_ms": 70}),
+        ("tcp", {"buffer_kb": 32, "flows": 4, "tags": "with"}),
+        ("duplex", {"buffer_kb": 128, "tags": "without"}),
+        ("rtt", {}),
+        ("rtt", {"path": "france", "rtt_ms": 70}),
+        ("udp", {"udp_mbps": 1.7}),
+        ("udp", {"udp_mbps": 2.5, "tags": "without"}),
+    ],
+)
+def test_throughput_is_what_arithmetic_says(which: str, settings: dict[str, Any]) -> None:
+    point = part(which, **settings)
+    ours = [row for row in EXPERIMENT.comparisons([point]) if row.kind == Kind.OURS]
+    assert ours and all(row.holds for row in ours), [
+        (row.what, row.low, row.measured, row.high) for row in ours
+    ]
+    assert EXPERIMENT.columns([point]) and EXPERIMENT.answer([point]) and EXPERIMENT.arithmetic([point])
+
+
+def test_published_throughput_stands_beside_ours() -> None:
+    rows = EXPERIMENT.comparisons([part("tcp")])
+    published = [row for row in rows if row.published is not None]
+    assert [row.published for row in published] == [1.75, 1.69], "with tags and without"
+    measured = [row.measured for row in published]
+    assert measured[0] is not None and measured[1] is not None
+    assert measured[0] < measured[1], "on Ethernet a tag makes packets longer"

@@ -19,7 +19,11 @@ LINK_OF = {"failure": DIVERTED, "repair": CUT}
 class TagSwitchingParameters(Parameters):
     """Parts of the published study, each on the network of six countries."""
 
-    part: Literal["recovery"] = Field("recovery", description="which part of the study")
+    part: Literal["recovery", "rtt", "tcp", "duplex", "udp"] = Field(
+        "recovery",
+        description="which part of the study: recovery after a failure, round-trip times, TCP one way or both"
+        " ways, UDP",
+    )
     link: Literal["both", "italy-austria", "france-spain"] = Field(
         "both",
         description="the link that fails: one with another way, the only one of a country, or each in turn",
@@ -45,9 +49,24 @@ class TagSwitchingParameters(Parameters):
     rate_mbps: float = Field(1.82, gt=0, le=10_000, description="of links: 4750 cells/s carry 1.82 Mbit/s")
     delay_ms: float = Field(5.0, ge=0, le=1000, description="propagation of a link of the core")
     packets_per_s: int = Field(50, ge=1, le=1000, description="of each flow")
+    path: Literal["switzerland", "france"] = Field(
+        "switzerland", description="other parts than recovery: from a host in Italy to one in this country"
+    )
+    tags: Literal["both", "with", "without"] = Field(
+        "both", description="routers with tags, routers with static routes, or each in turn"
+    )
+    rtt_ms: float = Field(12.0, ge=0.01, le=2000, description="propagation there and back")
+    duration_s: float = Field(30.0, ge=1, le=3600, description="for how long data is sent")
+    buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")
+    message: int = Field(16_000, ge=1, le=1_000_000, description="bytes that a program writes at a time")
+    flows: int = Field(1, ge=1, le=1000, description="connections that send at once")
+    udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
+    profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
 
     @model_validator(mode="after")
     def _as_it_can_be(self) -> TagSwitchingParameters:
+        if self.part != "recovery":
+            return self
         if self.dead_s <= self.hello_s:
             raise ValueError(
                 f"dead_s={self.dead_s}: a neighbour is gone after more than a Hello, hello_s={self.hello_s}"
@@ -64,6 +83,11 @@ class TagSwitchingParameters(Parameters):
                 " so that sessions of BGP outlast the failure"
             )
         return self
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """With tags, without, or one after the other."""
+        return ("with", "without") if self.tags == "both" else (self.tags,)
 
     @property
     def fail_after_s(self) -> float:

@@ -1,0 +1,233 @@
+"""Tables, figure and comparisons of the parts `tcp`, `duplex`, `rtt` and `udp`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...charts import Chart, Curve
+from ...results.points import Point
+from ...units import format_time
+from ..base import Column
+from ..scores import Comparison, Kind, rounding
+from .compared import published
+from .parameters import TagSwitchingParameters
+from .throughput import MTU, PREDICT, Prediction, link_mbps
+
+FIGURES = {"tcp": ("mbps",), "duplex": ("mbps", "back_mbps"), "rtt": ("rtt_s",), "udp": ("lost",)}
+"""What is measured in each part, beside what is predicted."""
+WORDS = {
+    "mbps": "Mbit/s",
+    "back_mbps": "Mbit/s back",
+    "rtt_s": "round-trip time",
+    "lost": "lost",
+}
+CELLS_PER_S, CELL_BYTES = 4750, 48
+"""Of the study's link, and what a cell holds of a packet."""
+
+
+def _parameters(point: Point) -> TagSwitchingParameters:
+    return TagSwitchingParameters.model_validate(point.parameters)
+
+
+def _predicted(p: TagSwitchingParameters, setting: str) -> Prediction:
+    return PREDICT[p.part](p, setting == "with")
+
+
+def _shown(key: str, value: float) -> str:
+    if key == "rtt_s":
+        return format_time(value, 4)
+    return f"{value:.2%}" if key == "lost" else f"{value:.3f}"
+
+
+def headline(p: TagSwitchingParameters) -> str:
+    """What is sent over which path."""
+    where = f"Italy to {p.path.title()}, {p.rate_mbps:g} Mbit/s, {p.rtt_ms:g} ms there and back"
+    sockets = f"buffers of {p.buffer_kb:g} kB, messages of {p.message} B, {_several(p.flows)}"
+    what = {
+        "rtt": "round-trip times",
+        "udp": f"UDP at {p.udp_mbps:g} Mbit/s",
+        "tcp": f"TCP, {sockets}",
+        "duplex": f"TCP both ways, {sockets}",
+    }[p.part]
+    return f"{what}, {where}"
+
+
+def _several(flows: int) -> str:
+    return "one flow" if flows == 1 else f"{flows} flows"
+
+
+def _titled(name: str) -> str:
+    return "with tags" if name == "with" else "without"
+
+
+def columns(points: Sequence[Point]) -> list[Column]:
+    """A line for each point: predicted and measured, with tags and without."""
+
+    def measured(setting: str, key: str) -> Column:
+        name = f"{setting}_{key}"
+        return Column(
+            f"{_titled(setting)}: {WORDS[key]}",
+            lambda point: point.metrics.get(name),
+            lambda value: _shown(key, value),
+            name,
+        )
+
+    def said(setting: str, key: str) -> Column:
+        return Column(
+            "predicted",
+            lambda point: _predicted(_parameters(point), setting).value,
+            lambda value: _shown(key, value),
+        )
+
+    found = [Column("part", lambda point: point.parameters["part"])]
+    parts = {point.parameters["part"] for point in points}
+    if parts & {"tcp", "duplex"}:
+        found.append(Column("buffer (kB)", lambda point: f"{point.parameters['buffer_kb']:g}"))
+        found.append(Column("message (B)", lambda point: point.parameters["message"]))
+        found.append(Column("flows", lambda point: point.parameters["flows"]))
+    if "udp" in parts:
+        found.append(Column("sent (Mbit/s)", lambda point: f"{point.parameters['udp_mbps']:g}"))
+    settings = [
+        one for one in ("with", "without") if any(one in _parameters(point).settings for point in points)
+    ]
+    for setting in settings:
+        for key in dict.fromkeys(key for part in FIGURES if part in parts for key in FIGURES[part]):
+            found += [measured(setting, key), said(setting, key)]
+    return found
+
+
+def answer(points: Sequence[Point]) -> str:
+    """The last point in a sentence."""
+    point = points[-1]
+    p = _parameters(point)
+    parts = []
+    for setting in p.settings:
+        for key in FIGURES[p.part]:
+            value = point.metrics.get(f"{setting}_{key}")
+            if value is not None:
+                unit = f" {WORDS[key]}" if key != "rtt_s" else ""
+                parts.append(
+                    f"{_shown(key, value)}{unit} {_titled(setting) if setting == 'with' else 'without tags'}"
+                )
+    return f"{headline(p)}: {', '.join(parts)}."
+
+
+def charts(points: Sequence[Point]) -> list[Chart]:
+    """Throughput over the socket buffer, predicted and measured."""
+    own = [point for point in points if point.parameters["part"] in ("tcp", "duplex")]
+    if len(own) < 2:
+        return []
+    curves: list[Curve] = []
+    x = [float(point.parameters["buffer_kb"]) for point in own]
+    for setting in ("with", "without"):
+        if any(setting not in _parameters(point).settings for point in own):
+            continue
+        measured: list[Any] = [point.metrics.get(f"{setting}_mbps") for point in own]
+        predicted = [_predicted(_parameters(point), setting).value for point in own]
+        curves.append(Curve(f"measured, {_titled(setting)}", x, measured, 0, "points", len(curves)))
+        curves.append(Curve(f"predicted, {_titled(setting)}", x, predicted, 0, "line", len(curves)))
+    alt = f"Throughput over the socket buffer. {answer(points)}"
+    return [Chart("throughput", "Throughput over the socket buffer", alt, "buffer (kB)", ["Mbit/s"], curves)]
+
+
+def comparisons(points: Sequence[Point]) -> list[Comparison]:
+    """What is published of this part, then what arithmetic says of these links."""
+    found = []
+    for point in points:
+        p = _parameters(point)
+        lead = f"{headline(p)}: " if len(points) > 1 else ""
+        for setting in p.settings:
+            expected = _predicted(p, setting)
+            found += _published(lead, p, point, setting, expected)
+            for key in FIGURES[p.part]:
+                unit = {"rtt_s": "s", "lost": "share"}.get(key, "Mbit/s")
+                found.append(
+                    Comparison(
+                        f"{lead}{_titled(setting)}: {WORDS[key]}",
+                        unit,
+                        Kind.OURS,
+                        None,
+                        point.metrics.get(f"{setting}_{key}"),
+                        expected.low,
+                        expected.high,
+                        expected.why,
+                        expected.value,
+                    )
+                )
+        found += _same_rtt(lead, p, point)
+    return found
+
+
+def _published(
+    lead: str, p: TagSwitchingParameters, point: Point, setting: str, expected: Prediction
+) -> list[Comparison]:
+    """Published throughputs are of buffers that do not limit: they are compared where ours do not."""
+    if expected.why.startswith("buffer"):
+        return []
+    rows = [
+        row
+        for row in published()["throughput"]
+        if (row["part"], row["path"], row["tags"]) == (p.part, p.path, setting)
+    ]
+    return [
+        Comparison(
+            f"{lead}{_titled(setting)}, published on ATM",
+            "Mbit/s",
+            Kind.OUTSIDE,
+            row["mbps"],
+            point.metrics.get(f"{setting}_mbps"),
+            *rounding(row["mbps"], row["digits"]),
+            "rounding of the figure",
+            expected.value,
+        )
+        for row in rows
+    ]
+
+
+def _same_rtt(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    """Published in words: the same with and without tags."""
+    if p.part != "rtt" or p.tags != "both":
+        return []
+    with_tags, without = (point.metrics.get(f"{setting}_rtt_s") for setting in ("with", "without"))
+    if with_tags is None or without is None:
+        return []
+    difference = with_tags - without
+    expected = _predicted(p, "with").value - _predicted(p, "without").value
+    return [
+        Comparison(
+            f"{lead}difference in round-trip time that tags make",
+            "s",
+            Kind.OUTSIDE,
+            None,
+            difference,
+            -0.0005,
+            0.0005,
+            "ping prints milliseconds",
+            expected,
+            "the same with and without tags",
+        )
+    ]
+
+
+def arithmetic(points: Sequence[Point]) -> list[str]:
+    """What the links here are, and what they are not."""
+    p = _parameters(points[0])
+    with_tags, without = link_mbps(p, True), link_mbps(p, False)
+    cells = -(-(MTU + 8) // CELL_BYTES)
+    said = [
+        "The study's links are ATM, of 4750 cells/s; these are Ethernet of the rate given. A packet of"
+        f" {MTU} bytes takes {cells} cells with either encapsulation, so that cells carry"
+        f" {CELLS_PER_S / cells * MTU * 8 / 1e6:.3f} Mbit/s of IP;"
+        f" {CELLS_PER_S / cells * 1538 * 8 / 1e6:.3f} Mbit/s is the rate of Ethernet that passes as many.",
+        f"On Ethernet a tag makes packets longer: links carry {with_tags:.3f} Mbit/s of data with tags and"
+        f" {without:.3f} without. The published gain of tags is not to be had here.",
+    ]
+    if p.part == "duplex":
+        lost = 2 * (link_mbps(p, False) - link_mbps(p, False, 0.5))
+        said.append(
+            "An acknowledgement for every second segment, none of them with data, would cost both directions"
+            f" together {lost * 1e3:.0f} kbit/s here. The study lost about 250: acknowledgements alone do not"
+            " explain that."
+        )
+    return said

@@ -1,0 +1,207 @@
+"""Parts `tcp`, `duplex`, `rtt` and `udp`: hosts in two countries, and switches with tags or without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ...network import Network
+from ...network.drawing import topology
+from ..base import Outcome
+from .build import COUNTRIES, edge, host, switch
+from .parameters import TagSwitchingParameters
+
+PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
+"""Countries whose switches a path crosses: links of the core lie between them."""
+SETTLED_S = 60.0
+"""By then routers with tags have them all."""
+WIRE, TAG = 38, 4
+"""Bytes beside an IP packet on Ethernet (header, check sequence, preamble, gap), and of a tag."""
+HEADERS, MTU, LEAST = 40, 1500, 84
+"""Bytes of IP and TCP, of the longest packet, and of the shortest frame with preamble and gap."""
+UDP_HEADERS = 28
+WARM = 0.25
+"""Of the time in which data is sent, so much is left out: slow start is in it."""
+BUFFER_PACKETS = 100
+"""Packets that wait at most in front of the link between two switches."""
+NEAR = 100e6
+"""Bits per second of links beside the core."""
+
+
+def build(p: TagSwitchingParameters, seed: int) -> Network:
+    """A chain of switches with an edge router, and a host, at either end."""
+    net = Network(seed)
+    path = PATHS[p.path]
+    routes: dict[str, Any] = {"ospf": {"area": 0}, "ldp": True} if p.tags == "with" else {}
+    delay = f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
+    for country in path:
+        net.router(switch(country), **routes)
+    for a, b in pairwise(path):
+        net.link(
+            switch(a),
+            switch(b),
+            rate=f"{p.rate_mbps} Mbit/s",
+            delay=delay,
+            buffer=f"{BUFFER_PACKETS * 1518} B",
+        )
+    for country in (path[0], path[-1]):
+        net.router(edge(country), **routes)
+        net.link(edge(country), switch(country), rate="100 Mbit/s", delay="1 us")
+        net.host(host(country), address=f"192.168.{COUNTRIES[country]}3.2/24", profile=p.profile)
+        net.link(host(country), edge(country), rate="100 Mbit/s", delay="1 us")
+    ends = host(path[0]), host(path[-1])
+    start, stop = f"{SETTLED_S} s", f"{SETTLED_S + p.duration_s} s"
+    if p.part == "udp":
+        rate = f"{p.udp_mbps} Mbit/s"
+        net.flow(*ends, rate=rate, rate_counts="ip", size=MTU + 18, start=start, stop=stop)
+    elif p.part == "rtt":
+        net.tcp(*ends, application="request-response", transactions=100, start=start)
+    else:
+        net.tcp(
+            *ends,
+            duplex="full" if p.part == "duplex" else "half",
+            buffer=f"{p.buffer_kb * 1000:.0f} B",
+            message=p.message,
+            connections=p.flows,
+            start=start,
+            stop=stop,
+        )
+    return net
+
+
+def end_s(p: TagSwitchingParameters) -> float:
+    """All that was written has arrived by then, or is lost."""
+    return SETTLED_S + p.duration_s + 30
+
+
+def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
+    """Figures of one network; `joined` puts those with tags beside those without."""
+    drawn = topology(network)
+    if p.part == "udp":
+        row = network.flows[0].stats().row(0, named=True)
+        lost = (row["sent"] - row["received"]) / row["sent"]
+        return Outcome({"lost": lost}, {}, drawn)
+    flow = network.tcp_flows[0]
+    rows = flow.stats().to_dicts()
+    table = {"tcp_flows": network.columns("tcp_flows")}
+    if p.part == "rtt":
+        forward = next(row for row in rows if row["direction"] == "forward")
+        return Outcome({"rtt_s": forward["response_min_s"]}, table, drawn)
+    begin, end = SETTLED_S + WARM * p.duration_s, SETTLED_S + p.duration_s
+    series = flow.series().to_dicts()
+    found: dict[str, Any] = {}
+    for direction, key in (("forward", "mbps"), ("back", "back_mbps")):
+        bins = [row for row in series if row["direction"] == direction and begin <= row["start_s"] < end]
+        if bins:
+            found[key] = sum(row["acknowledged"] for row in bins) * 8 / (end - begin) / 1e6
+    found["rtt_mean_s"] = rows[0]["rtt_mean_s"]
+    found["retransmitted"] = sum(row["retransmitted"] for row in rows)
+    found["pure_acks"] = sum(row["pure_acks"] for row in rows)
+    return Outcome(found, table, drawn)
+
+
+def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
+    """Metrics of each network by its name, and the tables under one another, with a column for it."""
+    metrics = {f"{name}_{key}": value for name, one in outcomes.items() for key, value in one.metrics.items()}
+    table: dict[str, list[Any]] = {}
+    for name, one in outcomes.items():
+        columns = one.tables.get("tcp_flows", {})
+        rows = len(next(iter(columns.values()), []))
+        if rows:
+            table.setdefault("tags", []).extend([name] * rows)
+        for key, values in columns.items():
+            table.setdefault(key, []).extend(values)
+    tables = {"tcp": table} if table else {}
+    return Outcome(metrics, tables, next(iter(outcomes.values())).topology)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A figure in closed form, and between which values one that is measured agrees."""
+
+    value: float
+    low: float
+    high: float
+    why: str
+
+
+def _wire(payload: int, tagged: bool) -> int:
+    """Bytes that an IP packet takes on a link of the core."""
+    tag = TAG if tagged else 0
+    return max(payload + WIRE + tag, LEAST)
+
+
+def _frame(payload: int, tagged: bool) -> int:
+    """Bytes from the first to the last of the frame of an IP packet: without preamble and gap."""
+    return max(payload + 18 + (TAG if tagged else 0), 64)
+
+
+def smallest_rtt_s(p: TagSwitchingParameters, tagged: bool, data: int) -> float:
+    """There and back: so many bytes of data, and an acknowledgement, each stored and forwarded."""
+    hops = len(PATHS[p.path]) - 1
+    rate = p.rate_mbps * 1e6
+    # The last switch takes the tag off: all links of the core have it, and none behind them.
+    core = sum(_frame(HEADERS + size, tagged) * 8 / rate for size in (data, 0)) * hops
+    near = 4 * sum(_frame(HEADERS + size, False) * 8 / NEAR for size in (data, 0))
+    return p.rtt_ms / 1e3 + core + near + 8e-6
+
+
+def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> float:
+    """What a link of the core carries of data, beside so many acknowledgements for each segment."""
+    data = MTU - HEADERS
+    return p.rate_mbps * data / (_wire(MTU, tagged) + acks * _wire(HEADERS, tagged))
+
+
+def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
+    """The lesser of what a window in each round trip gives, and of what the link carries."""
+    mss = MTU - HEADERS
+    window = p.buffer_kb * 1000
+    if window > mss:
+        # Nagle's algorithm: no short segment goes while others are not acknowledged.
+        window = window // mss * mss
+    rtt = smallest_rtt_s(p, tagged, int(min(window, mss)))
+    by_window, by_link = p.flows * window * 8 / rtt / 1e6, link_mbps(p, tagged)
+    if by_window <= by_link:
+        if window < 2 * mss:
+            # Stop and wait: each acknowledgement may be deferred, and a short segment goes by itself.
+            return Prediction(by_window, by_window * 0.3, by_window * 1.02, "buffer over round-trip time")
+        # A lone segment behind a pair may wait for its acknowledgement until the next one comes.
+        return Prediction(by_window, by_window * 0.9, by_window * 1.02, "buffer over round-trip time")
+    return Prediction(by_link, by_link * 0.99, by_link * 1.01, "rate of the link, less headers")
+
+
+def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
+    """Each way: as half duplex, beside no acknowledgement (all go with data) up to one for two segments."""
+    half = tcp(p, tagged)
+    if half.why.startswith("buffer"):
+        return Prediction(
+            half.value, half.value * 0.5, half.high, "buffer over a round trip that has queues in it"
+        )
+    least = link_mbps(p, tagged, 0.5)
+    return Prediction(
+        half.value, least * 0.97, half.high, "rate, less headers, less up to one acknowledgement for two"
+    )
+
+
+def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:
+    """A request and an answer of a byte each: the shortest frames there are."""
+    hops = len(PATHS[p.path]) - 1
+    each = _frame(HEADERS + 1, tagged) * 8 / (p.rate_mbps * 1e6) * hops + 4 * 64 * 8 / NEAR
+    value = p.rtt_ms / 1e3 + 2 * each + 8e-6
+    return Prediction(value, value * 0.99, value * 1.01, "propagation, and each frame stored and forwarded")
+
+
+def udp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
+    """Nothing is lost up to the rate of the link; beyond it what it does not carry and no buffer holds."""
+    carried = p.rate_mbps * MTU / _wire(MTU, tagged)
+    sent = p.udp_mbps * p.duration_s * 1e6 / 8
+    held = BUFFER_PACKETS * MTU
+    value = max(0.0, 1 - (carried * p.duration_s * 1e6 / 8 + held) / sent)
+    return Prediction(
+        value, max(0.0, value - 0.01), value + 0.01, "rate of the link, less headers, and its buffer"
+    )
+
+
+PREDICT = {"tcp": tcp, "duplex": duplex, "rtt": rtt, "udp": udp}
