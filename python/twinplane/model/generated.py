@@ -1218,7 +1218,7 @@ class Bgp(Checked):
     asn: int
     """The router's AS."""
     neighbors: Mapping[str, BgpNeighbor] = field(default_factory=dict)
-    """Its neighbours: nodes at the other ends of its links by name, others by IPv4 address."""
+    """Its neighbours: nodes at the other ends of its links by name, others by address. A session with one by an IPv6 address is over IPv6."""
     networks: Sequence[str] = field(default_factory=list)
     """Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not."""
     policies: Mapping[str, Sequence[PolicyRule]] = field(default_factory=dict)
@@ -1250,7 +1250,7 @@ class BgpNeighbor(Checked):
     export: Literal["all", "none"] | str | None = None
     """Which routes it is told, in the same way [default: in another AS 'none' (RFC 8212), else 'all']."""
     families: Sequence[Literal["ipv4", "ipv6", "ipv4-labelled", "ipv6-labelled"]] | None = None
-    """Families of which routes are exchanged, if the neighbour wants that, too [default: ipv4 alone]."""
+    """Families of which routes are exchanged, if the neighbour wants that, too [default: that of its address alone]."""
     receive_paths: bool = False
     """Take several paths to a destination from it, if it tells them (RFC 7911)."""
     send_paths: Literal["all"] | int | None = None
@@ -1321,6 +1321,8 @@ class BfdAuthentication(Checked):
     """By what."""
     key: str | None = None
     """The secret, as text [default: none]."""
+    key_hex: str | None = None
+    """The secret as pairs of hexadecimal digits, instead of `key` [default: none]."""
     key_id: int = 1
     """Number of the key."""
 
