@@ -91,7 +91,7 @@ def save(chart: Chart, folder: Path) -> list[Path]:
         axes[-1].set_xlim(*chart.x_range)
     axes[-1].set_xlabel(chart.x_title)
     figure.suptitle(chart.title, fontsize=11)
-    # `savefig` would lay the figure out and draw it twice for each file, which takes longer than all the rest of a short run.
+    # `savefig` lays a figure out and draws it twice for each file, which is most of the time of a short run.
     png = write_with(folder / f"{chart.key}.png", lambda file: FigureCanvasAgg(figure).print_png(file))
     figure.set_layout_engine("none")
     figure.set_dpi(72)
