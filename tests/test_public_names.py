@@ -13,8 +13,8 @@ SHOWN = {
     " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"
     " queue_series queues random record recording remove repair replay restart route router run"
     " seed switch table tcp tcp_flows threads warnings",
-    "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps te_paths"
-    " neighbors next_hops replications tunnels",
+    "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
+    " neighbors next_hops replications te_paths tunnels",
     "edge": f"{HEAD_END} programme",
     "peer": f"{NODE} receive send",
     "host": f"{PROBER} address addresses gateway",
