@@ -24,7 +24,7 @@ def test_without_a_controller_a_switch_learns_or_drops() -> None:
 
 def test_a_switch_is_written_as_it_was_made() -> None:
     net, _ = star(controller="ptcp:6653", datapath_id=7, version="1.3")
-    node = net.described()["nodes"][0] if isinstance(net.described()["nodes"], list) else net.described()["nodes"]["s1"]
+    node = net.described()["nodes"]["s1"]
     assert (node["controllers"], node["datapath_id"], node["version"]) == (["ptcp:6653"], 7, "1.3")
 
 
@@ -33,7 +33,7 @@ def test_datapath_ids_in_conflict_are_refused() -> None:
     router = net.router("r")
     for place, name in enumerate(("s1", "s2")):
         net.link(net.switch(name, f"10.{place}.0.0/24", datapath_id=5), router)
-    with pytest.raises(tp.TwinplaneError, match="node 's2': datapath_id=?:? ?5 is the datapath id of 's1', too"):
+    with pytest.raises(tp.TwinplaneError, match="5 is the datapath id of 's1', too"):
         net.run(until="1 ms")
 
 

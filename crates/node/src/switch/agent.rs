@@ -238,7 +238,7 @@ impl Agent {
     }
 
     /// Gives a packet to all controllers that want it. Without an entry it is for version 1.0 alone: in version 1.3
-    /// there is an entry for what no other entry is for, or it is dropped.
+    /// there is an entry for what no other entry is for, or it is dropped. False if nobody wants it.
     pub(super) fn packet_in(
         &mut self,
         reason: PacketInReason,
@@ -247,7 +247,7 @@ impl Agent {
         max_len: u16,
         fields: &Fields,
         frame: &Frame,
-    ) {
+    ) -> bool {
         let is_missed = cookie.is_none() && reason == PacketInReason::NoMatch;
         let wants = |connection: &Connection| match connection.channel.version() {
             Some(Version::V1_0) => reason != PacketInReason::InvalidTtl,
@@ -257,7 +257,7 @@ impl Agent {
             None => false,
         };
         if !self.connections.values().any(wants) {
-            return;
+            return false;
         }
         let data = frame.to_vec();
         let in_port = fields.get(v1_3::OxmField::InPort) as u32;
@@ -280,6 +280,7 @@ impl Agent {
                     .send_new(0, new::packet_in(id, reason, table, cookie, fields, data.len(), part)),
             }
         }
+        true
     }
 
     /// Tells who wants to know it that an entry is gone, if it asked for that.

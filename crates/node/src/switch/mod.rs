@@ -100,9 +100,9 @@ impl Switch {
         self.agent.poll_channel()
     }
 
-    /// Frames that leave, and packets for controllers.
-    fn carry_out(&mut self, now: Time, leaving: Vec<Leaving>) -> Vec<(PortId, Frame)> {
-        let mut frames = Vec::new();
+    /// Frames that leave, and packets for controllers; with the frames, whether a controller got one.
+    fn carry_out(&mut self, now: Time, leaving: Vec<Leaving>) -> (Vec<(PortId, Frame)>, bool) {
+        let (mut frames, mut is_told) = (Vec::new(), false);
         for one in leaving {
             match one {
                 Leaving::Port { port, frame, .. } => {
@@ -111,12 +111,12 @@ impl Switch {
                     frames.push((PortId(place as u16), frame));
                 }
                 Leaving::Controller { reason, table, cookie, max_len, fields, frame } => {
-                    self.agent.packet_in(reason, table, cookie, max_len, &fields, &frame);
+                    is_told |= self.agent.packet_in(reason, table, cookie, max_len, &fields, &frame);
                 }
             }
         }
         self.agent.wake(now);
-        frames
+        (frames, is_told)
     }
 
     /// What becomes of a frame.
@@ -135,12 +135,16 @@ impl Switch {
                 return Err(reason);
             }
         }
-        Ok(self.carry_out(now, leaving))
+        match self.carry_out(now, leaving) {
+            // No entry, or one that sends it nowhere.
+            (frames, false) if frames.is_empty() => Err(DropReason::Discard),
+            (frames, _) => Ok(frames),
+        }
     }
 
     /// Sends frames that a controller has given.
     fn transmit(&mut self, now: Time, leaving: Vec<Leaving>) {
-        for (port, frame) in self.carry_out(now, leaving) {
+        for (port, frame) in self.carry_out(now, leaving).0 {
             self.outputs.push_back(Output::Transmit { port, frame, ready: now });
         }
     }
@@ -199,7 +203,14 @@ impl Device for Switch {
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         let copies = match self.copies.pop_front() {
             Some(copies) => copies,
-            None => self.forward(now, port, frame.clone()).unwrap_or_default(),
+            None => match self.forward(now, port, frame.clone()) {
+                Ok(copies) => copies,
+                Err(reason) => {
+                    self.drops.count(reason);
+                    self.outputs.push_back(Output::Discard { port, frame, reason });
+                    return;
+                }
+            },
         };
         let count = copies.len() as u32;
         for (port, frame) in copies {
