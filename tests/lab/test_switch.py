@@ -39,7 +39,12 @@ def test_ovs_ofctl_reads_and_writes_a_switch(network_file: NetworkFile, version:
         assert lost(lab, "a", "10.1.0.12") != "0% packet loss", "there is no entry"
         of(lab, version, "add-flow", "priority=1,actions=FLOOD")
         assert lost(lab, "a", "10.1.0.12") == "0% packet loss"
-        of(lab, version, "add-flow", "priority=7,cookie=0x5,ip,nw_dst=10.1.0.12,actions=mod_nw_tos:184,output:2")
+        of(
+            lab,
+            version,
+            "add-flow",
+            "priority=7,cookie=0x5,ip,nw_dst=10.1.0.12,actions=mod_nw_tos:184,output:2",
+        )
         assert lost(lab, "a", "10.1.0.12") == "0% packet loss", "its checksum is right"
         flows = of(lab, version, "dump-flows")
         (entry,) = (line for line in flows.splitlines() if "cookie=0x5" in line)
@@ -54,7 +59,12 @@ def test_ovs_ofctl_reads_and_writes_a_switch(network_file: NetworkFile, version:
         assert "rx pkts=" in of(lab, version, "dump-ports")
         # A frame by hand leaves by the port that it is sent to.
         before = of(lab, version, "dump-ports", "2")
-        of(lab, version, "packet-out", "in_port=CONTROLLER,packet=" + "ff" * 12 + "88b5" + "00" * 46 + ",actions=2")
+        of(
+            lab,
+            version,
+            "packet-out",
+            "in_port=CONTROLLER,packet=" + "ff" * 12 + "88b5" + "00" * 46 + ",actions=2",
+        )
         sent = re.compile(r"tx pkts=(\d+)")
         pairs = [sent.search(text) for text in (before, of(lab, version, "dump-ports", "2"))]
         counts = [int(found[1]) for found in pairs if found]
@@ -67,7 +77,12 @@ def test_a_switch_without_a_controller_learns_if_it_is_to(network_file: NetworkF
     with Lab(network_file(SWITCH.replace("datapath_id: 18", "fail: standalone"))) as lab:
         assert lost(lab, "a", "10.1.0.12") == "0% packet loss"
         with lab.start(
-            "s1", "ovs-ofctl", "monitor", "tcp:127.0.0.1:6653", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            "s1",
+            "ovs-ofctl",
+            "monitor",
+            "tcp:127.0.0.1:6653",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as monitor:
             try:
                 silent = lambda: lost(lab, "a", "10.1.0.12") != "0% packet loss"  # noqa: E731

@@ -1532,6 +1532,33 @@ class BridgeSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwitchSpec(Written):
+    """An OpenFlow switch: in a lab a process in a network namespace whose kernel carries the connections of controllers. Its ports have the numbers 1, 2 and so on, in the order of links."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "switch")
+    prefix: str
+    """The network that all its members are in, such as `10.1.0.0/24`."""
+    controllers: Sequence[str] = field(default_factory=list)
+    """Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for."""
+    datapath_id: int | None = None
+    """What controllers know it by, beyond zero [default: its place among the nodes]."""
+    version: Literal["both", "1.0", "1.3"] = "both"
+    """Versions of OpenFlow that it speaks."""
+    fail: Literal["secure", "standalone"] = "secure"
+    """What it does while no controller is connected."""
+    tables: int = 64
+    """How many flow tables it has."""
+    max_entries: int = 1000000
+    """Entries that each table has room for."""
+    buffers: int = 256
+    """Packets that it keeps for controllers, which get their beginnings; with none they get all of them."""
+    probe: Quantity = "5 s"
+    """After how long it asks a silent controller whether it is there; zero for never."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrrSpec(Written):
     """A router of FRRouting: in a lab a network namespace whose kernel forwards, with the daemons in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
 
@@ -2015,6 +2042,7 @@ NodeSpec: TypeAlias = (
     | ExternalSpec
     | PeerSpec
     | BridgeSpec
+    | SwitchSpec
     | FrrSpec
     | BirdSpec
     | ReflectorSpec
