@@ -17,7 +17,6 @@ from ..units import span_ps
 from . import kernels, kinds
 from .netns import NETNS
 
-
 SEGMENTS = ("bridge", "switch")
 """Kinds of nodes whose members are in one network."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Switch(Router):
-    """Its process opens the interfaces; controllers reach it by the loopback of its namespace, or connect from there."""
+    """Its process opens the interfaces; controllers reach it by the loopback of its namespace."""
 
     def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
         """The loopback is up, too."""
