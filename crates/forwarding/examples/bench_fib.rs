@@ -5,9 +5,9 @@
 //! two batches of 64 a prefix is withdrawn or announced again, and the time of each such update is taken. A table of
 //! 10,000 prefixes is measured in bytes. Prints one JSON line: medians of the rounds.
 //!
-//! `--write FOLDER` writes the files `ipv4` and `ipv6` instead, for other tables to be fed with: the numbers of prefixes
-//! and of destinations (8 bytes each, the lowest first), then for each prefix its address as it is in packets, its
-//! length and its next hop (a byte each), then the addresses of the destinations.
+//! `--write FOLDER` writes the files `ipv4` and `ipv6` instead, for other tables to be fed with: the numbers of
+//! prefixes and of destinations (8 bytes each, the lowest first), then for each prefix its address as it is in packets,
+//! its length and its next hop (a byte each), then the addresses of the destinations.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_fib -- [--prefixes 1000000] [--prefixes6 200000]
 //! [--rounds 9] [--write FOLDER]`

@@ -15,7 +15,8 @@ impl ControlPlane {
         &self.services
     }
 
-    /// What the node knows of traffic engineering, to be asked for paths: a search uses memory that is kept for the next.
+    /// What the node knows of traffic engineering, to be asked for paths: a search uses memory that is kept for the
+    /// next.
     pub fn engineering(&mut self) -> &mut Engineering {
         &mut self.services.engineering
     }

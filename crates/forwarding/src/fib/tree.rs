@@ -81,7 +81,8 @@ enum At {
     Node(u32, usize),
 }
 
-/// Where a prefix ends: among the short ones of a large table, in its slots for /24, or in slots of the root or of a node that stands at bit `depth`.
+/// Where a prefix ends: among the short ones of a large table, in its slots for /24, or in slots of the root or of a
+/// node that stands at bit `depth`.
 #[derive(Clone, Copy)]
 enum End {
     Short,
@@ -479,8 +480,8 @@ impl Tree {
     }
 }
 
-/// What the slots of a node at bit `depth` all are, if the node is not needed: the leaf of a prefix that does not end in
-/// it.
+/// What the slots of a node at bit `depth` all are, if the node is not needed: the leaf of a prefix that does not end
+/// in it.
 fn whole(slots: &[Slot; 1 << NODE_BITS], depth: u8, len_of: &impl Fn(Slot) -> Option<u8>) -> Option<Slot> {
     let first = slots[0];
     let is_own = first & NODE != 0 || len_of(first) > Some(depth);

@@ -1,4 +1,5 @@
-//! What goes between a switch and whoever carries its connections: TCP of a kernel, or a program that is its controller.
+//! What goes between a switch and whoever carries its connections: TCP of a kernel, or a program that is its
+//! controller.
 
 use base::ProtocolId;
 use base::protocol_value::ProtocolType;

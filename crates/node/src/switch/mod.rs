@@ -6,8 +6,8 @@
 //! - `flows`, `checks`: changes of tables, and what is refused of them
 //! - `old`, `new`: the messages of versions 1.0 and 1.3
 //!
-//! Beside the drain order of [`Device`]: [`Switch::poll_channel`] until it returns nothing, after [`Switch::set_waker`]'s
-//! function was called.
+//! Beside the drain order of [`Device`]: [`Switch::poll_channel`] until it returns nothing, after
+//! [`Switch::set_waker`]'s function was called.
 
 mod agent;
 mod buffers;

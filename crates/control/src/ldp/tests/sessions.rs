@@ -169,8 +169,8 @@ fn parameters_that_nobody_knows_are_left_out_or_returned() {
     assert_eq!(bench.state(), None);
 }
 
-/// RFC 5561, 9: that Capability messages are understood cannot be taken back; what else the message says counts. What is
-/// no capability does not count in it (RFC 5561, 4).
+/// RFC 5561, 9: that Capability messages are understood cannot be taken back; what else the message says counts. What
+/// is no capability does not count in it (RFC 5561, 4).
 #[test]
 fn what_is_no_capability_does_not_count_in_a_capability_message() {
     let mut bench = Bench::new();
