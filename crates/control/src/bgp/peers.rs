@@ -6,7 +6,7 @@ use super::table::is_of;
 use super::told::Pending;
 use super::{Bgp, Event, Peer};
 use crate::protocol::{Context, Output};
-use crate::services::sessions::{Closed, Connect, SessionId, SessionOutput};
+use crate::services::sessions::{Closed, Connect, Refusal, SessionId, SessionOutput};
 use crate::services::{Interface, InterfaceKind, Services};
 use base::plane::IpPrefix;
 use base::{PortId, Span, Time};
@@ -37,12 +37,27 @@ pub(super) fn shared_link(services: &Services, remote: IpAddr) -> Option<(PortId
     })
 }
 
-/// The addresses of this node towards a neighbour: of the link that both are on, or else those of its loopback.
+/// Why no connection was begun to a neighbour.
+fn not_begun(peer: &Peer, from: Option<IpAddr>, why: Refusal) -> &'static str {
+    match (why, peer.config.address) {
+        (Refusal::Address, IpAddr::V6(_)) if from.is_none() => "this router has no IPv6 address",
+        (Refusal::Address, _) => "no connection to such an address is possible",
+        (Refusal::Ports, _) => "no port is free",
+        (Refusal::Sessions, _) => "the router has too many sessions",
+    }
+}
+
+/// The addresses of this node towards a neighbour: of the link that both are on, or else those of its loopback; for a
+/// neighbour by an IPv6 address that of its first port that has one, if its loopback has none.
 fn set_local(services: &Services, peer: &mut Peer) {
     let interfaces = &services.interfaces;
     let (local4, local6) = match shared_link(services, peer.config.address) {
         Some((_, one, _)) => (one.ipv4().map(|own| own.0), one.ipv6().map(|own| own.0)),
-        None => (None, interfaces.loopbacks6().next()),
+        None => {
+            let of_port = || interfaces.ports().find_map(|(_, one)| one.ipv6()).map(|own| own.0);
+            let of_port = || of_port().filter(|_| peer.config.address.is_ipv6());
+            (None, interfaces.loopbacks6().next().or_else(of_port))
+        }
     };
     (peer.local4, peer.local6) = (local4.unwrap_or(interfaces.router_id), local6);
     let shared = shared_link(services, peer.config.address).map(|(.., own)| own);
@@ -103,18 +118,23 @@ impl Bgp {
                 peer.last_end = NO_ROUTE.into();
                 continue;
             }
-            let (from, to) = (Some(peer.local), SocketAddr::new(address, PORT));
+            let from = Some(peer.local).filter(|own| own.is_ipv4() == address.is_ipv4());
+            let to = SocketAddr::new(address, PORT);
             let options = Bgp::options(&peer.config);
             let connect = Connect { from, port: None, to, options };
-            if let Ok(session) = context.connect(now, connect) {
-                let peer = &mut self.peers[place];
-                let step = if peer.begun.state == SessionState::Idle {
-                    SessionStep::Start
-                } else {
-                    SessionStep::RetryExpired
-                };
-                peer.begun.step(now, step);
-                peer.begun.session = Some(session);
+            let begun = context.connect(now, connect);
+            let peer = &mut self.peers[place];
+            match begun {
+                Ok(session) => {
+                    let step = if peer.begun.state == SessionState::Idle {
+                        SessionStep::Start
+                    } else {
+                        SessionStep::RetryExpired
+                    };
+                    peer.begun.step(now, step);
+                    peer.begun.session = Some(session);
+                }
+                Err(why) => peer.last_end = not_begun(peer, from, why).into(),
             }
         }
     }

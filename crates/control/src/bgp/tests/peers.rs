@@ -479,3 +479,33 @@ fn changes_are_told_in_rounds_and_the_last_one_counts() {
     assert_eq!(told.len(), 1);
     assert_eq!((&told[0].nlri, &told[0].withdrawn), (&nlri(&["198.51.100.0/24"]), &vec![]));
 }
+
+#[test]
+fn a_neighbour_beyond_a_link_is_reached_from_an_address_of_its_family() {
+    let far = "2001:db8:ffff::9";
+    let spoken = |is_ipv6: bool| {
+        let mut net = Beside::new(json!({"asn": 65000, "neighbors": {far: {"asn": 65009}}}));
+        if !is_ipv6 {
+            let ports = net.services.interfaces.ports().map(|(_, port)| Interface {
+                addresses: port.addresses.iter().filter(|own| own.address.is_ipv4()).copied().collect(),
+                ..port.clone()
+            });
+            net.services.interfaces = Interfaces::new("r".into(), OWN, ports.collect());
+        }
+        let gateway = base::plane::NextHop::Via { port: PortId(0), gateway: global(0, 2).into() };
+        let prefix: Prefix6 = "2001:db8:ffff::/48".parse().expect("a prefix");
+        net.services.rib6.set(prefix, crate::services::Route::fixed(gateway));
+        net.wait(Span::ZERO);
+        net
+    };
+    let net = spoken(true);
+    let peer = &net.bgp.peers()[0];
+    assert_eq!(
+        (peer.local, peer.begun.session.is_some()),
+        (global(0, 1).into(), true),
+        "no loopback has one"
+    );
+    let net = spoken(false);
+    let peer = &net.bgp.peers()[0];
+    assert_eq!((&*peer.last_end, peer.begun.session), ("this router has no IPv6 address", None));
+}
