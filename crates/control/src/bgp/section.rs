@@ -9,7 +9,8 @@ use base::Span;
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::IpPrefix;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::bgp::Family;
 
@@ -30,6 +31,10 @@ base::problems! {
         NoPaths {} is OutOfRange, "bgp-no-paths", "send_paths=0: tell 1 path at least, or leave it out to tell the best without a number";
         /// A client in another AS.
         ClientOutside { asn: String, own: String } is Conflict, "bgp-client-outside", "client=true: clients are in the router's own AS, {own}, not in {asn}";
+        /// An address that no neighbour has.
+        NotOneNode { address: String, kind: &'static str } is OutOfRange, "bgp-not-one-node", "'{address}' is {kind} address: a neighbour is named by a unicast address that is not link-local";
+        /// An address that is there already, in other letters.
+        SameAddress { address: String, other: String } is Conflict, "bgp-same-address", "'{address}' and '{other}' are the same address: a neighbour is described once";
     }
 }
 
@@ -280,6 +285,7 @@ fn check_hold(time: Span) -> Result<(), Diagnostic> {
 impl BgpSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         check_hold(self.hold_time).at("hold_time")?;
+        self.check_addresses()?;
         for (name, one) in &self.neighbors {
             if let Some(hold) = one.hold_time {
                 check_hold(hold).at("hold_time").at(&**name).at("neighbors")?;
@@ -312,6 +318,30 @@ impl BgpSpec {
         if let Some((name, _)) = self.policies.iter().find(|(name, _)| meant(name)) {
             let problem = Diagnostic::new(BgpProblem::PolicyName { name: name.to_string() });
             return Err(problem.on_key().at(&**name).at("policies"));
+        }
+        Ok(())
+    }
+
+    /// Are addresses of IPv6 those of single nodes, and is each there once?
+    fn check_addresses(&self) -> Result<(), Diagnostic> {
+        let mut known: BTreeMap<Ipv6Addr, &str> = BTreeMap::new();
+        for (name, _) in &self.neighbors {
+            let Ok(address) = name.parse::<Ipv6Addr>() else { continue };
+            let kind = match address {
+                one if one.is_unicast_link_local() => Some("a link-local"),
+                one if one.is_multicast() => Some("a multicast"),
+                Ipv6Addr::UNSPECIFIED => Some("the unspecified"),
+                Ipv6Addr::LOCALHOST => Some("the loopback"),
+                _ => None,
+            };
+            let problem = match (kind, known.insert(address, name)) {
+                (Some(kind), _) => BgpProblem::NotOneNode { address: name.to_string(), kind },
+                (None, Some(other)) => {
+                    BgpProblem::SameAddress { address: name.to_string(), other: other.into() }
+                }
+                (None, None) => continue,
+            };
+            return Err(Diagnostic::new(problem).on_key().at(&**name).at("neighbors"));
         }
         Ok(())
     }
@@ -425,5 +455,37 @@ impl Setup for BgpSpec {
 impl Section<dyn Setup> for BgpSpec {
     fn setup(&self) -> Arc<dyn Setup> {
         Arc::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn problem(neighbors: &[&str]) -> Option<String> {
+        let all: serde_json::Map<_, _> =
+            neighbors.iter().map(|name| (name.to_string(), json!({"asn": 65001}))).collect();
+        let value: Value = serde_json::from_value(json!({"asn": 65000, "neighbors": all})).expect("a value");
+        BgpSpec::read(&value).err().map(|wrong| wrong.to_string())
+    }
+
+    #[test]
+    fn a_neighbour_by_an_ipv6_address_is_one_node_and_there_once() {
+        assert_eq!(problem(&["2001:db8::1", "2001:db8::2", "10.0.0.1"]), None);
+        let kinds = [
+            ("fe80::1", "a link-local"),
+            ("ff02::5", "a multicast"),
+            ("::", "the unspecified"),
+            ("::1", "the loopback"),
+        ];
+        for (address, kind) in kinds {
+            let said = problem(&[address]).expect("refused");
+            let words = "address: a neighbour is named by a unicast address that is not link-local";
+            assert!(said.ends_with(&format!("'{address}' is {kind} {words}")), "{said}");
+        }
+        let said = problem(&["2001:DB8::1", "2001:db8:0::1"]).expect("refused");
+        let words = "are the same address: a neighbour is described once";
+        assert!(said.ends_with(&format!("'2001:db8:0::1' and '2001:DB8::1' {words}")), "{said}");
     }
 }
