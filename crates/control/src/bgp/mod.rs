@@ -305,6 +305,7 @@ impl Protocol for Bgp {
     }
 
     fn complaints(&self, now: Time) -> Vec<String> {
+        // One that is down holds nothing back: it may never come.
         let is_calm = |peer: &Peer| peer.established().is_none_or(|one| one.since + CALM <= now);
         if !self.peers.iter().all(is_calm) {
             return Vec::new();
@@ -313,9 +314,10 @@ impl Protocol for Bgp {
         let (some, more) =
             (all.iter().take(3).cloned().collect::<Vec<_>>().join(", "), all.len().saturating_sub(3));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (hops, them) = if all.len() > 1 { ("next hops", "them") } else { ("next hop", "it") };
         let clause = format!(
-            "no route leads to the next hop {some}{more}: routes by it are not used (another protocol has to announce it, \
-             or next_hop_self has to be set)"
+            "no route leads to the {hops} {some}{more}: routes by {them} are not used (another protocol has to announce \
+             {them}, or next_hop_self has to be set)"
         );
         if all.is_empty() { all } else { vec![clause] }
     }
