@@ -107,7 +107,10 @@ impl Measures {
             (Some(_), Some(shift)) if !flags.has(Flags::SYN) => shift,
             _ => 0,
         };
-        self.measured.window = u32::from(segment.window()) << shift;
+        // RFC 9293, 3.10.7.4: a segment without ACK is dropped, and a reset ends the connection: neither opens a window.
+        if flags.has(Flags::ACK) && !flags.has(Flags::RST) {
+            self.measured.window = u32::from(segment.window()) << shift;
+        }
         let Some((una, next)) = self.span.filter(|_| flags.has(Flags::ACK)) else { return };
         let acknowledged = segment.acknowledgment();
         if !is_behind(acknowledged, una) || is_behind(acknowledged, next) {
@@ -173,6 +176,29 @@ mod tests {
         let trips = measures.measured.round_trips;
         assert_eq!((trips.count, trips.last, measures.measured.in_flight), (1, Span::from_ms(6), 0));
         assert_eq!(measures.measured.window, 1_000);
+    }
+
+    #[test]
+    fn a_reset_says_nothing_of_the_window() {
+        let mut measures = Measures::default();
+        measures.sent(ms(0), &segment(0, 0, 100));
+        for (flags, window) in [(Flags::SYN, 0), (Flags::ACK, 1_000), (Flags::RST, 1_000)] {
+            let repr = Repr {
+                src_port: 1,
+                dst_port: 2,
+                sequence: 0,
+                acknowledgment: 0,
+                reserved: 0,
+                flags,
+                window: if flags == Flags::ACK { 1_000 } else { 7 },
+                urgent: 0,
+                options: Options::NONE,
+            };
+            let mut bytes = vec![0; repr.buffer_len()];
+            repr.emit(&mut bytes);
+            measures.heard(ms(1), &Packet::new_unchecked(bytes));
+            assert_eq!(measures.measured.window, window);
+        }
     }
 
     #[test]
