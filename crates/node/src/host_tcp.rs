@@ -65,7 +65,8 @@ impl Host {
         let port = self.config().port(by).copied().ok_or(Refusal::Address)?;
         let from = match to {
             SocketAddr::V4(_) => Some(IpAddr::V4(port.address)),
-            SocketAddr::V6(_) => self.own6(by).map(|own| own.address.into()),
+            // Also while others are asked whether they have it: until then what is sent is dropped, and sent again.
+            SocketAddr::V6(_) => self.interface6(by).map(|own| own.address.into()),
         };
         let from = from.ok_or(Refusal::Address)?;
         let tcp = self.tcp.as_mut().ok_or(Refusal::Address)?;
