@@ -432,7 +432,10 @@ impl Host {
     fn restart(&mut self, now: Time) {
         let mut fresh = Host::new(self.config.clone());
         fresh.begin6(now);
-        fresh.tcp = self.tcp.as_ref().map(|tcp| Box::new(tcp.restarted()));
+        fresh.tcp = self.tcp.take();
+        if let Some(tcp) = &mut fresh.tcp {
+            tcp.restart();
+        }
         for port in (0..self.config.ports.len()).map(|port| PortId(port as u16)) {
             let waited = self.neighbors.forget_port(port).1.into_iter();
             let reason = DropReason::NodeDown;

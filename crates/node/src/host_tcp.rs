@@ -20,15 +20,14 @@ pub(crate) struct HostTcp {
     sessions: Sessions,
     /// How connections behave that come to a port.
     listening: BTreeMap<u16, Options>,
-    name: String,
-    streams: Streams,
 }
 
 impl HostTcp {
-    /// That of a host that begins anew: programs are asked again.
-    pub(crate) fn restarted(&self) -> HostTcp {
-        let sessions = Sessions::new(&self.name, self.streams);
-        HostTcp { sessions, listening: BTreeMap::new(), name: self.name.clone(), streams: self.streams }
+    /// The host begins anew: connections are gone, and programs are asked again. Ports and sequence numbers go on in
+    /// their streams, so that a new connection is not taken for one from before.
+    pub(crate) fn restart(&mut self) {
+        self.sessions.restart();
+        self.listening.clear();
     }
 
     pub(crate) fn next(&self) -> Option<Time> {
@@ -40,8 +39,7 @@ impl Host {
     /// The host, whose name is this one, has TCP from now on; its ports and sequence numbers are drawn from `streams`.
     pub fn begin_tcp(&mut self, name: &str, streams: Streams) {
         if self.tcp.is_none() {
-            let sessions = Sessions::new(name, streams);
-            let tcp = HostTcp { sessions, listening: BTreeMap::new(), name: name.into(), streams };
+            let tcp = HostTcp { sessions: Sessions::new(name, streams), listening: BTreeMap::new() };
             self.tcp = Some(Box::new(tcp));
         }
     }
