@@ -57,6 +57,16 @@ fn all_bytes_arrive_and_both_ends_close() {
     }
 }
 
+/// The end that closes first acknowledges the other's FIN when nothing of the connection is left for its program.
+#[test]
+fn the_last_acknowledgement_counts() {
+    let mut network = with(10_000_000, MS, json!({"bytes": "1 kB"}));
+    run(&mut network, 20 * S);
+    assert_eq!(cell(&mut network, "state", 0), json!("done"));
+    assert_eq!(number(&mut network, "data_segments", 0), 1.0);
+    assert_eq!(number(&mut network, "pure_acks", 0), 2.0, "of the other's SYN and of its FIN");
+}
+
 /// Throughput of a flow that its window limits: a buffer of bytes in each round trip.
 #[test]
 fn a_small_buffer_gives_buffer_over_rtt() {
@@ -172,10 +182,17 @@ fn it_goes_over_ipv6() {
     let mut described = described(10_000_000, MS, flow);
     described["links"][0]["ipv6"] = json!(["fd00:1::2/64", "fd00:1::1/64"]);
     described["links"][1]["ipv6"] = json!(["fd00:2::1/64", "fd00:2::2/64"]);
-    let mut network = network(described);
-    run(&mut network, 5 * S);
-    assert_eq!((number(&mut network, "bytes", 0), number(&mut network, "wrong", 0)), (1e5, 0.0));
-    assert_eq!(cell(&mut network, "state", 0), json!("done"));
+    // With `dad` the addresses may not be used yet when the flow begins: its SYN is sent again.
+    for dad in [false, true] {
+        for link in [0, 1] {
+            described["links"][link]["dad"] = json!(dad);
+        }
+        let mut network = network(described.clone());
+        run(&mut network, 10 * S);
+        assert_eq!((number(&mut network, "bytes", 0), number(&mut network, "wrong", 0)), (1e5, 0.0));
+        assert_eq!(cell(&mut network, "state", 0), json!("done"));
+        assert_eq!(number(&mut network, "connect_s", 0) > 0.5, dad);
+    }
 }
 
 #[test]

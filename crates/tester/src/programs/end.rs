@@ -74,6 +74,8 @@ pub struct End {
     pub client: bool,
     /// Its own address and port, and those of the other end; none if it could not begin.
     pub ends: Option<[SocketAddr; 2]>,
+    /// Its session; none if it could not begin.
+    pub(super) session: Option<SessionId>,
     /// What has become of it.
     pub standing: Standing,
     /// When it was begun or accepted.
@@ -108,11 +110,13 @@ pub struct End {
 }
 
 impl End {
-    fn new(now: Time, program: Program, client: bool, ends: Option<[SocketAddr; 2]>) -> End {
+    fn new(now: Time, program: Program, client: bool, begun: Option<(SessionId, [SocketAddr; 2])>) -> End {
+        let (session, ends) = begun.unzip();
         End {
             program,
             client,
             ends,
+            session,
             standing: if ends.is_some() { Standing::Connecting } else { Standing::Refused },
             begun: now,
             connected: None,
@@ -133,14 +137,14 @@ impl End {
         }
     }
 
-    /// That of a program that begins a connection; without ends it could not.
-    pub(super) fn client(now: Time, program: Program, ends: Option<[SocketAddr; 2]>) -> End {
-        End::new(now, program, true, ends)
+    /// That of a program that begins a connection; without a session it could not.
+    pub(super) fn client(now: Time, program: Program, begun: Option<(SessionId, [SocketAddr; 2])>) -> End {
+        End::new(now, program, true, begun)
     }
 
     /// That of a program whose host has taken a connection.
-    pub(super) fn server(now: Time, program: Program, ends: [SocketAddr; 2]) -> End {
-        let mut end = End::new(now, program, false, Some(ends));
+    pub(super) fn server(now: Time, program: Program, begun: (SessionId, [SocketAddr; 2])) -> End {
+        let mut end = End::new(now, program, false, Some(begun));
         end.connected(now);
         end
     }
@@ -164,9 +168,12 @@ impl End {
         };
     }
 
+    /// The host has begun anew; what was closed before stays so.
     pub(super) fn lost(&mut self, now: Time) {
-        self.ended = Some(now);
-        self.standing = Standing::Lost;
+        if self.ended.is_none() {
+            self.ended = Some(now);
+            self.standing = Standing::Lost;
+        }
     }
 
     /// Nothing more is written.
@@ -182,7 +189,7 @@ impl End {
     /// Reads what has come, writes what finds room, and closes when all is written.
     pub(super) fn work(&mut self, now: Time, id: SessionId, sessions: &mut Sessions) {
         self.take(now, id, sessions);
-        if self.connected.is_none() || self.closing {
+        if self.connected.is_none() || self.closing || self.ended.is_some() {
             return;
         }
         while self.has_to_write(now) {

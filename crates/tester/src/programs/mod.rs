@@ -87,17 +87,14 @@ impl Programs {
                 Due::Stop(end) => self.stop(now, host, end),
             }
         }
+        let mut over = Vec::new();
         loop {
             host.run_tcp(now);
             let Some(sessions) = host.sessions_mut() else { return };
             let mut idle = true;
-            let mut over = Vec::new();
             while let Some((_, id, pending)) = sessions.poll_event() {
                 idle = false;
                 self.tell(now, id, pending);
-                if matches!(pending, Pending::Closed(_)) {
-                    over.push(id);
-                }
             }
             while let Some((id, ran)) = sessions.poll_ran() {
                 idle = false;
@@ -105,12 +102,15 @@ impl Programs {
                     end.note(now, ran);
                     end.work(now, id, sessions);
                 }
+                if sessions.ends(id).is_none() {
+                    over.push(id);
+                }
             }
-            // What its last segment did is known now.
-            over.iter().for_each(|id| {
-                self.by_session.remove(id);
-            });
             if idle {
+                // Of a session that is gone nothing more is told; one that is closed may still answer (TIME-WAIT).
+                over.iter().for_each(|id| {
+                    self.by_session.remove(id);
+                });
                 return;
             }
         }
@@ -126,7 +126,7 @@ impl Programs {
             let begun = host.connect_tcp(now, by, to, program.options);
             let ends = begun.ok().and_then(|id| host.sessions()?.ends(id));
             let place = self.ends.len();
-            self.ends.push(End::client(now, program, ends));
+            self.ends.push(End::client(now, program, begun.ok().zip(ends)));
             if let Ok(id) = begun {
                 self.by_session.insert(id, place);
                 self.expect_stop(now, program, place);
@@ -141,10 +141,10 @@ impl Programs {
     }
 
     fn stop(&mut self, now: Time, host: &mut Host, place: usize) {
-        self.ends[place].stop();
-        let session = self.by_session.iter().find(|(_, end)| **end == place).map(|(id, _)| *id);
-        if let (Some(id), Some(sessions)) = (session, host.sessions_mut()) {
-            self.ends[place].work(now, id, sessions);
+        let end = &mut self.ends[place];
+        end.stop();
+        if let (Some(id), Some(sessions)) = (end.session, host.sessions_mut()) {
+            end.work(now, id, sessions);
         }
     }
 
@@ -154,7 +154,7 @@ impl Programs {
             Pending::Accepted { local, remote } => {
                 let Some(program) = self.servers.get(&local.port()).copied() else { return };
                 let place = self.ends.len();
-                self.ends.push(End::server(now, program, [local, remote]));
+                self.ends.push(End::server(now, program, (id, [local, remote])));
                 self.by_session.insert(id, place);
                 self.expect_stop(now, program, place);
             }
