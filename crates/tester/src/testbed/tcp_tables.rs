@@ -90,12 +90,12 @@ base::table! {
         segments: u64 = "segments",
         /// Segments sent again in it.
         retransmitted: u64 = "segments",
-        /// Bytes that were acknowledged in it.
+        /// Bytes that were acknowledged in it, of which SYN and FIN count as one each.
         acknowledged: u64 = "bytes",
         /// The window of the receiver at its end: how many bytes it takes beyond those that it has acknowledged.
         window: u32 = "bytes",
-        /// The most bytes that were in flight in it. What the congestion window is, the library does not tell: if this
-        /// is less than the window, and there was more to send, it is about this.
+        /// The most bytes that were in flight in it. The congestion window is not known; while this is below `window`
+        /// and data waits, it is about that large.
         in_flight: u32 = "bytes",
         /// Smoothed round-trip time at its end (RFC 6298, 2); absent before the first.
         rtt_s: Option<f64> = "s" => bin.round_trip.map(Span::as_secs_f64),
