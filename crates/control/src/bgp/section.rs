@@ -58,7 +58,7 @@ base::words! {
     pub enum BgpFamily {
         /// IPv4 unicast.
         Ipv4 = "ipv4",
-        /// IPv6 unicast (RFC 4760, RFC 2545), told by the same session over IPv4.
+        /// IPv6 unicast (RFC 4760, RFC 2545), told by the session, over IPv4 or IPv6.
         Ipv6 = "ipv6",
         /// IPv4 unicast with labels (RFC 8277): packets go by the LSP to the next hop, below the label.
         Ipv4Labelled = "ipv4-labelled",

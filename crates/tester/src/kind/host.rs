@@ -43,7 +43,7 @@ base::record! {
         pub mtu: Option<u32>, in 68..=65_535, absent "1500";
         /// Host profile, by name, by file (*.toml), or what it says: how its TCP behaves. In a lab its kernel does as
         /// it is set.
-        pub profile: Option<HostProfileSpec>, absent "one of today";
+        pub profile: Option<HostProfileSpec>, absent "modern";
         /// How TCP behaves for its programs where a flow says nothing else, whatever the profile says.
         pub tcp: Option<TcpOptions>, absent "as the profile says";
         /// Groups that it wants, each perhaps with the sources that packets may come from.

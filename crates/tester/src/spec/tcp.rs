@@ -12,8 +12,7 @@ use node::sessions::{Congestion, Options};
 
 /// Buffers of a socket where nobody says otherwise, in bytes.
 const BUFFER: u64 = 262_144;
-/// How long an acknowledgement waits at most where nobody says otherwise: what Linux does as long as nobody is in a
-/// hurry.
+/// How long an acknowledgement waits at most where nobody says otherwise: Linux's least delay of an acknowledgement.
 const ACK_DELAY: Span = Span::from_ms(40);
 /// Bytes that a program writes at a time where nobody says otherwise.
 const MESSAGE: u64 = 16_384;
