@@ -36,6 +36,11 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: as it was asked for.
         unsafe { System.alloc(layout) }
     }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        USED.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: as it was asked for.
+        unsafe { System.alloc_zeroed(layout) }
+    }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         USED.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: as it was given.

@@ -37,8 +37,8 @@ pub(super) struct Tree {
     free: Vec<u32>,
 }
 
-/// What a large table has instead of a root. Most of what it has is never touched where no prefix is, and takes no
-/// memory of the machine.
+/// What a large table has instead of a root. Most of what it has is never written where no prefix is, and takes no
+/// memory of the machine, as long as the table is not copied.
 #[derive(Clone, Debug)]
 struct Wide {
     /// For each /24 the leaf of the longest prefix of 17 to 24 bits, or a node: 64 MB.
@@ -50,7 +50,7 @@ struct Wide {
 
 impl Wide {
     fn new() -> Wide {
-        // Zeros, which the system gives as soon as they are touched. The length is the array's.
+        // Zeros, which take memory as soon as they are written, as long as the table is not copied. The length is the array's.
         let slots = vec![NOTHING; 1 << WIDE_BITS].into_boxed_slice();
         let slots = slots.try_into().unwrap_or_else(|_| unreachable!("as many as there are"));
         Wide { slots, short: vec![NOTHING; 1 << SHORT_BITS] }
