@@ -31,9 +31,9 @@ impl Forwarding {
         self.fib.find_all(to, found);
     }
 
-    /// The same of one address.
+    /// The same of one address; none where nothing is known.
     pub fn find_prefix(&self, to: Ipv4Addr) -> Option<u32> {
-        self.fib.find(to)
+        self.fib.find(to).map(|place| place + 1)
     }
 
     /// The same as [`Forwarding::find_prefixes`] of IPv6.
