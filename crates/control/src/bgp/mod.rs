@@ -316,8 +316,8 @@ impl Protocol for Bgp {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let (hops, them) = if all.len() > 1 { ("next hops", "them") } else { ("next hop", "it") };
         let clause = format!(
-            "no route leads to the {hops} {some}{more}: routes by {them} are not used (another protocol has to announce \
-             {them}, or next_hop_self has to be set)"
+            "no route leads to the {hops} {some}{more}: routes by {them} are not used (another protocol has to \
+             announce {them}, or next_hop_self has to be set)"
         );
         if all.is_empty() { all } else { vec![clause] }
     }
