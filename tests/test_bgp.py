@@ -251,6 +251,7 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
         ("asn: 65001\n", "asn: 0\n", "asn"),
         ("b: {asn: 65002,", "q: {asn: 65002,", "q"),
         ("b: {asn: 65002,", "b: {client: true, asn: 65002,", "clients are in the router's own AS"),
+        ("b: {asn: 65002,", '"fe80::1": {asn: 65002,', "'fe80::1' is a link-local address: a neighbour is"),
     ):
         path.write_text(FILE.replace(old, new, 1))
         assert words in refused("lab", "check", path)
