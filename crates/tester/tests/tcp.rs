@@ -205,6 +205,17 @@ fn a_host_that_begins_anew_resets_what_it_does_not_know() {
     assert_eq!(cell(&mut network, "state", 0), json!("reset"));
 }
 
+/// The client is in TIME-WAIT when its host begins anew: its connection was done before.
+#[test]
+fn what_was_done_stays_so_when_its_host_begins_anew() {
+    let mut network = with(10_000_000, MS, json!({"bytes": "1 kB"}));
+    run(&mut network, 2 * S);
+    let now = network.now();
+    let _ = network.world_mut().command(now, base::NodeId(1), base::Command::Restart);
+    run(&mut network, 4 * S);
+    assert_eq!(cell(&mut network, "state", 0), json!("done"));
+}
+
 /// A flow goes by its own settings, then by those of its hosts, then by their profiles.
 #[test]
 fn a_host_says_how_its_tcp_behaves() {
