@@ -12,6 +12,9 @@ use wire::openflow::v1_3::{Action, GroupType, OxmField, PacketInReason, ports};
 pub const DEFAULT_QUEUE: u32 = u32::MAX;
 /// Groups that give to groups are followed so far; a loop is refused before.
 const DEPTH_MAX: usize = 16;
+/// Buckets that are done for one packet at most. Groups of type ALL that give to each other multiply their copies, so
+/// that a few short messages could otherwise hold the switch up for ever.
+pub(super) const BUCKETS_MAX: usize = 4096;
 
 /// The entry that a packet has taken.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,9 @@ pub(super) struct Doer<'a> {
     pub(super) ports: &'a Ports,
     pub(super) stations: &'a mut Stations,
     pub(super) out: &'a mut Vec<Leaving>,
+    /// How many buckets may still be done for this packet; nothing if there were more than that, and the packet is to be
+    /// dropped.
+    pub(super) buckets_left: &'a mut Option<usize>,
 }
 
 /// The action set of a packet: one action of each kind, done in the order of the specification.
@@ -104,7 +110,7 @@ impl Doer<'_> {
         let mut is_valid = true;
         match action {
             Action::Output { port, max_len } => self.output(*port, *max_len, packet, taken),
-            Action::Group { group } => self.group(*group, packet, taken, depth),
+            Action::Group { group } => return self.group(*group, packet, taken, depth),
             Action::SetQueue { queue } => packet.queue = Some(*queue).filter(|queue| *queue != DEFAULT_QUEUE),
             Action::SetField { set } => packet.set(set.0.field, set.0.value),
             Action::PushVlan { ethertype } => packet.push_vlan(*ethertype),
@@ -129,9 +135,10 @@ impl Doer<'_> {
         is_valid
     }
 
-    fn group(&mut self, id: u32, packet: &mut Packet, taken: Taken, depth: usize) {
+    /// Gives copies to the buckets of a group; false if the packet has had too many of them.
+    fn group(&mut self, id: u32, packet: &mut Packet, taken: Taken, depth: usize) -> bool {
         if depth >= DEPTH_MAX {
-            return;
+            return true;
         }
         let flow = match self.groups.get(id).map(|group| group.kind) {
             Some(GroupType::Select) => flow_of(self.seed, packet),
@@ -140,13 +147,15 @@ impl Doer<'_> {
         let ports = self.ports;
         let is_live = |port: u32| ports.get(&port).is_some_and(PortSetting::is_live);
         let chosen = self.groups.take(id, packet.frame().len(), flow, &is_live);
+        *self.buckets_left = self.buckets_left.and_then(|left| left.checked_sub(chosen.len()));
         for bucket in chosen {
-            let Some(group) = self.groups.get(id) else { return };
+            let Some(group) = self.groups.get(id).filter(|_| self.buckets_left.is_some()) else { break };
             let mut set = ActionSet::default();
             set.write(&group.buckets[bucket].actions);
             let mut copy = packet.clone();
             self.do_set(&set, &mut copy, taken, depth + 1);
         }
+        self.buckets_left.is_some()
     }
 
     /// Sends to a port or to what stands for one. A packet leaves by its port of ingress only if IN_PORT says so.

@@ -1,6 +1,6 @@
 //! A datapath: its tables, groups, meters and ports, and the one function that moves packets through them.
 
-use super::actions::{ActionSet, Doer, Taken};
+use super::actions::{ActionSet, BUCKETS_MAX, Doer, Taken};
 use super::normal::Stations;
 use super::packet::Packet;
 use super::ports::{PortSetting, Ports, port_config};
@@ -119,11 +119,13 @@ impl Datapath {
         if setting.config & port_config::NO_RECV_STP != 0 && is_of_spanning_tree(packet.frame()) {
             return Err(DropReason::Filtered);
         }
-        self.search(now, packet, out);
-        Ok(())
+        let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
+        self.search(now, packet, &mut buckets_left, out);
+        dropped_if_too_many(buckets_left, start, out)
     }
 
-    /// Does actions with a packet that a controller sends. TABLE is the first table.
+    /// Does actions with a packet that a controller sends. TABLE is the first table. What leaves is appended to `out`;
+    /// the result says why nothing does.
     pub fn execute(
         &mut self,
         now: Time,
@@ -131,8 +133,9 @@ impl Datapath {
         actions: &[Action],
         frame: Frame,
         out: &mut Vec<Leaving>,
-    ) {
+    ) -> Result<(), DropReason> {
         let mut packet = Packet::new(frame, in_port);
+        let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
         let is_table = |action: &Action| matches!(action, Action::Output { port: ports::TABLE, .. });
         for list in actions.split_inclusive(is_table) {
             let (list, to_table) = match list.split_last() {
@@ -140,23 +143,31 @@ impl Datapath {
                 _ => (list, false),
             };
             let Datapath { groups, ports, stations, seed, .. } = self;
-            let mut doer = Doer { now, seed: *seed, groups, ports, stations, out };
+            let buckets_left = &mut buckets_left;
+            let mut doer = Doer { now, seed: *seed, groups, ports, stations, out, buckets_left };
             let taken = Taken { table: 0, cookie: None, reason: PacketInReason::Action };
             if !doer.do_list(list, &mut packet, taken) {
-                return;
+                break;
             }
             if to_table {
-                self.search(now, packet.clone(), out);
+                self.search(now, packet.clone(), buckets_left, out);
             }
         }
+        dropped_if_too_many(buckets_left, start, out)
     }
 
     /// Looks a packet up in one table after another, as entries say.
-    fn search(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Leaving>) {
+    fn search(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        buckets_left: &mut Option<usize>,
+        out: &mut Vec<Leaving>,
+    ) {
         let mut table = 0u8;
         let mut set = ActionSet::default();
         let Datapath { tables, groups, meters, ports, stations, seed, .. } = self;
-        let mut doer = Doer { now, seed: *seed, groups, ports, stations, out };
+        let mut doer = Doer { now, seed: *seed, groups, ports, stations, out, buckets_left };
         loop {
             let Some(flows) = tables.get_mut(usize::from(table)) else { return };
             let len = packet.frame().len();
@@ -206,6 +217,19 @@ impl Datapath {
             }
         }
     }
+}
+
+/// A packet that more buckets were to be done for than may be leaves nowhere.
+fn dropped_if_too_many(
+    buckets_left: Option<usize>,
+    start: usize,
+    out: &mut Vec<Leaving>,
+) -> Result<(), DropReason> {
+    if buckets_left.is_none() {
+        out.truncate(start);
+        return Err(DropReason::RateLimited);
+    }
+    Ok(())
 }
 
 /// Instructions in the order in which they are done, whatever theirs is: meter, apply, clear, write, metadata, goto.

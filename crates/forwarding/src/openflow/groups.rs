@@ -1,7 +1,7 @@
 //! Groups: lists of actions that entries and other groups share, and which of them a packet gets.
 
 use base::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::openflow::v1_3::{Action, Bucket, Counter, Fault, GroupType, groups, ports};
 
 /// All groups of a switch.
@@ -121,7 +121,7 @@ impl GroupTable {
 
     /// Can a packet that is given to `from` come to `to`? Groups that are there have no loop.
     fn reaches(&self, from: u32, to: u32) -> bool {
-        let (mut seen, mut open) = (std::collections::BTreeSet::new(), vec![from]);
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(id) = open.pop() {
             if id == to {
                 return true;
@@ -149,20 +149,20 @@ impl GroupTable {
         match group.kind {
             GroupType::All | GroupType::Indirect => (0..group.buckets.len()).collect(),
             GroupType::FastFailover => {
-                let alive = |bucket: &Bucket| self.is_bucket_live(bucket, is_live, MAX_DEPTH);
+                let alive = |bucket: &Bucket| self.is_bucket_live(bucket, is_live);
                 group.buckets.iter().position(alive).into_iter().collect()
             }
             GroupType::Select => {
                 // Shares of the buckets that can send; one that watches nothing always can.
                 let share = |bucket: &Bucket| {
-                    let is_open = !is_watching(bucket) || self.is_bucket_live(bucket, is_live, MAX_DEPTH);
+                    let is_open = !is_watching(bucket) || self.is_bucket_live(bucket, is_live);
                     if is_open { u64::from(bucket.weight) } else { 0 }
                 };
-                let total: u64 = group.buckets.iter().map(share).sum();
+                let shares: Vec<u64> = group.buckets.iter().map(share).collect();
+                let total: u64 = shares.iter().sum();
                 // The upper bits of the product spread evenly, whatever the total.
                 let mut left = ((u128::from(flow) * u128::from(total)) >> 64) as u64;
-                for (place, bucket) in group.buckets.iter().enumerate() {
-                    let share = share(bucket);
+                for (place, share) in shares.into_iter().enumerate() {
                     if left < share {
                         return vec![place];
                     }
@@ -173,22 +173,22 @@ impl GroupTable {
         }
     }
 
-    fn is_bucket_live(&self, bucket: &Bucket, is_live: &impl Fn(u32) -> bool, depth: usize) -> bool {
-        let has_port = bucket.watch_port != ports::ANY && is_live(bucket.watch_port);
-        has_port
-            || bucket.watch_group != groups::ANY && self.is_group_live(bucket.watch_group, is_live, depth)
-    }
-
-    /// A group is alive with any bucket that is. Groups may watch each other in a circle, which no rule forbids.
-    fn is_group_live(&self, id: u32, is_live: &impl Fn(u32) -> bool, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return false };
-        let buckets = self.groups.get(&id).map_or(&[][..], |group| &group.buckets);
-        buckets.iter().any(|bucket| self.is_bucket_live(bucket, is_live, depth))
+    /// A bucket is alive with its port, or with the group that it watches; a group with any bucket that is. Groups may
+    /// watch each other in a circle, which no rule forbids: each is looked at once.
+    fn is_bucket_live(&self, bucket: &Bucket, is_live: &impl Fn(u32) -> bool) -> bool {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![bucket]);
+        while let Some(bucket) = open.pop() {
+            if bucket.watch_port != ports::ANY && is_live(bucket.watch_port) {
+                return true;
+            }
+            let watched = self.groups.get(&bucket.watch_group);
+            if let Some(group) = watched.filter(|_| seen.insert(bucket.watch_group)) {
+                open.extend(&group.buckets);
+            }
+        }
+        false
     }
 }
-
-/// Groups that watch groups are looked through so far.
-const MAX_DEPTH: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -259,5 +259,14 @@ mod tests {
             table.add(id, GroupType::FastFailover, vec![bucket], Time::ZERO).expect("a group");
         }
         assert_eq!(table.take(1, 1, 0, &live), [0; 0]);
+        // Each of these has many ways to the next: all ways together are more than can be gone.
+        for id in 10..60 {
+            let bucket = Bucket { watch_group: id + 1, ..bucket(1, ports::ANY, to(1)) };
+            table.add(id, GroupType::Select, vec![bucket; 10], Time::ZERO).expect("a group");
+        }
+        assert_eq!(table.take(10, 1, 0, &live), [0; 0]);
+        table.add(60, GroupType::All, vec![bucket(1, 4, to(1))], Time::ZERO).expect("a group");
+        assert_eq!(table.take(10, 1, 0, &live), [0]);
+        assert_eq!(table.take(10, 1, 0, &|_| false), [0; 0]);
     }
 }

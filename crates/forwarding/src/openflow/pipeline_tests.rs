@@ -1,6 +1,7 @@
 use super::pipeline_model::{Model, Network};
 use super::*;
 use crate::hash::Seed;
+use base::device::DropReason;
 use base::{Frame, Time};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use proptest::collection::vec;
@@ -302,6 +303,32 @@ fn groups_get_copies_and_a_group_takes_precedence_of_a_port() {
 }
 
 #[test]
+fn a_packet_that_groups_multiply_without_end_is_dropped() {
+    let mut datapath = datapath();
+    let bucket = |action| Bucket {
+        weight: 1,
+        watch_port: ports::ANY,
+        watch_group: groups::ANY,
+        actions: vec![action],
+    };
+    datapath.groups.add(0, GroupType::All, vec![bucket(to(2)); 100], Time::ZERO).expect("a group");
+    for id in 1..=10 {
+        let buckets = vec![bucket(Action::Group { group: id - 1 }); 20];
+        datapath.groups.add(id, GroupType::All, buckets, Time::ZERO).expect("a group");
+    }
+    add(&mut datapath, 0, &[], apply(vec![to(3), Action::Group { group: 1 }]));
+    assert_eq!(sent(&process(&mut datapath, 1, frame())).len(), 1 + 20 * 100);
+    add(&mut datapath, 0, &[], apply(vec![to(3), Action::Group { group: 10 }, to(4)]));
+    let mut out = Vec::new();
+    assert_eq!(datapath.process(Time::ZERO, 1, frame(), &mut out), Err(DropReason::RateLimited));
+    // What a controller sends is one packet, however often it goes through the tables.
+    add(&mut datapath, 0, &[], apply(vec![Action::Group { group: 1 }]));
+    let list = vec![Action::Output { port: ports::TABLE, max_len: 0 }; 3];
+    assert_eq!(datapath.execute(Time::ZERO, 1, &list, frame(), &mut out), Err(DropReason::RateLimited));
+    assert_eq!(out, []);
+}
+
+#[test]
 fn a_fast_failover_group_follows_the_state_of_ports() {
     let mut datapath = datapath();
     let bucket =
@@ -353,7 +380,7 @@ fn a_controller_can_send_through_the_tables() {
     add(&mut datapath, 0, &[], apply(vec![to(3)]));
     let mut out = Vec::new();
     let list = [to(2), set(OxmField::EthDst, 5), to(ports::TABLE), to(4)];
-    datapath.execute(Time::ZERO, ports::CONTROLLER, &list, frame(), &mut out);
+    datapath.execute(Time::ZERO, ports::CONTROLLER, &list, frame(), &mut out).expect("a frame that is taken");
     let changed = Model { dst: [0, 0, 0, 0, 0, 5], ..udp() };
     assert_eq!(sent(&out), [(2, udp().bytes()), (3, changed.bytes()), (4, changed.bytes())]);
 }

@@ -125,15 +125,15 @@ impl Switch {
         let Some(counted) = self.ports.get_mut(port.index()) else { return Err(DropReason::PortDown) };
         counted.count_received(&frame);
         let mut leaving = Vec::new();
-        if self.config.fail == FailMode::Standalone && !self.agent.is_connected() {
+        let processed = if self.config.fail == FailMode::Standalone && !self.agent.is_connected() {
             let normal = [Action::Output { port: v1_3::ports::NORMAL, max_len: 0 }];
-            self.datapath.execute(now, number, &normal, frame, &mut leaving);
+            self.datapath.execute(now, number, &normal, frame, &mut leaving)
         } else {
-            let processed = self.datapath.process(now, number, frame, &mut leaving);
-            if let Err(reason) = processed {
-                self.ports[port.index()].counters.rx_dropped += 1;
-                return Err(reason);
-            }
+            self.datapath.process(now, number, frame, &mut leaving)
+        };
+        if let Err(reason) = processed {
+            self.ports[port.index()].counters.rx_dropped += 1;
+            return Err(reason);
         }
         match self.carry_out(now, leaving) {
             // No entry, or one that sends it nowhere.
@@ -142,8 +142,12 @@ impl Switch {
         }
     }
 
-    /// Sends frames that a controller has given.
-    fn transmit(&mut self, now: Time, leaving: Vec<Leaving>) {
+    /// Does actions with a frame that a controller has given, and sends what leaves.
+    fn execute(&mut self, now: Time, in_port: u32, actions: &[Action], frame: Frame) {
+        let mut leaving = Vec::new();
+        if let Err(reason) = self.datapath.execute(now, in_port, actions, frame, &mut leaving) {
+            self.drops.count(reason);
+        }
         for (port, frame) in self.carry_out(now, leaving).0 {
             self.outputs.push_back(Output::Transmit { port, frame, ready: now });
         }

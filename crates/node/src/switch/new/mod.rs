@@ -213,9 +213,7 @@ impl Switch {
             NO_BUFFER => base::Frame::from_bytes(&out.data.0),
             id => self.buffered_new(id)?.1,
         };
-        let mut leaving = Vec::new();
-        self.datapath.execute(now, out.in_port, &out.actions, frame, &mut leaving);
-        self.transmit(now, leaving);
+        self.execute(now, out.in_port, &out.actions, frame);
         Ok(())
     }
 
@@ -259,9 +257,7 @@ impl Switch {
         if !deletes && change.buffer_id != NO_BUFFER {
             let (in_port, frame) = self.buffered_new(change.buffer_id)?;
             let through = [wire::openflow::v1_3::Action::Output { port: ports::TABLE, max_len: 0 }];
-            let mut leaving = Vec::new();
-            self.datapath.execute(now, in_port, &through, frame, &mut leaving);
-            self.transmit(now, leaving);
+            self.execute(now, in_port, &through, frame);
         }
         Ok(())
     }

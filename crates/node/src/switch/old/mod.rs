@@ -154,9 +154,7 @@ impl Switch {
                 (wide(out.in_port), frame)
             }
         };
-        let mut leaving = Vec::new();
-        self.datapath.execute(now, in_port, &actions, frame, &mut leaving);
-        self.transmit(now, leaving);
+        self.execute(now, in_port, &actions, frame);
         Ok(())
     }
 
@@ -203,9 +201,7 @@ impl Switch {
         })?;
         if !deletes && change.buffer_id != NO_BUFFER {
             let (in_port, frame) = buffered(&mut self.agent, change.buffer_id)?;
-            let mut leaving = Vec::new();
-            self.datapath.execute(now, in_port, &actions, frame, &mut leaving);
-            self.transmit(now, leaving);
+            self.execute(now, in_port, &actions, frame);
         }
         Ok(())
     }
