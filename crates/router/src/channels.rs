@@ -3,10 +3,10 @@
 //! Nothing here waits: [`Channels::poll`] does what can be done, and a descriptor of epoll says when there is more.
 
 use base::protocol_value::ProtocolValue;
-use base::{Command, NodeId};
+use base::{Command, NodeId, Span, Time};
 use network::Network;
 use node::Switch;
-use node::switch::{ChannelInput, ChannelOutput, Controller, FIRST_INCOMING};
+use node::switch::{ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,8 +16,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 const CHUNK: usize = 64 << 10;
 /// Connections that come in, at most.
 const INCOMING_MAX: usize = 64;
-/// Bytes that a controller may leave unread; one that leaves more is closed.
-const UNSENT_MAX: usize = 16 << 20;
+/// Bytes that a controller may leave unread; one that leaves more is closed. Beyond [`OUTPUT_MAX`] nothing is read from
+/// it: more than that is an answer about a large table, or what happens to ports and entries.
+const UNSENT_MAX: usize = 256 << 20;
+/// How long a connection that the switch has closed waits for the other end to read the rest.
+const CLOSING: Span = Span::from_secs(5);
 /// Reads of one connection in a round, so that one that floods holds nobody up.
 const READS: usize = 4;
 
@@ -26,8 +29,10 @@ struct Stream {
     unsent: Vec<u8>,
     /// TCP is being set up.
     is_new: bool,
-    /// It is closed when all is sent.
-    is_over: bool,
+    /// More than [`OUTPUT_MAX`] bytes were unsent, and it is not yet half of that: nothing is read from it.
+    is_full: bool,
+    /// It is closed when all is sent, or at this time.
+    over: Option<Time>,
 }
 
 /// All connections of a switch.
@@ -126,6 +131,8 @@ impl Channels {
         // SAFETY: the descriptor is open, and the buffer lives through the call; an error says that nobody woke it.
         unsafe { libc::read(self.wake.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
         let mut inputs = Vec::new();
+        let now = network.world().now();
+        self.streams.retain(|_, stream| stream.over.is_none_or(|end| now < end));
         self.accept(&mut inputs);
         let more = self.receive(&mut inputs);
         let had_inputs = !inputs.is_empty();
@@ -146,7 +153,8 @@ impl Channels {
             }
         }
         for socket in taken {
-            let incoming = self.streams.range(FIRST_INCOMING..).count();
+            let incoming = self.streams.range(FIRST_INCOMING..).filter(|(_, stream)| stream.over.is_none());
+            let incoming = incoming.count();
             let is_set = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true)).is_ok();
             if incoming >= INCOMING_MAX
                 || !is_set
@@ -156,7 +164,7 @@ impl Channels {
             }
             let connection = self.next;
             self.next = self.next.checked_add(1).unwrap_or(FIRST_INCOMING);
-            let stream = Stream { socket, unsent: Vec::new(), is_new: false, is_over: false };
+            let stream = Stream::new(socket, false);
             self.streams.insert(connection, stream);
             inputs.push(ChannelInput::Opened { connection });
         }
@@ -166,7 +174,8 @@ impl Channels {
         let mut more = false;
         let mut gone = Vec::new();
         let mut settled = Vec::new();
-        for (&connection, stream) in &mut self.streams {
+        let open = self.streams.iter_mut().filter(|(_, stream)| !stream.is_full && stream.over.is_none());
+        for (&connection, stream) in open {
             if stream.is_new {
                 match is_connected(&stream.socket) {
                     None => continue,
@@ -217,7 +226,8 @@ impl Channels {
 
     /// What the switch wants.
     fn carry_out(&mut self, network: &mut Network) {
-        let mut failed = Vec::new();
+        let now = network.world().now();
+        let (mut failed, mut inputs) = (Vec::new(), Vec::new());
         let Some(switch) = network.world_mut().device_mut::<Switch>(self.node) else { return };
         let outputs: Vec<ChannelOutput> = core::iter::from_fn(|| switch.poll_channel()).collect();
         for output in outputs {
@@ -234,8 +244,7 @@ impl Channels {
                     });
                     match watched {
                         Ok(socket) => {
-                            let stream = Stream { socket, unsent: Vec::new(), is_new: true, is_over: false };
-                            self.streams.insert(connection, stream);
+                            self.streams.insert(connection, Stream::new(socket, true));
                         }
                         Err(_) => failed.push(connection),
                     }
@@ -247,7 +256,7 @@ impl Channels {
                 }
                 ChannelOutput::Close { connection } => {
                     if let Some(stream) = self.streams.get_mut(&connection) {
-                        stream.is_over = true;
+                        stream.over = Some(now + CLOSING);
                     }
                 }
             }
@@ -255,24 +264,36 @@ impl Channels {
         let mut changed = Vec::new();
         for (&connection, stream) in self.streams.iter_mut().filter(|(_, stream)| !stream.is_new) {
             let had_unsent = !stream.unsent.is_empty();
-            let is_well = stream.send();
-            if !is_well || stream.unsent.len() > UNSENT_MAX {
+            let was_full = stream.is_full;
+            stream.is_full |= stream.unsent.len() > OUTPUT_MAX;
+            let became_full = stream.is_full && !was_full;
+            let sent = stream.send();
+            if sent.is_none() || stream.unsent.len() > UNSENT_MAX {
                 failed.push(connection);
-            } else if had_unsent && !stream.is_over {
-                let events =
-                    if stream.unsent.is_empty() { libc::EPOLLIN } else { libc::EPOLLIN | libc::EPOLLOUT };
-                changed.push((stream.socket.as_raw_fd(), events));
+                continue;
+            }
+            let is_taking = sent.is_some_and(|sent| sent > 0);
+            if stream.is_full && (became_full || is_taking) {
+                stream.is_full = stream.unsent.len() > OUTPUT_MAX / 2;
+                let is_full = stream.is_full;
+                inputs.push(ChannelInput::Backlog { connection, is_full, is_taking });
+            }
+            if had_unsent {
+                let writes = if stream.unsent.is_empty() { 0 } else { libc::EPOLLOUT };
+                let reads = if stream.is_full || stream.over.is_some() { 0 } else { libc::EPOLLIN };
+                changed.push((stream.socket.as_raw_fd(), reads | writes));
             }
         }
         for (fd, events) in changed {
             let _ = self.watch(fd, events, false);
         }
-        self.streams.retain(|_, stream| !stream.is_over || !stream.unsent.is_empty());
+        self.streams.retain(|_, stream| stream.over.is_none() || !stream.unsent.is_empty());
         for connection in failed {
             self.streams.remove(&connection);
-            let command = Command::Protocol(ProtocolValue::new(ChannelInput::Closed { connection }));
-            let now = network.world().now();
-            let _ = network.world_mut().command(now, self.node, command);
+            inputs.push(ChannelInput::Closed { connection });
+        }
+        for input in inputs {
+            let _ = network.world_mut().command(now, self.node, Command::Protocol(ProtocolValue::new(input)));
         }
     }
 }
@@ -284,8 +305,12 @@ impl AsRawFd for Channels {
 }
 
 impl Stream {
-    /// Sends what the kernel takes; false if the connection is gone.
-    fn send(&mut self) -> bool {
+    fn new(socket: TcpStream, is_new: bool) -> Stream {
+        Stream { socket, unsent: Vec::new(), is_new, is_full: false, over: None }
+    }
+
+    /// Sends what the kernel takes: how many bytes; nothing if the connection is gone.
+    fn send(&mut self) -> Option<usize> {
         let mut sent = 0;
         let is_well = loop {
             if sent == self.unsent.len() {
@@ -300,7 +325,7 @@ impl Stream {
             }
         };
         self.unsent.drain(..sent);
-        is_well
+        is_well.then_some(sent)
     }
 }
 

@@ -146,6 +146,20 @@ impl Channel {
         !self.output.is_empty()
     }
 
+    /// Bytes that are to be sent.
+    pub fn output_len(&self) -> usize {
+        self.output.len()
+    }
+
+    /// The other end has taken bytes that waited for it, which shows that it is there.
+    pub fn taken(&mut self, now: Time) {
+        if matches!(self.state, ChannelState::Up | ChannelState::Probing) {
+            self.step(ChannelEvent::Heard);
+            self.heard = now;
+            self.due = self.config.probe.map(|probe| now + probe);
+        }
+    }
+
     /// Where messages are appended.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output

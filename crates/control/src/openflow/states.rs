@@ -3,7 +3,8 @@
 use crate::machine;
 
 machine! {
-    /// A switch connects to each of its controllers and, when the connection ends, again after a while that doubles.
+    /// A switch connects to each of its controllers and, when the connection ends, again after a while that doubles
+    /// from 1 s to 8 s.
     /// A connection that a controller opens begins in *Greeting*, and is over in *Waiting*.
     machine "A connection to a controller";
     /// How far a connection is.
@@ -31,7 +32,7 @@ machine! {
         Refused,
         /// Nothing was heard for the probe interval.
         Silent,
-        /// A message came.
+        /// A message came, or bytes that waited for the other end were taken.
         Heard,
         /// TCP has ended, or can't be set up.
         Closed,

@@ -96,6 +96,15 @@ fn a_controller_that_is_silent_is_asked_and_left() {
 }
 
 #[test]
+fn a_controller_that_takes_what_waits_for_it_is_there() {
+    let mut channel = channel(&[Version::V1_0]);
+    told(&mut channel, &hello(1, &[]));
+    channel.handle_timeout(seconds(5));
+    channel.taken(seconds(7));
+    assert_eq!((channel.state(), channel.poll_timeout()), (ChannelState::Up, Some(seconds(12))));
+}
+
+#[test]
 fn attempts_come_less_and_less_often_until_one_succeeds() {
     let config = ChannelConfig { versions: vec![Version::V1_0], probe: None };
     let mut channel = Channel::new(config, true, Time::ZERO);

@@ -1,7 +1,7 @@
 //! The connections of a switch: who is connected, with which role, and what each is told without having asked.
 
 use super::buffers::{Buffers, NoPacket};
-use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
+use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
 use super::{Controller, Switch, SwitchConfig, new, old};
 use base::{Frame, Time};
 use control::openflow::{Channel, ChannelConfig, ChannelState, Told};
@@ -24,6 +24,8 @@ pub(super) struct Connection {
     pub(super) told: AsyncConfig,
     pub(super) miss_send_len: u16,
     is_open: bool,
+    /// More than [`OUTPUT_MAX`] bytes have left the switch and wait for the other end.
+    is_full: bool,
 }
 
 /// What users see of a connection.
@@ -54,6 +56,7 @@ impl Connection {
             told: usual(),
             miss_send_len: MISS_SEND_LEN,
             is_open: false,
+            is_full: false,
         }
     }
 
@@ -79,6 +82,8 @@ pub(super) struct Agent {
     pub(super) generation: Option<u64>,
     wanted: VecDeque<ChannelOutput>,
     errors: BTreeMap<Code, u64>,
+    /// PACKET_INs that controllers did not get since they read too slowly.
+    pub(super) left_out: u64,
     waker: Option<Box<dyn Fn() + Send>>,
     is_awake: bool,
 }
@@ -91,6 +96,7 @@ impl Agent {
             generation: None,
             wanted: VecDeque::new(),
             errors: BTreeMap::new(),
+            left_out: 0,
             waker: None,
             is_awake: false,
         };
@@ -174,7 +180,9 @@ impl Agent {
             if connection.channel.handle_timeout(now) {
                 self.wanted.push_back(ChannelOutput::Open { connection: id });
             }
-            if connection.channel.poll() == Some(Told::Close) {
+            // Otherwise there may be messages that wait until the other end has read more.
+            let is_over = connection.channel.state() == ChannelState::Waiting;
+            if is_over && connection.channel.poll() == Some(Told::Close) {
                 self.close(now, id);
             }
         }
@@ -198,7 +206,8 @@ impl Agent {
         } else if let Some(connection) = self.connections.get_mut(&id) {
             connection.channel.closed(now, true);
             (connection.role, connection.told) = (Role::Equal, usual());
-            (connection.miss_send_len, connection.is_open) = (MISS_SEND_LEN, false);
+            connection.miss_send_len = MISS_SEND_LEN;
+            (connection.is_open, connection.is_full) = (false, false);
         }
     }
 
@@ -238,7 +247,8 @@ impl Agent {
     }
 
     /// Gives a packet to all controllers that want it. Without an entry it is for version 1.0 alone: in version 1.3
-    /// there is an entry for what no other entry is for, or it is dropped. False if nobody wants it.
+    /// there is an entry for what no other entry is for, or it is dropped. Controllers that read too slowly go without.
+    /// False if nobody gets it.
     pub(super) fn packet_in(
         &mut self,
         reason: PacketInReason,
@@ -256,6 +266,9 @@ impl Agent {
             }
             None => false,
         };
+        let slow = self.connections.values().filter(|one| wants(one) && one.is_congested()).count();
+        self.left_out += slow as u64;
+        let wants = |connection: &Connection| wants(connection) && !connection.is_congested();
         if !self.connections.values().any(wants) {
             return false;
         }
@@ -335,6 +348,11 @@ impl Connection {
     fn has_output(&self) -> bool {
         self.is_open && self.channel.has_output()
     }
+
+    /// Does too much wait for the other end to read it?
+    fn is_congested(&self) -> bool {
+        self.is_full || self.channel.output_len() > OUTPUT_MAX
+    }
 }
 
 impl Switch {
@@ -350,6 +368,15 @@ impl Switch {
                     connection.channel.opened(now);
                 }
             }
+            ChannelInput::Backlog { connection: id, is_full, is_taking } => {
+                if let Some(connection) = self.agent.connections.get_mut(&id) {
+                    connection.is_full = is_full && connection.is_open;
+                    if is_taking {
+                        connection.channel.taken(now);
+                    }
+                }
+                self.read_messages(now, id);
+            }
             ChannelInput::Closed { connection } => self.agent.closed(now, connection),
             ChannelInput::Received { connection: id, bytes } => {
                 if let Some(connection) = self.agent.connections.get_mut(&id) {
@@ -361,8 +388,9 @@ impl Switch {
         self.agent.wake(now);
     }
 
+    /// Does what a controller asks, as long as it reads the answers.
     fn read_messages(&mut self, now: Time, id: u32) {
-        while let Some(connection) = self.agent.connections.get_mut(&id) {
+        while let Some(connection) = self.agent.connections.get_mut(&id).filter(|one| !one.is_congested()) {
             let version = connection.channel.version();
             let Some(told) = connection.channel.poll() else { return };
             let message = match told {

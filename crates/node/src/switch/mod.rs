@@ -22,7 +22,7 @@ mod ports;
 mod tests;
 
 pub use agent::{ConnectionView, Role};
-pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
+pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
 pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
 /// Bytes of a stream.
 pub use wire::Hex as Bytes;
@@ -83,6 +83,11 @@ impl Switch {
     /// Error messages that it sent, by type and code, the lowest first.
     pub fn errors(&self) -> impl Iterator<Item = (wire::openflow::Code, u64)> {
         self.agent.errors()
+    }
+
+    /// PACKET_INs that controllers did not get since they read too slowly.
+    pub fn packet_ins_left_out(&self) -> u64 {
+        self.agent.left_out
     }
 
     /// Frames discarded, by reason.

@@ -583,6 +583,49 @@ fn many_entries_come_in_several_messages() {
     assert_eq!((rows, more.pop(), more.iter().all(|more| *more)), (1_000, Some(false), true));
 }
 
+#[test]
+fn a_controller_that_reads_slowly_waits_and_loses_packets_only() {
+    let mut bench = Bench::new();
+    let one = bench.connect(Version::V1_3);
+    for port in 1..=90 {
+        assert_eq!(bench.fault(one, add(vec![Oxm::exact(OxmField::Metadata, port)], vec![to(2)])), None);
+    }
+    let whole = Action::Output { port: ports::CONTROLLER, max_len: 0xffff };
+    assert_eq!(bench.fault(one, add(vec![], vec![whole])), None);
+    let ask = v1_3::FlowStatsRequest {
+        table: 0,
+        out_port: ports::ANY,
+        out_group: groups::ANY,
+        cookie: 0,
+        cookie_mask: 0,
+        matching: Match::default(),
+    };
+    let body = MultipartRequest { more: false, body: RequestBody::Flow(ask) };
+    let mut bytes = Vec::new();
+    for _ in 0..400 {
+        let body = v1_3::Body::MultipartRequest(body.clone());
+        v1_3::Message { xid: 5, body }.emit(&mut bytes).expect("a message");
+    }
+    bench.give(one, bytes);
+    let backlog = |is_full| ChannelInput::Backlog { connection: one, is_full, is_taking: true };
+    let (mut answers, mut rounds) = (0, 0);
+    while answers < 400 {
+        bench.frame(1);
+        let sent = bench.sent(one);
+        let len: usize = sent.iter().map(Vec::len).sum();
+        assert!(!sent.is_empty() && len < OUTPUT_MAX + (1 << 16), "{len}");
+        answers += sent.len();
+        bench.tell(backlog(true));
+        bench.frame(1);
+        assert_eq!(bench.sent(one), [[0; 0]; 0]);
+        rounds += 1;
+        bench.tell(backlog(false));
+    }
+    // The last answers were less than the limit: one frame was told of after them.
+    assert!(rounds > 2, "{rounds}");
+    assert_eq!((answers, bench.switch.packet_ins_left_out()), (401, 2 * rounds - 1));
+}
+
 proptest! {
     #![proptest_config(testing::cases(256))]
     #[test]
