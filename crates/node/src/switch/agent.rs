@@ -14,6 +14,8 @@ pub use wire::openflow::v1_3::Role;
 
 /// Bytes of a packet without an entry that a controller gets if it says nothing else.
 const MISS_SEND_LEN: u16 = 128;
+/// Rows of an answer in a message, if they are not too long for one.
+const ROWS: usize = 128;
 /// Length of a packet that says that all of it is wanted, and that nothing is kept: OFPCML_NO_BUFFER.
 const WHOLE: u16 = 0xffff;
 
@@ -24,6 +26,8 @@ pub(super) struct Connection {
     pub(super) told: AsyncConfig,
     pub(super) miss_send_len: u16,
     is_open: bool,
+    /// Messages and rows of answers that were not sent, since no message is as long.
+    too_long: u64,
     /// More than [`OUTPUT_MAX`] bytes have left the switch and wait for the other end.
     is_full: bool,
 }
@@ -39,6 +43,8 @@ pub struct ConnectionView {
     pub version: Option<Version>,
     /// The role of the controller.
     pub role: Role,
+    /// Messages and rows of answers that it did not get, since no message is as long.
+    pub too_long: u64,
 }
 
 /// What a version 1.3 controller is told if it says nothing else: everything, but slaves only of ports.
@@ -56,6 +62,7 @@ impl Connection {
             told: usual(),
             miss_send_len: MISS_SEND_LEN,
             is_open: false,
+            too_long: 0,
             is_full: false,
         }
     }
@@ -66,11 +73,38 @@ impl Connection {
     }
 
     fn send_old(&mut self, xid: u32, body: v1_0::Body) {
-        let _ = v1_0::Message { xid, body }.emit(self.channel.output());
+        let sent = v1_0::Message { xid, body }.emit(self.channel.output());
+        self.too_long += u64::from(sent.is_err());
     }
 
     fn send_new(&mut self, xid: u32, body: v1_3::Body) {
-        let _ = v1_3::Message { xid, body }.emit(self.channel.output());
+        let sent = v1_3::Message { xid, body }.emit(self.channel.output());
+        self.too_long += u64::from(sent.is_err());
+    }
+
+    /// Sends rows in as many messages as they need, at least one; `write` appends a message with some of them, and says
+    /// whether it is short enough. A row that is too long for a message of its own is left out.
+    pub(super) fn send_rows<T>(&mut self, rows: &[T], write: impl Fn(&mut Vec<u8>, bool, &[T]) -> bool) {
+        let mut left = rows;
+        loop {
+            let mut len = left.len().min(ROWS);
+            while !write(self.channel.output(), len < left.len(), &left[..len]) {
+                if left.is_empty() {
+                    return;
+                }
+                if len == 1 {
+                    self.too_long += 1;
+                    left = &left[1..];
+                    len = left.len().min(ROWS);
+                } else {
+                    len /= 2;
+                }
+            }
+            left = &left[len..];
+            if left.is_empty() {
+                return;
+            }
+        }
     }
 }
 
@@ -157,6 +191,7 @@ impl Agent {
             state: connection.channel.state(),
             version: connection.channel.version(),
             role: connection.role,
+            too_long: connection.too_long,
         })
     }
 

@@ -2,6 +2,7 @@ use super::*;
 use base::protocol_value::ProtocolValue;
 use base::time::PS_PER_S;
 use base::{MacAddr, Rate};
+use forwarding::openflow::{Filter, Pattern};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::Hex;
@@ -581,6 +582,59 @@ fn many_entries_come_in_several_messages() {
         more.push(reply.more);
     }
     assert_eq!((rows, more.pop(), more.iter().all(|more| *more)), (1_000, Some(false), true));
+}
+
+#[test]
+fn long_rows_come_in_as_many_messages_as_they_need() {
+    let mut bench = Bench::new();
+    let (old, new) = (bench.connect(Version::V1_0), bench.connect(Version::V1_3));
+    // Entries of 1.3 can be too long for an answer of 1.3, and as long as an answer of 1.0.
+    let counts = [10, 4095, 3000, 3000, 4088, 10, 4095];
+    for (port, count) in (0u8..).zip(counts) {
+        let entry = flow(FlowCommand::Add, vec![Oxm::exact(OxmField::Metadata, port.into())], vec![]);
+        assert_eq!(bench.fault(new, v1_3::Body::FlowMod(entry.clone())), None);
+        let mut filter = Filter::covered(Pattern::from(&entry.matching));
+        filter.priority = Some(5);
+        bench.switch.datapath.tables[0].modify(&filter, &apply(vec![to(2); count]), false);
+    }
+    let ask = v1_3::FlowStatsRequest {
+        table: 0,
+        out_port: ports::ANY,
+        out_group: groups::ANY,
+        cookie: 0,
+        cookie_mask: 0,
+        matching: Match::default(),
+    };
+    let body = MultipartRequest { more: false, body: RequestBody::Flow(ask) };
+    let parts: Vec<_> = bench
+        .ask(new, v1_3::Body::MultipartRequest(body))
+        .into_iter()
+        .map(|answer| match answer {
+            v1_3::Body::MultipartReply(v1_3::MultipartReply { more, body: ReplyBody::Flow(rows) }) => {
+                (more, rows.len())
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(parts, [(true, 1), (true, 1), (true, 1), (true, 1), (true, 1), (false, 0)]);
+    let too_long = |bench: &Bench, id| {
+        bench.switch.connections().find(|one| one.connection == id).map(|one| one.too_long)
+    };
+    assert_eq!(too_long(&bench, new), Some(2));
+    let ask = v1_0::FlowStatsRequest { matching: v1_0::Match::ANY, table: 0xff, out_port: v1_0::ports::NONE };
+    let ask = v1_0::StatsRequest { more: false, body: v1_0::StatsRequestBody::Flow(ask) };
+    let parts: Vec<_> = bench
+        .ask_old(old, v1_0::Body::StatsRequest(ask))
+        .into_iter()
+        .map(|answer| match answer {
+            v1_0::Body::StatsReply(v1_0::StatsReply { more, body: v1_0::StatsReplyBody::Flow(rows) }) => {
+                (more, rows.len())
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(parts.iter().map(|(_, rows)| rows).sum::<usize>(), 7);
+    assert!(parts.iter().rev().skip(1).all(|(more, _)| *more) && parts.last().is_some_and(|(more, _)| !more));
 }
 
 #[test]

@@ -7,14 +7,12 @@ use base::Time;
 use forwarding::openflow::{Filter, Group, Meter, Pattern};
 use wire::openflow::v1_3::{
     AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
-    GroupDescription, GroupFeatures, GroupStats, Match, MeterConfig, MeterFeatures, MeterFlags, MeterStats,
-    MultipartReply, MultipartRequest, PortStats, ReplyBody, RequestBody, TableStats, groups, meter_flags,
-    meters, ports,
+    GroupDescription, GroupFeatures, GroupStats, Match, Message, MeterConfig, MeterFeatures, MeterFlags,
+    MeterStats, MultipartReply, MultipartRequest, PortStats, ReplyBody, RequestBody, TableStats, groups,
+    meter_flags, meters, ports,
 };
 use wire::openflow::{Code, Name};
 
-/// Rows in a message, if they are not too long for one.
-const CHUNK: usize = 128;
 /// What groups can do (OFPGFC): weights, liveness, chaining, checks of loops.
 const GROUP_CAPABILITIES: u32 = 0b1111;
 /// Types of groups: all four.
@@ -162,28 +160,12 @@ impl Switch {
         self.agent.send_new(to, xid, Body::MultipartReply(MultipartReply { more: false, body }));
     }
 
-    /// Sends rows in as many messages as they need, at least one.
     fn reply_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> ReplyBody) {
         let Some(connection) = self.agent.connections.get_mut(&to) else { return };
-        let out = connection.channel.output();
-        let mut left = rows;
-        loop {
-            let mut len = left.len().min(CHUNK);
-            loop {
-                let more = len < left.len();
-                let reply = MultipartReply { more, body: body(left[..len].to_vec()) };
-                let message = wire::openflow::v1_3::Message { xid, body: Body::MultipartReply(reply) };
-                // A message that would be too long is not written.
-                if message.emit(out).is_ok() || len <= 1 {
-                    break;
-                }
-                len /= 2;
-            }
-            left = &left[len..];
-            if left.is_empty() {
-                return;
-            }
-        }
+        connection.send_rows(rows, |out, more, part| {
+            let reply = MultipartReply { more, body: body(part.to_vec()) };
+            Message { xid, body: Body::MultipartReply(reply) }.emit(out).is_ok()
+        });
     }
 
     fn new_flows(&self, now: Time, ask: &FlowStatsRequest) -> Result<Vec<FlowStats>, Code> {

@@ -6,13 +6,11 @@ use crate::switch::flows::age;
 use base::Time;
 use forwarding::openflow::{Filter, Pattern};
 use wire::openflow::v1_0::{
-    AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, PortStats, StatsReply, StatsReplyBody,
-    StatsRequestBody, TableStats, ports, wildcards,
+    AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, Message, PortStats, StatsReply,
+    StatsReplyBody, StatsRequestBody, TableStats, ports, wildcards,
 };
 use wire::openflow::{Code, Name};
 
-/// Entries in a message: an entry has at most some 300 bytes.
-const CHUNK: usize = 128;
 /// All tables.
 const ALL_TABLES: u8 = 0xff;
 
@@ -28,16 +26,8 @@ impl Switch {
             StatsRequestBody::Description => StatsReplyBody::Description(self.description()),
             StatsRequestBody::Flow(ask) => {
                 let rows = self.old_flows(now, &ask);
-                let mut chunks = rows.chunks(CHUNK).peekable();
-                while let Some(chunk) = chunks.next() {
-                    let more = chunks.peek().is_some();
-                    let reply = StatsReply { more, body: StatsReplyBody::Flow(chunk.to_vec()) };
-                    self.agent.send_old(to, xid, Body::StatsReply(reply));
-                }
-                if !rows.is_empty() {
-                    return Ok(());
-                }
-                StatsReplyBody::Flow(rows)
+                self.old_rows(to, xid, &rows, StatsReplyBody::Flow);
+                return Ok(());
             }
             StatsRequestBody::Aggregate(ask) => {
                 let rows = self.old_flows(now, &ask);
@@ -47,14 +37,19 @@ impl Switch {
                     flows: rows.len() as u32,
                 })
             }
-            StatsRequestBody::Table => StatsReplyBody::Table(self.old_tables()),
+            StatsRequestBody::Table => {
+                let rows = self.old_tables();
+                self.old_rows(to, xid, &rows, StatsReplyBody::Table);
+                return Ok(());
+            }
             StatsRequestBody::Port(ask) => {
                 let is_wanted = |number: u32| ask.port == ports::NONE || number == u32::from(ask.port);
                 let rows: Vec<PortStats> = self.old_port_stats(is_wanted);
                 if rows.is_empty() && ask.port != ports::NONE {
                     return Err(Fault::BadPort.numbers());
                 }
-                StatsReplyBody::Port(rows)
+                self.old_rows(to, xid, &rows, StatsReplyBody::Port);
+                return Ok(());
             }
             StatsRequestBody::Queue(ask) => {
                 let is_known = self.datapath.ports().contains_key(&ask.port.into());
@@ -70,6 +65,14 @@ impl Switch {
         };
         self.agent.send_old(to, xid, Body::StatsReply(StatsReply { more: false, body }));
         Ok(())
+    }
+
+    fn old_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> StatsReplyBody) {
+        let Some(connection) = self.agent.connections.get_mut(&to) else { return };
+        connection.send_rows(rows, |out, more, part| {
+            let reply = StatsReply { more, body: body(part.to_vec()) };
+            Message { xid, body: Body::StatsReply(reply) }.emit(out).is_ok()
+        });
     }
 
     fn old_flows(&self, now: Time, ask: &FlowStatsRequest) -> Vec<FlowStats> {
