@@ -183,13 +183,20 @@ impl FlowTable {
         }
     }
 
-    /// Changes the instructions of entries, and nothing else of them but, with `reset_counts`, what they have counted:
-    /// how many there were.
-    pub fn modify(&mut self, filter: &Filter, instructions: &[Instruction], reset_counts: bool) -> usize {
+    /// Changes the instructions of entries, and nothing else of them but their cookie, if one is given, and, with
+    /// `reset_counts`, what they have counted: how many there were.
+    pub fn modify(
+        &mut self,
+        filter: &Filter,
+        instructions: &[Instruction],
+        cookie: Option<u64>,
+        reset_counts: bool,
+    ) -> usize {
         let ids = self.select(&Filter { out_port: None, out_group: None, ..*filter });
         for id in &ids {
             if let Some(entry) = &mut self.entries[*id as usize] {
                 entry.instructions = instructions.into();
+                entry.cookie = cookie.unwrap_or(entry.cookie);
                 if reset_counts {
                     (entry.packets, entry.bytes) = (0, 0);
                 }

@@ -102,8 +102,8 @@ fn changes_and_deletions_are_for_what_is_covered_with_its_cookie_port_and_group(
         table.add(NewEntry { cookie, ..entry(to_ip(0x0a00_0000, len), 10, port) }, Time::ZERO).expect("room");
     }
     let wide = Filter::covered(to_ip(0x0a00_0000, 16));
-    assert_eq!(table.modify(&wide, &output(9), false), 2);
-    assert_eq!(table.modify(&Filter::strict(to_ip(0x0a00_0000, 16), 11), &output(9), false), 0);
+    assert_eq!(table.modify(&wide, &output(9), None, false), 2);
+    assert_eq!(table.modify(&Filter::strict(to_ip(0x0a00_0000, 16), 11), &output(9), Some(8), false), 0);
     let cookie = Filter { cookie: 2, cookie_mask: 2, ..Filter::covered(Pattern::ANY) };
     assert_eq!(table.select(&cookie), [2]);
     let port = Filter { out_port: Some(9), ..Filter::covered(Pattern::ANY) };

@@ -15,14 +15,14 @@ pub(super) struct Change {
     pub(super) cookie_mask: u64,
     pub(super) out_port: Option<u32>,
     pub(super) out_group: Option<u32>,
-    /// Is an entry added that was to be changed and is not there? Version 1.0 has it so.
-    pub(super) adds_missing: bool,
+    /// Version 1.0 asks: what is changed gets the cookie, too, and an entry that is not there is added.
+    pub(super) is_of_1_0: bool,
 }
 
 impl Switch {
     /// Adds, changes or deletes entries.
     pub(super) fn change_flows(&mut self, now: Time, change: Change) -> Result<(), Refusal> {
-        let Change { command, table, entry, cookie_mask, out_port, out_group, adds_missing } = change;
+        let Change { command, table, entry, cookie_mask, out_port, out_group, is_of_1_0 } = change;
         let is_strict = matches!(command, Command::ModifyStrict | Command::DeleteStrict);
         let filter = Filter {
             pattern: entry.pattern,
@@ -38,8 +38,9 @@ impl Switch {
             Command::Modify | Command::ModifyStrict => {
                 let Some(flows) = self.table_mut(table) else { return Ok(()) };
                 let resets = entry.flags & flow_flags::RESET_COUNTS != 0;
-                let changed = flows.modify(&filter, &entry.instructions, resets);
-                if changed == 0 && adds_missing {
+                let cookie = is_of_1_0.then_some(entry.cookie);
+                let changed = flows.modify(&filter, &entry.instructions, cookie, resets);
+                if changed == 0 && is_of_1_0 {
                     let flags = entry.flags | flow_flags::RESET_COUNTS;
                     return self.add_flow(now, table, NewEntry { flags, ..entry });
                 }

@@ -412,6 +412,35 @@ fn a_flow_mod_with_a_buffer_sends_the_packet() {
 }
 
 #[test]
+fn a_change_of_1_0_sets_the_cookie_and_one_of_1_3_does_not() {
+    let mut bench = Bench::new();
+    let (old, new) = (bench.connect(Version::V1_0), bench.connect(Version::V1_3));
+    let change = |command, cookie| {
+        v1_0::Body::FlowMod(v1_0::FlowMod {
+            matching: v1_0::Match::ANY,
+            cookie,
+            command,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            priority: 5,
+            buffer_id: NO_BUFFER,
+            out_port: v1_0::ports::NONE,
+            flags: 0,
+            actions: vec![v1_0::Action::Output { port: 3, max_len: 0 }],
+        })
+    };
+    let cookie = |bench: &Bench| bench.switch.datapath.tables[0].entry(0).map(|entry| entry.cookie);
+    let commands = [v1_0::Command::Add, v1_0::Command::Modify, v1_0::Command::ModifyStrict];
+    for (command, number) in commands.into_iter().zip(1..) {
+        assert_eq!(bench.ask_old(old, change(command, number)), []);
+        assert_eq!(cookie(&bench), Some(number));
+    }
+    let change = FlowMod { cookie: 9, ..flow(FlowCommand::Modify, vec![], apply(vec![to(2)])) };
+    assert_eq!(bench.fault(new, v1_3::Body::FlowMod(change)), None);
+    assert_eq!((cookie(&bench), bench.frame(1)), (Some(3), vec![2]));
+}
+
+#[test]
 fn entries_of_1_0_without_wildcards_have_the_highest_priority() {
     let mut bench = Bench::new();
     let old = bench.connect(Version::V1_0);
@@ -595,7 +624,7 @@ fn long_rows_come_in_as_many_messages_as_they_need() {
         assert_eq!(bench.fault(new, v1_3::Body::FlowMod(entry.clone())), None);
         let mut filter = Filter::covered(Pattern::from(&entry.matching));
         filter.priority = Some(5);
-        bench.switch.datapath.tables[0].modify(&filter, &apply(vec![to(2); count]), false);
+        bench.switch.datapath.tables[0].modify(&filter, &apply(vec![to(2); count]), None, false);
     }
     let ask = v1_3::FlowStatsRequest {
         table: 0,

@@ -245,7 +245,7 @@ impl Switch {
             cookie_mask: if is_add { 0 } else { change.cookie_mask },
             out_port: unless(change.out_port, ports::ANY).filter(|_| deletes),
             out_group: unless(change.out_group, groups::ANY).filter(|_| deletes),
-            adds_missing: false,
+            is_of_1_0: false,
         };
         self.change_flows(now, changed).map_err(|refusal| {
             match refusal {

@@ -190,7 +190,7 @@ impl Switch {
             cookie_mask: 0,
             out_port: (deletes && new.out_port != ports::NONE).then(|| wide(new.out_port)),
             out_group: None,
-            adds_missing: true,
+            is_of_1_0: true,
         };
         self.change_flows(now, changed).map_err(|refusal| {
             match refusal {
