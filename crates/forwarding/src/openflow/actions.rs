@@ -174,6 +174,8 @@ impl Doer<'_> {
                 };
                 let vlan = fields.get(OxmField::VlanVid) as u16 & 0xfff;
                 let (from, to) = (address(OxmField::EthSrc), address(OxmField::EthDst));
+                // A controller can give a frame any port of ingress.
+                let in_port = Some(in_port).filter(|port| self.ports.contains_key(port));
                 match self.stations.way(self.now, vlan, from, to, in_port) {
                     Way::To(port) => self.send(port, packet),
                     Way::Everywhere => self.send_everywhere(packet, port_config::NO_FLOOD),

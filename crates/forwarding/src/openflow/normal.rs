@@ -22,9 +22,16 @@ pub(super) enum Way {
 }
 
 impl Stations {
-    /// Learns from the source of a frame, and says where it goes.
-    pub(super) fn way(&mut self, now: Time, vlan: u16, from: MacAddr, to: MacAddr, in_port: u32) -> Way {
-        if !from.is_group() {
+    /// Learns from the source of a frame, if it came by a port, and says where it goes.
+    pub(super) fn way(
+        &mut self,
+        now: Time,
+        vlan: u16,
+        from: MacAddr,
+        to: MacAddr,
+        in_port: Option<u32>,
+    ) -> Way {
+        if let Some(in_port) = in_port.filter(|_| !from.is_group()) {
             if self.0.len() >= STATIONS_MAX && !self.0.contains_key(&(vlan, from)) {
                 self.0.retain(|_, (_, at)| now < *at + AGEING);
             }
@@ -37,7 +44,7 @@ impl Stations {
             return Way::Nowhere;
         }
         match self.0.get(&(vlan, to)).filter(|(_, at)| now < *at + AGEING) {
-            Some((port, _)) if *port == in_port => Way::Nowhere,
+            Some((port, _)) if Some(*port) == in_port => Way::Nowhere,
             Some((port, _)) => Way::To(*port),
             None => Way::Everywhere,
         }

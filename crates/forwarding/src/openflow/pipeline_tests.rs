@@ -231,6 +231,22 @@ fn normal_learns_and_floods() {
 }
 
 #[test]
+fn normal_learns_from_ports_that_are_there_alone() {
+    let mut datapath = datapath();
+    let mut out = Vec::new();
+    for in_port in [ports::CONTROLLER, ports::ANY, 99] {
+        datapath.execute(Time::ZERO, in_port, &[to(ports::NORMAL)], frame(), &mut out).expect("it is taken");
+        assert_eq!(sent(&out).len(), 4);
+        out.clear();
+    }
+    let back = Model { dst: udp().src, src: udp().dst, ..udp() };
+    datapath
+        .execute(Time::ZERO, 1, &[to(ports::NORMAL)], frame_of(&back.bytes(), 14), &mut out)
+        .expect("taken");
+    assert_eq!(sent(&out).len(), 3, "the station is not known");
+}
+
+#[test]
 fn a_packet_without_an_entry_and_one_of_the_last_entry_are_told_apart() {
     let mut datapath = datapath();
     let reasons = |out: Vec<Leaving>| match &out[..] {
