@@ -108,6 +108,26 @@ impl Datapath {
         frame: Frame,
         out: &mut Vec<Leaving>,
     ) -> Result<(), DropReason> {
+        let packet = self.admit(in_port, frame)?;
+        let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
+        self.search(now, packet, &mut buckets_left, out);
+        dropped_if_too_many(buckets_left, start, out)
+    }
+
+    /// Takes a frame that came by a port past the tables, as NORMAL does.
+    pub fn process_normal(
+        &mut self,
+        now: Time,
+        in_port: u32,
+        frame: Frame,
+        out: &mut Vec<Leaving>,
+    ) -> Result<(), DropReason> {
+        self.admit(in_port, frame.clone())?;
+        self.execute(now, in_port, &[Action::Output { port: ports::NORMAL, max_len: 0 }], frame, out)
+    }
+
+    /// A frame that came by a port, if the port and the switch take such frames.
+    fn admit(&self, in_port: u32, frame: Frame) -> Result<Packet, DropReason> {
         let setting = self.ports.get(&in_port).copied().unwrap_or_default();
         if !setting.receives() {
             return Err(DropReason::PortDown);
@@ -119,9 +139,7 @@ impl Datapath {
         if setting.config & port_config::NO_RECV_STP != 0 && is_of_spanning_tree(packet.frame()) {
             return Err(DropReason::Filtered);
         }
-        let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
-        self.search(now, packet, &mut buckets_left, out);
-        dropped_if_too_many(buckets_left, start, out)
+        Ok(packet)
     }
 
     /// Does actions with a packet that a controller sends. TABLE is the first table. What leaves is appended to `out`;

@@ -33,7 +33,7 @@ use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
 use forwarding::openflow::{Datapath, Leaving, PortSetting};
 use ports::Port;
 use std::collections::VecDeque;
-use wire::openflow::v1_3::{self, Action, PortReason};
+use wire::openflow::v1_3::{Action, PortReason};
 
 /// A switch.
 pub struct Switch {
@@ -131,8 +131,7 @@ impl Switch {
         counted.count_received(&frame);
         let mut leaving = Vec::new();
         let processed = if self.config.fail == FailMode::Standalone && !self.agent.is_connected() {
-            let normal = [Action::Output { port: v1_3::ports::NORMAL, max_len: 0 }];
-            self.datapath.execute(now, number, &normal, frame, &mut leaving)
+            self.datapath.process_normal(now, number, frame, &mut leaving)
         } else {
             self.datapath.process(now, number, frame, &mut leaving)
         };

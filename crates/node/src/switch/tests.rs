@@ -6,13 +6,13 @@ use forwarding::openflow::{Filter, Pattern};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::Hex;
-use wire::openflow::v1_0;
 use wire::openflow::v1_3::{
     Band, Bucket, Buckets, Command as FlowCommand, Fault, FlowFlags, FlowMod, GroupCommand, GroupMod,
     GroupType, Instruction, Match, MeterCommand, MeterFlags, MeterMod, MultipartRequest, Oxm, OxmField,
     PacketInReason, ReplyBody, RequestBody, RoleMessage, flow_flags, groups, meter_flags, ports,
 };
 use wire::openflow::{Hello, NO_BUFFER, Rest, Version, message_len};
+use wire::openflow::{v1_0, v1_3};
 
 fn seconds(seconds: u64) -> Time {
     Time(seconds * PS_PER_S)
@@ -564,6 +564,11 @@ fn without_a_controller_it_drops_or_learns() {
     assert_eq!(alone.frame(1), [0; 0], "the tables are empty");
     alone.tell(ChannelInput::Closed { connection: one });
     assert_eq!(alone.frame(1).len(), 2);
+    // What controllers have set of ports stays.
+    let setting = PortSetting { config: forwarding::openflow::port_config::NO_RECV, is_up: true };
+    alone.switch.datapath.set_port(1, setting);
+    assert_eq!((alone.frame(1), alone.frame(2)), (vec![], vec![1, 3]));
+    assert_eq!(alone.switch.drops().get(DropReason::PortDown), 1);
 }
 
 #[test]
