@@ -215,9 +215,33 @@ impl Doer<'_> {
     }
 }
 
-/// The same number for all packets of a flow: of its addresses, protocol and ports.
+/// What all packets of a flow have in common. Classes and marks of congestion change from one to the next.
+const OF_FLOWS: [OxmField; 16] = [
+    OxmField::EthSrc,
+    OxmField::EthDst,
+    OxmField::EthType,
+    OxmField::VlanVid,
+    OxmField::MplsLabel,
+    OxmField::Ipv4Src,
+    OxmField::Ipv4Dst,
+    OxmField::Ipv6Src,
+    OxmField::Ipv6Dst,
+    OxmField::IpProto,
+    OxmField::TcpSrc,
+    OxmField::TcpDst,
+    OxmField::UdpSrc,
+    OxmField::UdpDst,
+    OxmField::SctpSrc,
+    OxmField::SctpDst,
+];
+
+/// The same number for all packets of a flow.
 fn flow_of(seed: Seed, packet: &mut Packet) -> u64 {
-    let words = &packet.fields().0[3..];
-    let hash = words.iter().fold(seed.0, |hash, word| mix(hash ^ word, seed.1 | 1) ^ hash.rotate_left(29));
+    let fields = packet.fields();
+    let words = OF_FLOWS
+        .into_iter()
+        .map(|field| fields.get(field))
+        .flat_map(|value| [value as u64, (value >> 64) as u64]);
+    let hash = words.fold(seed.0, |hash, word| mix(hash ^ word, seed.1 | 1) ^ hash.rotate_left(29));
     mix(hash, 0x9e37_79b9_7f4a_7c15)
 }

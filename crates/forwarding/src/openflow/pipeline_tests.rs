@@ -345,6 +345,36 @@ fn a_packet_that_groups_multiply_without_end_is_dropped() {
 }
 
 #[test]
+fn a_select_group_keeps_a_flow_together_whatever_its_class_and_marks_are() {
+    let mut datapath = datapath();
+    let bucket = |port| Bucket {
+        weight: 1,
+        watch_port: ports::ANY,
+        watch_group: groups::ANY,
+        actions: vec![to(port)],
+    };
+    datapath.groups.add(1, GroupType::Select, (2..=4).map(bucket).collect(), Time::ZERO).expect("a group");
+    add(&mut datapath, 0, &[], apply(vec![Action::Group { group: 1 }]));
+    let mut port = |model: Model| sent(&process(&mut datapath, 1, frame_of(&model.bytes(), 14)))[0].0;
+    let mut taken = std::collections::BTreeSet::new();
+    for source in 0..64 {
+        let flow = |ecn, dscp, class: u16| Model {
+            ports: (source, 80),
+            tags: vec![(0x8100, class << 13 | 5)],
+            ecn,
+            dscp,
+            ..udp()
+        };
+        let first = port(flow(0, 0, 0));
+        for (ecn, dscp, class) in [(3, 0, 0), (0, 46, 0), (1, 10, 7)] {
+            assert_eq!(port(flow(ecn, dscp, class)), first);
+        }
+        taken.insert(first);
+    }
+    assert_eq!(taken.len(), 3);
+}
+
+#[test]
 fn a_fast_failover_group_follows_the_state_of_ports() {
     let mut datapath = datapath();
     let bucket =
