@@ -382,6 +382,22 @@ fn packets_without_an_entry_go_to_controllers_of_1_0_alone_and_wait_in_buffers()
 }
 
 #[test]
+fn a_packet_out_of_1_3_need_not_have_come_by_a_port() {
+    let mut bench = Bench::new();
+    let one = bench.connect(Version::V1_3);
+    let out = |in_port| {
+        let data = Rest::from(&FRAME[..]);
+        let actions = vec![to(ports::FLOOD)];
+        v1_3::Body::PacketOut(v1_3::PacketOut { buffer_id: NO_BUFFER, in_port, actions, data })
+    };
+    for (in_port, left) in [(ports::ANY, vec![1, 2, 3]), (ports::CONTROLLER, vec![1, 2, 3]), (1, vec![2, 3])]
+    {
+        assert_eq!((bench.fault(one, out(in_port)), bench.left()), (None, left));
+    }
+    assert_eq!(bench.fault(one, out(ports::FLOOD)), Some(Fault::RequestBadPort));
+}
+
+#[test]
 fn a_flow_mod_with_a_buffer_sends_the_packet() {
     let mut bench = Bench::new();
     let old = bench.connect(Version::V1_0);

@@ -204,7 +204,8 @@ impl Switch {
 
     fn new_packet_out(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
         let is_port = (1..=ports::MAX).contains(&out.in_port);
-        if !is_port && out.in_port != ports::CONTROLLER {
+        // A controller that has no port in mind says one or the other of these.
+        if !is_port && !matches!(out.in_port, ports::CONTROLLER | ports::ANY) {
             return Err(Fault::RequestBadPort.numbers());
         }
         let checked = self.check_actions(&out.actions, Place::PacketOut, &Match::default());
