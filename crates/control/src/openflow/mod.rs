@@ -45,6 +45,8 @@ pub enum Told {
     Up(Version),
     /// A message of the version that was agreed on, whole.
     Message(Vec<u8>),
+    /// The header of a message that says that it is shorter than that, which is to be answered; *Close* follows.
+    Malformed(Vec<u8>),
     /// The connection is to be closed, once what is to be sent is sent.
     Close,
 }
@@ -184,6 +186,11 @@ impl Channel {
             let Some(len) = message_len(&self.input[self.read..]) else { break };
             let message = self.input[self.read..self.read + len].to_vec();
             self.read += len;
+            if usize::from(u16::from_be_bytes([message[2], message[3]])) < HEADER_LEN {
+                self.step(ChannelEvent::Malformed);
+                self.told = Some(Told::Close);
+                return Some(Told::Malformed(message));
+            }
             if let Some(told) = self.handle(message) {
                 return Some(told);
             }

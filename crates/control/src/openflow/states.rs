@@ -30,6 +30,8 @@ machine! {
         Agreed,
         /// The other end speaks no version that is spoken here, or begins with something else than HELLO.
         Refused,
+        /// A message says that it is shorter than its own header: where the next one begins, nobody knows.
+        Malformed,
         /// Nothing was heard for the probe interval.
         Silent,
         /// A message came, or bytes that waited for the other end were taken.
@@ -41,8 +43,8 @@ machine! {
     steps {
         Waiting: Due => Connecting, Opened => Greeting;
         Connecting: Opened => Greeting, Closed | Silent => Waiting;
-        Greeting: Agreed => Up, Refused | Closed | Silent => Waiting;
-        Up: Silent => Probing, Heard => Up, Closed => Waiting;
-        Probing: Heard => Up, Silent | Closed => Waiting;
+        Greeting: Agreed => Up, Refused | Malformed | Closed | Silent => Waiting;
+        Up: Silent => Probing, Heard => Up, Malformed | Closed => Waiting;
+        Probing: Heard => Up, Malformed | Silent | Closed => Waiting;
     }
 }

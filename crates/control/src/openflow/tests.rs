@@ -33,12 +33,15 @@ Connecting --Closed--> Waiting
 Connecting --Silent--> Waiting
 Greeting --Agreed--> Up
 Greeting --Refused--> Waiting
+Greeting --Malformed--> Waiting
 Greeting --Closed--> Waiting
 Greeting --Silent--> Waiting
 Up --Silent--> Probing
 Up --Heard--> Up
+Up --Malformed--> Waiting
 Up --Closed--> Waiting
 Probing --Heard--> Up
+Probing --Malformed--> Waiting
 Probing --Silent--> Waiting
 Probing --Closed--> Waiting";
     assert_eq!(ChannelState::CHART.lines().join("\n"), expected);
@@ -93,6 +96,18 @@ fn a_controller_that_is_silent_is_asked_and_left() {
     assert_eq!(channel.poll(), None);
     channel.handle_timeout(seconds(10));
     assert_eq!((channel.state(), channel.poll()), (ChannelState::Waiting, Some(Told::Close)));
+}
+
+#[test]
+fn a_message_that_is_shorter_than_its_header_ends_the_connection() {
+    let short = [4, 20, 0, 7, 0, 0, 0, 6];
+    let close = [Told::Malformed(short.to_vec()), Told::Close];
+    let mut greeting = channel(&[Version::V1_3]);
+    assert_eq!(told(&mut greeting, &short), close);
+    let mut up = channel(&[Version::V1_3]);
+    told(&mut up, &hello(4, &[]));
+    assert_eq!(told(&mut up, &[short, [4, 20, 0, 8, 0, 0, 0, 7]].concat()), close);
+    assert_eq!((up.state(), up.version()), (ChannelState::Waiting, Some(Version::V1_3)));
 }
 
 #[test]

@@ -430,6 +430,10 @@ impl Switch {
             let Some(told) = connection.channel.poll() else { return };
             let message = match told {
                 Told::Up(_) => continue,
+                Told::Malformed(header) => {
+                    self.agent.refuse(id, &header, v1_3::Fault::RequestBadLen.numbers());
+                    continue;
+                }
                 Told::Close => return self.agent.close(now, id),
                 Told::Message(message) => message,
             };

@@ -398,6 +398,23 @@ fn a_packet_out_of_1_3_need_not_have_come_by_a_port() {
 }
 
 #[test]
+fn a_length_that_is_less_than_a_header_is_answered_and_ends_the_connection() {
+    for version in Version::ALL {
+        let mut bench = Bench::new();
+        let one = bench.connect(version);
+        bench.give(one, vec![version as u8, 5, 0, 3, 0, 0, 0, 5, version as u8, 5, 0, 8, 0, 0, 0, 6]);
+        let outputs: Vec<_> = core::iter::from_fn(|| bench.switch.poll_channel()).collect();
+        let [ChannelOutput::Send { bytes, .. }, ChannelOutput::Close { connection }] = &outputs[..] else {
+            panic!("{outputs:?}")
+        };
+        // An ERROR of type BAD_REQUEST and code BAD_LEN that quotes the header.
+        let quoted = [version as u8, 5, 0, 3, 0, 0, 0, 5];
+        assert_eq!(bytes[..], [&[version as u8, 1, 0, 20, 0, 0, 0, 5, 0, 1, 0, 6], &quoted[..]].concat());
+        assert_eq!((*connection, bench.switch.errors().count()), (one, 1));
+    }
+}
+
+#[test]
 fn a_flow_mod_with_a_buffer_sends_the_packet() {
     let mut bench = Bench::new();
     let old = bench.connect(Version::V1_0);
