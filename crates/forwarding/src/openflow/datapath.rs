@@ -129,14 +129,11 @@ impl Datapath {
     /// A frame that came by a port, if the port and the switch take such frames.
     fn admit(&self, in_port: u32, frame: Frame) -> Result<Packet, DropReason> {
         let setting = self.ports.get(&in_port).copied().unwrap_or_default();
-        if !setting.receives() {
+        if !setting.receives(is_of_spanning_tree(&frame)) {
             return Err(DropReason::PortDown);
         }
         let packet = Packet::new(frame, in_port);
         if packet.layout().is_fragment && self.fragments == Fragments::Drop {
-            return Err(DropReason::Filtered);
-        }
-        if setting.config & port_config::NO_RECV_STP != 0 && is_of_spanning_tree(packet.frame()) {
             return Err(DropReason::Filtered);
         }
         Ok(packet)

@@ -273,6 +273,25 @@ fn a_port_that_sends_nothing_to_controllers_loses_only_what_has_no_entry() {
 }
 
 #[test]
+fn frames_of_a_spanning_tree_are_refused_apart() {
+    use port_config::{NO_RECV, NO_RECV_STP, PORT_DOWN, widened};
+    let mut datapath = datapath();
+    let bridges = Model { dst: [0x01, 0x80, 0xc2, 0, 0, 0], ..udp() };
+    let cases = [
+        (0, [true, true]),
+        (NO_RECV, [false, true]),
+        (NO_RECV_STP, [true, false]),
+        (widened(NO_RECV), [false, false]),
+        (PORT_DOWN, [false, false]),
+    ];
+    for (config, taken) in cases {
+        datapath.set_port(1, PortSetting { config, is_up: true });
+        let mut takes = |frame| datapath.process(Time::ZERO, 1, frame, &mut Vec::new()).is_ok();
+        assert_eq!([takes(frame()), takes(frame_of(&bridges.bytes(), 14))], taken, "{config:#x}");
+    }
+}
+
+#[test]
 fn tables_are_gone_through_with_metadata_and_the_action_set_is_done_at_the_end() {
     let mut datapath = datapath();
     let dec = Action::DecNwTtl;

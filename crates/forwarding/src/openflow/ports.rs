@@ -9,7 +9,8 @@ pub mod port_config {
     pub const PORT_DOWN: u32 = 1 << 0;
     /// No spanning tree.
     pub const NO_STP: u32 = 1 << 1;
-    /// What comes in is dropped.
+    /// What comes in is dropped, but not frames of a spanning tree. In version 1.3 those are, too: [`widened`] adds the
+    /// bit that says so.
     pub const NO_RECV: u32 = 1 << 2;
     /// Frames of a spanning tree that come in are dropped.
     pub const NO_RECV_STP: u32 = 1 << 3;
@@ -23,6 +24,11 @@ pub mod port_config {
     pub const V1_0: u32 = 0x7f;
     /// Those of version 1.3.
     pub const V1_3: u32 = PORT_DOWN | NO_RECV | NO_FWD | NO_PACKET_IN;
+
+    /// Bits of version 1.3 as those that do the same.
+    pub const fn widened(bits: u32) -> u32 {
+        if bits & NO_RECV != 0 { bits | NO_RECV_STP } else { bits }
+    }
 }
 
 /// A port.
@@ -45,9 +51,10 @@ impl PortSetting {
         self.is_live() && self.config & port_config::NO_FWD == 0
     }
 
-    /// Does it take what comes in?
-    pub fn receives(&self) -> bool {
-        self.config & (port_config::PORT_DOWN | port_config::NO_RECV) == 0
+    /// Does it take what comes in, of a spanning tree or of anything else?
+    pub fn receives(&self, is_of_spanning_tree: bool) -> bool {
+        let refused = if is_of_spanning_tree { port_config::NO_RECV_STP } else { port_config::NO_RECV };
+        self.config & (port_config::PORT_DOWN | refused) == 0
     }
 }
 

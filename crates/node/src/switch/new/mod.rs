@@ -123,8 +123,8 @@ impl Switch {
                     from,
                     change.number,
                     change.address,
-                    change.config,
-                    change.mask,
+                    port_config::widened(change.config),
+                    port_config::widened(change.mask),
                     faults,
                 );
             }
