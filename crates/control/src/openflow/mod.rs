@@ -23,6 +23,8 @@ pub const CHARTS: &[Chart] = &[ChannelState::CHART];
 
 /// The shortest time between two attempts to connect, and the longest.
 const BACKOFF: [Span; 2] = [Span::from_secs(1), Span::from_secs(8)];
+/// How long the other end may take to say which versions it speaks, if nothing else is said of its silence.
+const GREETING: Span = Span::from_secs(8);
 /// Types of messages that all versions have.
 const HELLO: u8 = 0;
 const ECHO_REQUEST: u8 = 2;
@@ -114,7 +116,7 @@ impl Channel {
     pub fn opened(&mut self, now: Time) {
         self.step(ChannelEvent::Opened);
         (self.version, self.told, self.heard) = (None, None, now);
-        (self.read, self.due) = (0, self.config.probe.map(|probe| now + probe));
+        (self.read, self.due) = (0, Some(now + self.config.probe.unwrap_or(GREETING)));
         self.input.clear();
         self.output.clear();
         let hello = Hello::with(&self.config.versions);
@@ -132,8 +134,11 @@ impl Channel {
         self.backoff = Span((self.backoff.0 * 2).min(BACKOFF[1].0));
     }
 
-    /// Bytes have come.
+    /// Bytes have come. Those of a connection that is over mean nothing.
     pub fn receive(&mut self, now: Time, bytes: &[u8]) {
+        if self.state == ChannelState::Waiting {
+            return;
+        }
         self.heard = now;
         self.input.extend_from_slice(bytes);
     }
@@ -238,6 +243,7 @@ impl Channel {
                 self.step(ChannelEvent::Agreed);
                 self.version = Some(version);
                 self.backoff = BACKOFF[0];
+                self.due = self.config.probe.map(|probe| self.heard + probe);
                 Told::Up(version)
             }
             None => {

@@ -111,6 +111,20 @@ fn a_message_that_is_shorter_than_its_header_ends_the_connection() {
 }
 
 #[test]
+fn who_says_no_version_is_left_even_if_nobody_is_probed() {
+    let config = ChannelConfig { versions: vec![Version::V1_3], probe: None };
+    let mut silent = Channel::new(config, false, Time::ZERO);
+    silent.opened(Time::ZERO);
+    let mut greeted = silent.clone();
+    assert_eq!(told(&mut silent, &hello(4, &[])[..7]), []);
+    silent.handle_timeout(seconds(8));
+    assert_eq!((silent.state(), silent.poll()), (ChannelState::Waiting, Some(Told::Close)));
+    assert_eq!(told(&mut silent, &hello(4, &[])), [], "it is over");
+    told(&mut greeted, &hello(4, &[]));
+    assert_eq!(greeted.poll_timeout(), None);
+}
+
+#[test]
 fn a_controller_that_takes_what_waits_for_it_is_there() {
     let mut channel = channel(&[Version::V1_0]);
     told(&mut channel, &hello(1, &[]));

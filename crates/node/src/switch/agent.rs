@@ -412,7 +412,13 @@ impl Switch {
                 }
                 self.read_messages(now, id);
             }
-            ChannelInput::Closed { connection } => self.agent.closed(now, connection),
+            ChannelInput::Closed { connection: id } => {
+                // The end of one that is over already changes nothing, above all not when the next attempt is due.
+                let connection = self.agent.connections.get(&id);
+                if connection.is_some_and(|one| one.channel.state() != ChannelState::Waiting) {
+                    self.agent.closed(now, id);
+                }
+            }
             ChannelInput::Received { connection: id, bytes } => {
                 if let Some(connection) = self.agent.connections.get_mut(&id) {
                     connection.channel.receive(now, &bytes.0);

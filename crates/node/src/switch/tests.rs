@@ -619,6 +619,12 @@ fn it_connects_by_itself_and_again_when_the_connection_ends() {
     bench.give(0, vec![4, 5, 0, 8, 0, 0, 0, 1]);
     let outputs: Vec<_> = core::iter::from_fn(|| bench.switch.poll_channel()).collect();
     assert!(matches!(outputs[..], [ChannelOutput::Send { .. }, ChannelOutput::Close { .. }]), "{outputs:?}");
+    // What comes of it later does not put off the next attempt.
+    let due = bench.switch.poll_timeout();
+    bench.now = seconds(2);
+    bench.give(0, vec![4, 0, 0, 8, 0, 0, 0, 1]);
+    bench.tell(ChannelInput::Closed { connection: 0 });
+    assert_eq!((bench.switch.poll_timeout(), bench.switch.poll_channel()), (due, None));
 }
 
 #[test]
