@@ -4,10 +4,17 @@ use base::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::openflow::v1_3::{Action, Bucket, Counter, Fault, GroupType, groups, ports};
 
+/// Groups that a switch has at most.
+pub const GROUPS_MAX: usize = 65_536;
+/// Actions that the buckets of all its groups have at most, buckets counted likewise.
+pub const GROUP_ACTIONS_MAX: usize = 1 << 20;
+
 /// All groups of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct GroupTable {
     groups: BTreeMap<u32, Group>,
+    /// Buckets and actions of them all.
+    size: usize,
 }
 
 /// A group.
@@ -47,6 +54,11 @@ fn next_groups(buckets: &[Bucket]) -> impl Iterator<Item = u32> {
     })
 }
 
+/// How much room they take: buckets and their actions.
+fn size_of(buckets: &[Bucket]) -> usize {
+    buckets.iter().map(|bucket| 1 + bucket.actions.len()).sum()
+}
+
 /// Has a bucket something that it is alive with?
 fn is_watching(bucket: &Bucket) -> bool {
     bucket.watch_port != ports::ANY || bucket.watch_group != groups::ANY
@@ -69,6 +81,10 @@ impl GroupTable {
             return Err(Fault::GroupExists);
         }
         self.check(id, kind, &buckets)?;
+        if self.groups.len() >= GROUPS_MAX {
+            return Err(Fault::OutOfGroups);
+        }
+        self.size = self.size_with(0, &buckets)?;
         self.groups.insert(id, Group::new(kind, buckets, now));
         Ok(())
     }
@@ -76,8 +92,9 @@ impl GroupTable {
     /// Gives a group another type and other buckets, which begin to count anew; what the group has counted goes on.
     pub fn modify(&mut self, id: u32, kind: GroupType, buckets: Vec<Bucket>) -> Result<(), Fault> {
         let old = self.groups.get(&id).ok_or(Fault::UnknownGroup)?;
-        let (created, total) = (old.created, old.total.clone());
+        let (created, total, before) = (old.created, old.total.clone(), size_of(&old.buckets));
         self.check(id, kind, &buckets)?;
+        self.size = self.size_with(before, &buckets)?;
         self.groups.insert(id, Group { total, ..Group::new(kind, buckets, created) });
         Ok(())
     }
@@ -86,6 +103,7 @@ impl GroupTable {
     /// for the owner of the tables to do. A group that is not there is no error.
     pub fn delete(&mut self, id: u32) -> Result<Vec<u32>, Fault> {
         if id == groups::ALL {
+            self.size = 0;
             return Ok(core::mem::take(&mut self.groups).into_keys().collect());
         }
         if id > groups::MAX {
@@ -98,7 +116,15 @@ impl GroupTable {
         if is_chained && self.groups.contains_key(&id) {
             return Err(Fault::ChainedGroup);
         }
-        Ok(self.groups.remove(&id).map(|_| id).into_iter().collect())
+        let gone = self.groups.remove(&id);
+        self.size -= gone.as_ref().map_or(0, |group| size_of(&group.buckets));
+        Ok(gone.map(|_| id).into_iter().collect())
+    }
+
+    /// Buckets and actions of all groups, if so many go and these come.
+    fn size_with(&self, going: usize, buckets: &[Bucket]) -> Result<usize, Fault> {
+        let size = self.size - going + size_of(buckets);
+        if size > GROUP_ACTIONS_MAX { Err(Fault::OutOfBuckets) } else { Ok(size) }
     }
 
     fn check(&self, id: u32, kind: GroupType, buckets: &[Bucket]) -> Result<(), Fault> {
@@ -249,6 +275,26 @@ mod tests {
         assert_eq!(table.delete(1), Err(Fault::ChainedGroup));
         assert_eq!(table.delete(7), Ok(vec![]));
         assert_eq!(table.delete(groups::ALL), Ok(vec![1, 2]));
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_groups_and_actions() {
+        let mut table = GroupTable::default();
+        for id in 0..GROUPS_MAX as u32 {
+            table.add(id, GroupType::All, vec![], Time::ZERO).expect("room");
+        }
+        assert_eq!(table.add(1 << 20, GroupType::All, vec![], Time::ZERO), Err(Fault::OutOfGroups));
+        assert_eq!(table.delete(7), Ok(vec![7]));
+        // 2^14 times 64 is all that there is room for.
+        let half = || vec![Bucket { actions: vec![to(1); 63], ..bucket(0, ports::ANY, to(1)) }; 1 << 13];
+        assert_eq!(table.modify(1, GroupType::All, half()), Ok(()));
+        assert_eq!(table.modify(1, GroupType::All, half()), Ok(()), "it takes its own place");
+        assert_eq!(table.add(7, GroupType::All, half(), Time::ZERO), Ok(()));
+        assert_eq!(table.modify(2, GroupType::All, half()), Err(Fault::OutOfBuckets));
+        assert_eq!(table.delete(7), Ok(vec![7]));
+        assert_eq!(table.modify(2, GroupType::All, half()), Ok(()));
+        assert_eq!(table.delete(groups::ALL).map(|gone| gone.len()), Ok(GROUPS_MAX - 1));
+        assert_eq!(table.add(7, GroupType::All, half(), Time::ZERO), Ok(()));
     }
 
     #[test]

@@ -5,6 +5,11 @@ use base::{Rate, Time};
 use std::collections::BTreeMap;
 use wire::openflow::v1_3::{Band, Counter, Fault, meter_flags, meters};
 
+/// Meters that a switch has at most.
+pub const METERS_MAX: usize = 65_536;
+/// Bands that a meter has at most.
+pub const BANDS_MAX: u8 = 16;
+
 /// All meters of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct MeterTable {
@@ -64,6 +69,9 @@ impl Meter {
         let unit = flags & (meter_flags::KBPS | meter_flags::PKTPS);
         if unit.count_ones() != 1 {
             return Err(Fault::BadMeterFlags);
+        }
+        if bands.len() > BANDS_MAX.into() {
+            return Err(Fault::OutOfBands);
         }
         for band in &bands {
             match band {
@@ -128,6 +136,9 @@ impl MeterTable {
         }
         if self.meters.contains_key(&id) {
             return Err(Fault::MeterExists);
+        }
+        if self.meters.len() >= METERS_MAX {
+            return Err(Fault::OutOfMeters);
         }
         self.meters.insert(id, Meter::new(flags, bands, now)?);
         Ok(())
@@ -213,5 +224,12 @@ mod tests {
         assert_eq!(table.modify(9, KBPS, drop(), Time::ZERO), Err(Fault::UnknownMeter));
         assert_eq!(table.delete(9), [0; 0]);
         assert_eq!(table.delete(meters::ALL), [1, meters::CONTROLLER]);
+        let bands = |count| vec![Band::Drop { rate: 10, burst: 3 }; count];
+        assert_eq!(table.add(1, KBPS, bands(17), Time::ZERO), Err(Fault::OutOfBands));
+        for id in 1..=METERS_MAX as u32 {
+            assert_eq!(table.add(id, KBPS, bands(usize::from(id == 1) * 16), Time::ZERO), Ok(()));
+        }
+        assert_eq!(table.add(1 << 20, KBPS, bands(1), Time::ZERO), Err(Fault::OutOfMeters));
+        assert_eq!(table.modify(1, KBPS, bands(1), Time::ZERO), Ok(()));
     }
 }

@@ -4,7 +4,7 @@ use super::{ALL_TABLES, unless};
 use crate::switch::Switch;
 use crate::switch::flows::age;
 use base::Time;
-use forwarding::openflow::{Filter, Group, Meter, Pattern};
+use forwarding::openflow::{BANDS_MAX, Filter, GROUPS_MAX, Group, METERS_MAX, Meter, Pattern};
 use wire::openflow::v1_3::{
     AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
     GroupDescription, GroupFeatures, GroupStats, Match, Message, MeterConfig, MeterFeatures, MeterFlags,
@@ -21,8 +21,6 @@ const GROUP_TYPES: u32 = 0b1111;
 const BANDS: u32 = 0b110;
 /// Actions that are done: bit n stands for type n.
 pub(super) const ACTIONS: [u16; 15] = [0, 11, 12, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27];
-/// A meter has at most so many bands.
-const MAX_BANDS: u8 = 255;
 
 impl Switch {
     pub(super) fn multipart(
@@ -95,7 +93,7 @@ impl Switch {
                 let features = GroupFeatures {
                     types: GROUP_TYPES,
                     capabilities: GROUP_CAPABILITIES,
-                    max_groups: [groups::MAX; 4],
+                    max_groups: [GROUPS_MAX as u32; 4],
                     actions: [actions; 4],
                 };
                 self.reply(to, xid, ReplyBody::GroupFeatures(features));
@@ -118,10 +116,10 @@ impl Switch {
             }
             RequestBody::MeterFeatures => {
                 let features = MeterFeatures {
-                    max_meters: meters::MAX,
+                    max_meters: METERS_MAX as u32,
                     bands: BANDS,
                     capabilities: meter_flags::ALL.into(),
-                    max_bands: MAX_BANDS,
+                    max_bands: BANDS_MAX,
                     max_colors: 0,
                 };
                 self.reply(to, xid, ReplyBody::MeterFeatures(features));
