@@ -153,7 +153,7 @@ impl Agent {
         let closed: Vec<ChannelOutput> = open.map(|connection| ChannelOutput::Close { connection }).collect();
         let waker = self.waker.take();
         *self = Agent { waker, wanted: closed.into(), ..Agent::new(config, now) };
-        self.wake(now);
+        self.wake();
     }
 
     pub(super) fn set_waker(&mut self, wake: Box<dyn Fn() + Send>) {
@@ -161,7 +161,7 @@ impl Agent {
     }
 
     /// Has the owner look, if there is anything for it.
-    pub(super) fn wake(&mut self, _now: Time) {
+    pub(super) fn wake(&mut self) {
         if !self.is_awake
             && (!self.wanted.is_empty() || self.connections.values().any(Connection::has_output))
         {
@@ -426,7 +426,7 @@ impl Switch {
                 self.read_messages(now, id);
             }
         }
-        self.agent.wake(now);
+        self.agent.wake();
     }
 
     /// Does what a controller asks, as long as it reads the answers.

@@ -137,7 +137,7 @@ impl Switch {
                 }
                 Instruction::ApplyActions { actions } => {
                     self.check_actions(actions, Place::Entry, &known)?;
-                    // Actions of the set are done to what these have made of the packet.
+                    // A second list is done to what the first has made of the packet.
                     let mut after = Known(known);
                     for action in actions {
                         let _ = after.admits(action);

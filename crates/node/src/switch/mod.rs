@@ -106,7 +106,7 @@ impl Switch {
     }
 
     /// Frames that leave, and packets for controllers; with the frames, whether a controller got one.
-    fn carry_out(&mut self, now: Time, leaving: Vec<Leaving>) -> (Vec<(PortId, Frame)>, bool) {
+    fn carry_out(&mut self, leaving: Vec<Leaving>) -> (Vec<(PortId, Frame)>, bool) {
         let (mut frames, mut is_told) = (Vec::new(), false);
         for one in leaving {
             match one {
@@ -120,7 +120,7 @@ impl Switch {
                 }
             }
         }
-        self.agent.wake(now);
+        self.agent.wake();
         (frames, is_told)
     }
 
@@ -139,7 +139,7 @@ impl Switch {
             self.ports[port.index()].counters.rx_dropped += 1;
             return Err(reason);
         }
-        match self.carry_out(now, leaving) {
+        match self.carry_out(leaving) {
             // No entry, or one that sends it nowhere.
             (frames, false) if frames.is_empty() => Err(DropReason::Discard),
             (frames, _) => Ok(frames),
@@ -152,12 +152,12 @@ impl Switch {
         if let Err(reason) = self.datapath.execute(now, in_port, actions, frame, &mut leaving) {
             self.drops.count(reason);
         }
-        for (port, frame) in self.carry_out(now, leaving).0 {
+        for (port, frame) in self.carry_out(leaving).0 {
             self.outputs.push_back(Output::Transmit { port, frame, ready: now });
         }
     }
 
-    fn port_changed(&mut self, now: Time, port: PortId, is_up: bool) {
+    fn port_changed(&mut self, port: PortId, is_up: bool) {
         let number = u32::from(port.0) + 1;
         let Some(setting) = self.datapath.ports().get(&number).copied() else { return };
         if setting.is_up == is_up {
@@ -170,7 +170,7 @@ impl Switch {
             false => Event::PortDown { port },
         }));
         self.tell_port(number, PortReason::Modify, None);
-        self.agent.wake(now);
+        self.agent.wake();
     }
 
     fn restart(&mut self, now: Time) {
@@ -235,13 +235,13 @@ impl Device for Switch {
             gone.into_iter().for_each(|gone| self.agent.flow_removed(now, table as u8, &gone));
         }
         self.agent.handle_timeout(now);
-        self.agent.wake(now);
+        self.agent.wake();
     }
 
     fn handle_command(&mut self, now: Time, command: Command) {
         match command {
-            Command::PortUp(port) => self.port_changed(now, port, true),
-            Command::PortDown(port) => self.port_changed(now, port, false),
+            Command::PortUp(port) => self.port_changed(port, true),
+            Command::PortDown(port) => self.port_changed(port, false),
             Command::Restart => self.restart(now),
             Command::Protocol(value) => {
                 if let Some(input) = value.read::<ChannelInput>() {

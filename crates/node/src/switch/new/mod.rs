@@ -21,7 +21,7 @@ const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3;
 const ALL_TABLES: u8 = 0xff;
 /// OFPC_FRAG: as they are, and dropped.
 const FRAGMENTS: [u16; 2] = [0, 1];
-/// Flags of a switch that have no meaning beyond those bits.
+/// Bits of OFPC_FRAG_MASK; others are refused.
 const KNOWN_FLAGS: u16 = 3;
 
 /// A packet for a controller.
