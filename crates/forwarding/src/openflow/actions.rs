@@ -34,8 +34,8 @@ pub(super) struct Doer<'a> {
     pub(super) ports: &'a Ports,
     pub(super) stations: &'a mut Stations,
     pub(super) out: &'a mut Vec<Leaving>,
-    /// How many buckets may still be done for this packet; nothing if there were more than that, and the packet is to be
-    /// dropped.
+    /// How many buckets may still be done for this packet; nothing if there were more than that, and the packet is to
+    /// be dropped.
     pub(super) buckets_left: &'a mut Option<usize>,
 }
 

@@ -22,8 +22,8 @@ pub enum ChannelInput {
         /// What has come.
         bytes: Hex,
     },
-    /// More than [`OUTPUT_MAX`] bytes wait for the other end to take them, or no longer. It is told when that changes, and
-    /// each time that some of them were taken.
+    /// More than [`OUTPUT_MAX`] bytes wait for the other end to take them, or no longer. It is told when that changes,
+    /// and each time that some of them were taken.
     Backlog {
         /// By which connection.
         connection: u32,
@@ -65,8 +65,8 @@ pub enum ChannelOutput {
     },
 }
 
-/// Bytes that may wait for the other end of a connection before it gets no more PACKET_INs and what it asks has to wait,
-/// until [`ChannelInput::Backlog`] says that there are less.
+/// Bytes that may wait for the other end of a connection before it gets no more PACKET_INs and what it asks has to
+/// wait, until [`ChannelInput::Backlog`] says that there are less.
 pub const OUTPUT_MAX: usize = 1 << 20;
 /// The number of the first connection that comes in; those that a switch wants have lower ones.
 pub const FIRST_INCOMING: u32 = 1 << 16;

@@ -54,7 +54,8 @@ layout! {
 }
 
 /// Bytes of the first message in what a stream has brought, or nothing as long as it is not all there. A length that
-/// is less than a header is a message of a header: who reads it has to refuse it, and can't know where the next one begins.
+/// is less than a header is a message of a header: who reads it has to refuse it, and can't know where the next one
+/// begins.
 pub fn message_len(stream: &[u8]) -> Option<usize> {
     let header: &[u8; HEADER_LEN] = stream.first_chunk()?;
     let len = usize::from(u16::from_be_bytes([header[2], header[3]])).max(HEADER_LEN);
