@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ..files import write_with
 from . import SHADES, Chart, look, thinned
@@ -92,11 +93,10 @@ def save(chart: Chart, folder: Path) -> list[Path]:
     axes[-1].set_xlabel(chart.x_title)
     figure.suptitle(chart.title, fontsize=11)
     # `savefig` lays a figure out and draws it twice for each file, which is most of the time of a short run.
-    png = write_with(folder / f"{chart.key}.png", lambda file: FigureCanvasAgg(figure).print_png(file))
+    draw_png: Any = FigureCanvasAgg(figure).print_png
+    png = write_with(folder / f"{chart.key}.png", draw_png)
     figure.set_layout_engine("none")
     figure.set_dpi(72)
-    svg = write_with(
-        folder / f"{chart.key}.svg",
-        lambda file: FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None}),
-    )
+    draw_svg: Any = FigureCanvasSVG(figure).print_svg
+    svg = write_with(folder / f"{chart.key}.svg", lambda file: draw_svg(file, metadata={"Date": None}))
     return [png, svg]

@@ -1405,7 +1405,7 @@ class HostSpec(Written):
     mtu: int | None = None
     """Longest packet in bytes [default: 1500]."""
     profile: str | HostProfile | None = None
-    """Host profile, by name, by file (*.toml), or what it says: how its TCP behaves. In a lab its kernel does as it is set [default: one of today]."""
+    """Host profile, by name, by file (*.toml), or what it says: how its TCP behaves. In a lab its kernel does as it is set [default: modern]."""
     tcp: TcpOptions | None = None
     """How TCP behaves for its programs where a flow says nothing else, whatever the profile says [default: as the profile says]."""
     join: Sequence[str] = field(default_factory=list)
