@@ -50,7 +50,8 @@ struct Wide {
 
 impl Wide {
     fn new() -> Wide {
-        // Zeros, which take memory as soon as they are written, as long as the table is not copied. The length is the array's.
+        // Zeros, which take memory as soon as they are written, as long as the table is not copied. The length is the
+        // array's.
         let slots = vec![NOTHING; 1 << WIDE_BITS].into_boxed_slice();
         let slots = slots.try_into().unwrap_or_else(|_| unreachable!("as many as there are"));
         Wide { slots, short: vec![NOTHING; 1 << SHORT_BITS] }

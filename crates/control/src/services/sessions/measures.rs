@@ -107,7 +107,8 @@ impl Measures {
             (Some(_), Some(shift)) if !flags.has(Flags::SYN) => shift,
             _ => 0,
         };
-        // RFC 9293, 3.10.7.4: a segment without ACK is dropped, and a reset ends the connection: neither opens a window.
+        // RFC 9293, 3.10.7.4: a segment without ACK is dropped, and a reset ends the connection: neither opens a
+        // window.
         if flags.has(Flags::ACK) && !flags.has(Flags::RST) {
             self.measured.window = u32::from(segment.window()) << shift;
         }
