@@ -123,8 +123,8 @@ def other(plan: Plan, end: Interface) -> Interface:
 
 
 def beyond(plan: Plan, far: Interface) -> list[Interface]:
-    """Who is met at the other end of a link: at a bridge all of its members."""
-    if plan.members[far.node].kind not in ("bridge", "switch"):
+    """Who is met at the other end of a link: at a segment all of its members."""
+    if not kinds.of(plan.members[far.node].kind).segment:
         return [far]
     return [other(plan, end) for end in plan.members[far.node].interfaces]
 

@@ -58,7 +58,7 @@ class LabNode:
 
     def ask(self, request: str, argument: Any = None, *, wait_s: float = 0.0) -> Any:
         """Ask a router at its control socket."""
-        if self.kind not in ("router", "switch"):
+        if not kinds.of(self.kind).answers:
             words = "only routers and switches have a control socket"
             raise TwinplaneError(f"'{self.name}' is of kind {self.kind}: {words}")
         return ask(self.lab.state, self.name, request, argument, wait_s=wait_s)

@@ -30,7 +30,7 @@ def up(plan: Plan, timeout_s: float = TIMEOUT_S, report: Report | None = None) -
             f"lab '{plan.name}': making network namespaces needs root"
             " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
         )
-    if plan.of_kind("router", "switch"):
+    if any(kinds.of(member.kind).answers for member in plan.members.values()):
         router_program()
     limit = time.monotonic() + timeout_s
     with state.locked(plan.name):

@@ -17,9 +17,6 @@ from ..units import span_ps
 from . import kernels, kinds
 from .netns import NETNS
 
-SEGMENTS = ("bridge", "switch")
-"""Kinds of nodes whose members are in one network."""
-
 
 @dataclass
 class Interface:
@@ -136,7 +133,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
         member = _member(lowered, node, said, measured)
         # A segment has no address: it is called by its prefix.
         member.loopback = str(
-            said["prefix"] if member.kind in SEGMENTS else planned["nodes"][index]["loopback"]
+            said["prefix"] if kinds.of(member.kind).segment else planned["nodes"][index]["loopback"]
         )
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
@@ -146,11 +143,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
             members[end.node].interfaces.append(end)
         links.append((pair[0], pair[1]))
     for member in members.values():
-        if member.kind == "bridge":
-            _pass_on(member, links)
-        if member.kind == "switch":
-            # Its actions change what frames hold, so that kernels have to finish them.
-            _finish(member, links)
+        kinds.of(member.kind).offload(member, links)
     for pair2 in links:
         for host, router in (pair2, pair2[::-1]):
             if members[host.node].kind == "host":
@@ -193,20 +186,6 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
                 words = f"record: there is no folder {Path(member.record).parent}"
                 raise lowered.error(of_node(name, words))
     return member
-
-
-def _pass_on(bridge: Member, links: list[tuple[Interface, Interface]]) -> None:
-    """A bridge passes unfinished frames on where all its members take such."""
-    far = [next(end for end in links[own.link] if end is not own) for own in bridge.interfaces]
-    for own in bridge.interfaces:
-        own.offload = all(end.offload for end in far)
-
-
-def _finish(switch: Member, links: list[tuple[Interface, Interface]]) -> None:
-    """Nobody on a link to a switch leaves checksums or segments to be made by others."""
-    for own in switch.interfaces:
-        for end in links[own.link]:
-            end.offload = False
 
 
 def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) -> Interface:

@@ -19,6 +19,13 @@ class Bridge(Kind):
     """It has no address to answer for."""
 
     speaks = True
+    segment = True
+
+    def offload(self, member: Member, links: list[tuple[Interface, Interface]]) -> None:
+        """It passes unfinished frames on where all its members take such."""
+        far = [next(end for end in links[own.link] if end is not own) for own in member.interfaces]
+        for own in member.interfaces:
+            own.offload = all(end.offload for end in far)
 
     def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
         """As the bridge of a description is: without spanning tree, and groups are flooded."""

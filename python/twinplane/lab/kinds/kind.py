@@ -21,9 +21,16 @@ class Kind:
     """Does its kernel answer by itself at its interfaces?"""
     runs = False
     """Does the lab start processes for it, which can be killed and started again?"""
+    answers = False
+    """Has it a process of ours, with a control socket?"""
+    segment = False
+    """Are all nodes on links to it in one network?"""
 
     def check(self, plan: Plan, member: Member) -> None:
         """Refuse what would fail halfway, before anything is made."""
+
+    def offload(self, member: Member, links: list[tuple[Interface, Interface]]) -> None:
+        """Say which interfaces of its links may leave checksums and segments to be made by others."""
 
     def prepare(self, namespace: str) -> None:
         """Set its namespace up before a link comes up."""

@@ -17,6 +17,7 @@ class Router(Kind):
     """Its process opens the interfaces, and does all that a kernel would."""
 
     runs = True
+    answers = True
 
     def start(self, starting: Starting, plan: Plan, member: Member, described: dict[str, Any]) -> None:
         """Start the process."""

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 class Switch(Router):
     """Its process opens the interfaces; controllers reach it by the loopback of its namespace."""
 
+    segment = True
+
+    def offload(self, member: Member, links: list[tuple[Interface, Interface]]) -> None:
+        """None of them: actions change what frames hold, so that kernels have to finish them."""
+        for own in member.interfaces:
+            for end in links[own.link]:
+                end.offload = False
+
     def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
         """The loopback is up, too."""
         return ["link set dev lo up", *super().lines(plan, member, ends)]
