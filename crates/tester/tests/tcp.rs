@@ -98,6 +98,24 @@ fn a_bottleneck_is_filled() {
     }
 }
 
+/// What both ends had sent arrives, and no acknowledgement of it: both send again what the other has.
+#[test]
+fn both_ends_go_on_after_both_have_lost_acknowledgements() {
+    for at in [500, 800, 1_100] {
+        let flow = json!({"bytes": "1 MB", "duplex": "full", "buffer": "64 kB"});
+        let mut network = with(5_000_000, 20 * MS, flow);
+        let link = network.links()[1].id;
+        let kind = FaultKind::Loss { link, direction: Direction::Both, probability: 1.0 };
+        let until = Some(Time((at + 100) * MS));
+        network.fault(Fault { at: Time(at * MS), until, kind }).expect("a fault");
+        run(&mut network, 60 * S);
+        for row in [0, 1] {
+            assert_eq!(cell(&mut network, "state", row), json!("done"), "from {at} ms on");
+            assert_eq!((number(&mut network, "bytes", row), number(&mut network, "wrong", row)), (1e6, 0.0));
+        }
+    }
+}
+
 #[test]
 fn both_directions_of_a_full_duplex_flow_are_rows() {
     let mut network = with(10_000_000, MS, json!({"bytes": "2 MB", "duplex": "full"}));

@@ -256,6 +256,10 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_checksum(&mut self, value: u16) {
         self.buffer.as_mut()[field::CHECKSUM..field::CHECKSUM + 2].copy_from_slice(&value.to_be_bytes());
     }
+    /// Sets the sequence number. The checksum is that of before until [`Packet::fill_checksum`].
+    pub fn set_sequence(&mut self, sequence: u32) {
+        self.buffer.as_mut()[field::SEQUENCE..field::SEQUENCE + 4].copy_from_slice(&sequence.to_be_bytes());
+    }
     /// Computes and sets the checksum between these addresses, which are of one family.
     pub fn fill_checksum(&mut self, src: IpAddr, dst: IpAddr) {
         let value = self.compute_checksum(src, dst);

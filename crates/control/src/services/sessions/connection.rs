@@ -451,7 +451,9 @@ impl Connection {
         let mut packet = self.packets.take_sent().filter(|_| !self.abandoned)?;
         let header = if self.ends.local.is_ipv4() { 20 } else { 40 };
         packet.drain(..header.min(packet.len()));
-        if !offers::are_all(&self.options) && offers::leave_out(&mut packet, &self.options) {
+        let is_changed = self.advance(&mut packet)
+            | (!offers::are_all(&self.options) && offers::leave_out(&mut packet, &self.options));
+        if is_changed {
             let (src, dst) = (self.ends.local.ip(), self.ends.remote.ip());
             wire::tcp::Packet::new_unchecked(&mut packet[..]).fill_checksum(src, dst);
         }
@@ -462,6 +464,20 @@ impl Connection {
             wire::tcp::Packet::new_unchecked(&mut packet[..]).fill_checksum(src, dst);
         }
         Some(packet)
+    }
+
+    /// RFC 9293, 3.10.7.4: what only acknowledges has SND.NXT, the number of what has never been sent. smoltcp has gone
+    /// back from there when it sends again. If both ends have, each takes the other's acknowledgements for old
+    /// segments, and nothing ever gets on. True if the segment is another now.
+    fn advance(&self, segment: &mut [u8]) -> bool {
+        let Some(next) = self.sent_next else { return false };
+        let mut tcp = wire::tcp::Packet::new_unchecked(segment);
+        let is_ack = tcp.sequence_len() == 0 && !tcp.flags().has(Flags::RST);
+        let is_back = is_ack && (next.wrapping_sub(tcp.sequence()) as i32) > 0;
+        if is_back {
+            tcp.set_sequence(next);
+        }
+        is_back
     }
 
     fn note_sent(&mut self, now: Time, segment: &[u8]) {
