@@ -114,8 +114,10 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return compared.arithmetic(points) if _recovers(points) else shown.arithmetic(points)
 
     def fault(self, point: Point) -> str | None:
-        """Recoveries that came otherwise than timers say; that published figures are missed is no fault."""
-        wrong = point.metrics.get("surprising", 0)
+        """What is otherwise than timers or arithmetic say; that published figures are missed is no fault."""
+        if point.parameters["part"] != "recovery":
+            return shown.fault(point)
+        wrong = point.metrics["surprising"]
         return f"{wrong} recoveries are not as timers say" if wrong else None
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:

@@ -159,6 +159,25 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
     return found
 
 
+def fault(point: Point) -> str | None:
+    """Bytes that did not arrive as they were sent, and figures that arithmetic does not allow."""
+    p = _parameters(point)
+    for setting in p.settings:
+        where = "with tags" if setting == "with" else "without tags"
+        if wrong := point.metrics.get(f"{setting}_wrong"):
+            return f"{where}: {wrong} bytes did not arrive as they were sent"
+        if undone := point.metrics.get(f"{setting}_undone"):
+            return f"{where}: {undone} connections were not closed by both ends"
+        expected = _predicted(p, setting)
+        for key in FIGURES[p.part]:
+            value = point.metrics.get(f"{setting}_{key}")
+            if value is None or not expected.low <= value <= expected.high:
+                found = "nothing" if value is None else _shown(key, value)
+                allowed = f"{_shown(key, expected.low)} to {_shown(key, expected.high)}"
+                return f"{where}: {WORDS[key]} {found}, where arithmetic allows {allowed}"
+    return None
+
+
 def _published(
     lead: str, p: TagSwitchingParameters, point: Point, setting: str, expected: Prediction
 ) -> list[Comparison]:

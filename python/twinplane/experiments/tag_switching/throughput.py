@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from ... import units
 from ...network import Network
 from ...network.drawing import topology
+from ...profiles import hosts as profiles
 from ..base import Outcome
 from .build import COUNTRIES, edge, host, switch
 from .parameters import TagSwitchingParameters
@@ -86,12 +88,16 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     flow = network.tcp_flows[0]
     rows = flow.stats().to_dicts()
     table = {"tcp_flows": network.columns("tcp_flows")}
+    told = {
+        "wrong": sum(row["wrong"] for row in rows),
+        "undone": sum(row["state"] != "done" for row in rows if row["direction"] == "forward"),
+    }
     if p.part == "rtt":
         forward = next(row for row in rows if row["direction"] == "forward")
-        return Outcome({"rtt_s": forward["response_min_s"]}, table, drawn)
+        return Outcome({**told, "rtt_s": forward["response_min_s"]}, table, drawn)
     begin, end = SETTLED_S + WARM * p.duration_s, SETTLED_S + p.duration_s
     series = flow.series().to_dicts()
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(told)
     for direction, key in (("forward", "mbps"), ("back", "back_mbps")):
         bins = [row for row in series if row["direction"] == direction and begin <= row["start_s"] < end]
         if bins:
@@ -157,19 +163,30 @@ def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> flo
 def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """The lesser of what a window in each round trip gives, and of what the link carries."""
     mss = MTU - HEADERS
+    host = profiles.resolve(p.profile).get("tcp", {})
     window = p.buffer_kb * 1000
+    if not host.get("window_scaling", True):
+        window = min(window, 65_535)
     if window > mss:
         # Nagle's algorithm: no short segment goes while others are not acknowledged.
         window = window // mss * mss
     rtt = smallest_rtt_s(p, tagged, int(min(window, mss)))
     by_window, by_link = p.flows * window * 8 / rtt / 1e6, link_mbps(p, tagged)
-    if by_window <= by_link:
-        if window < 2 * mss:
-            # Stop and wait: each acknowledgement may be deferred, and a short segment goes by itself.
-            return Prediction(by_window, by_window * 0.3, by_window * 1.02, "buffer over round-trip time")
-        # A lone segment behind a pair may wait for its acknowledgement until the next one comes.
-        return Prediction(by_window, by_window * 0.9, by_window * 1.02, "buffer over round-trip time")
-    return Prediction(by_link, by_link * 0.99, by_link * 1.01, "rate of the link, less headers")
+    # At worst all of a window is acknowledged together, and late: then this is the time between two windows.
+    segment = _wire(MTU, tagged) * 8 / (p.rate_mbps * 1e6)
+    late = units.span_ps(host.get("ack_delay", "40 ms")) / 1e12
+    slowest = rtt + max(0.0, window / mss - 1) * segment + late
+    together = p.flows * window * 8 / slowest / 1e6
+    if by_window > by_link:
+        # Where windows hardly fill the link, it rests while they wait for acknowledgements.
+        low = by_link * 0.99 if by_window > 2 * by_link else min(by_link * 0.99, together)
+        return Prediction(by_link, low, by_link * 1.01, "rate of the link, less headers")
+    if window < 2 * mss:
+        # A full segment and a short one take turns, each of which waits for an acknowledgement.
+        together /= 2
+    # In windows of several segments acknowledgements come with every second one, and few of them are late.
+    low = together if window < 5 * mss else by_window * 0.9
+    return Prediction(by_window, low, by_window * 1.02, "buffer over round-trip time")
 
 
 def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
@@ -177,12 +194,16 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     half = tcp(p, tagged)
     if half.why.startswith("buffer"):
         return Prediction(
-            half.value, half.value * 0.5, half.high, "buffer over a round trip that has queues in it"
+            half.value, half.low * 0.5, half.high, "buffer over a round trip that has queues in it"
         )
-    least = link_mbps(p, tagged, 0.5)
-    return Prediction(
-        half.value, least * 0.97, half.high, "rate, less headers, less up to one acknowledgement for two"
-    )
+    why = "rate, less headers, less up to one acknowledgement for two"
+    low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
+    if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (MTU - HEADERS):
+        # Windows that the buffer in front of the link does not hold lose packets in both directions.
+        return Prediction(
+            half.value, low / 2, half.high, f"{why}; how soon TCP goes on after losses is left open"
+        )
+    return Prediction(half.value, low, half.high, why)
 
 
 def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:
