@@ -82,6 +82,7 @@ impl Channels {
     /// Those of the switch at a node; nothing if there is none. Listens where it is to.
     pub fn of(network: &mut Network, node: usize) -> Result<Option<Channels>, String> {
         let node = NodeId(node as u32);
+        let now = network.world().now();
         let Some(switch) = network.world_mut().device_mut::<Switch>(node) else { return Ok(None) };
         let text = |error: io::Error| error.to_string();
         // SAFETY: plain calls without pointers.
@@ -90,11 +91,14 @@ impl Channels {
             (owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)).map_err(text)?, owned(wake).map_err(text)?)
         };
         let raw = wake.try_clone().map_err(text)?;
-        switch.set_waker(Box::new(move || {
-            let one = 1u64;
-            // SAFETY: the descriptor is open, and the number lives through the call; a full counter wakes, too.
-            unsafe { libc::write(raw.as_raw_fd(), (&raw const one).cast(), size_of::<u64>()) };
-        }));
+        switch.set_waker(
+            now,
+            Box::new(move || {
+                let one = 1u64;
+                // SAFETY: the descriptor is open, and the number lives through the call; a full counter wakes, too.
+                unsafe { libc::write(raw.as_raw_fd(), (&raw const one).cast(), size_of::<u64>()) };
+            }),
+        );
         let targets = switch.config().controllers.clone();
         let mut listeners = Vec::new();
         for target in &targets {

@@ -122,8 +122,8 @@ impl Datapath {
         frame: Frame,
         out: &mut Vec<Leaving>,
     ) -> Result<(), DropReason> {
-        self.admit(in_port, frame.clone())?;
-        self.execute(now, in_port, &[Action::Output { port: ports::NORMAL, max_len: 0 }], frame, out)
+        let packet = self.admit(in_port, frame)?;
+        self.do_actions(now, packet, &[Action::Output { port: ports::NORMAL, max_len: 0 }], out)
     }
 
     /// A frame that came by a port, if the port and the switch take such frames.
@@ -149,7 +149,16 @@ impl Datapath {
         frame: Frame,
         out: &mut Vec<Leaving>,
     ) -> Result<(), DropReason> {
-        let mut packet = Packet::new(frame, in_port);
+        self.do_actions(now, Packet::new(frame, in_port), actions, out)
+    }
+
+    fn do_actions(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        actions: &[Action],
+        out: &mut Vec<Leaving>,
+    ) -> Result<(), DropReason> {
         let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
         let is_table = |action: &Action| matches!(action, Action::Output { port: ports::TABLE, .. });
         for list in actions.split_inclusive(is_table) {

@@ -70,14 +70,19 @@ impl Entry {
         self.actions().any(|action| matches!(action, Action::Output { port, .. } if *port == to))
     }
 
-    /// Does it pass this meter?
-    pub fn passes(&self, through: u32) -> bool {
-        let is_it = |one: &Instruction| matches!(one, Instruction::Meter { meter } if *meter == through);
-        self.instructions.iter().any(is_it)
+    /// The meter that it passes, if any.
+    pub fn meter(&self) -> Option<u32> {
+        self.instructions.iter().find_map(|instruction| match instruction {
+            Instruction::Meter { meter } => Some(*meter),
+            _ => None,
+        })
     }
 
-    /// Does it give to this group?
-    pub fn gives_to(&self, to: u32) -> bool {
-        self.actions().any(|action| matches!(action, Action::Group { group } if *group == to))
+    /// The groups that it gives to.
+    pub fn groups(&self) -> impl Iterator<Item = u32> {
+        self.actions().filter_map(|action| match action {
+            Action::Group { group } => Some(*group),
+            _ => None,
+        })
     }
 }

@@ -17,8 +17,6 @@ pub struct Filter {
     pub out_port: Option<u32>,
     /// Only entries that give to this group.
     pub out_group: Option<u32>,
-    /// Only entries that pass this meter: they go with it.
-    pub meter: Option<u32>,
 }
 
 impl Filter {
@@ -32,11 +30,10 @@ impl Filter {
         Filter { pattern, priority: Some(priority), ..Filter::default() }
     }
 
-    /// Has the entry the cookie, port, group and meter that are asked for?
+    /// Has the entry the cookie, port and group that are asked for?
     pub(super) fn admits(&self, entry: &Entry) -> bool {
         (entry.cookie ^ self.cookie) & self.cookie_mask == 0
             && self.out_port.is_none_or(|port| entry.sends_to(port))
-            && self.out_group.is_none_or(|group| entry.gives_to(group))
-            && self.meter.is_none_or(|meter| entry.passes(meter))
+            && self.out_group.is_none_or(|group| entry.groups().any(|one| one == group))
     }
 }

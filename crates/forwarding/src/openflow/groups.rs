@@ -39,6 +39,11 @@ impl Group {
         let counters = vec![ZERO; buckets.len()];
         Group { kind, buckets, created, total: ZERO, counters }
     }
+
+    /// The groups that its buckets give packets to, one as often as there are actions that do.
+    pub fn next_groups(&self) -> impl Iterator<Item = u32> {
+        next_groups(&self.buckets)
+    }
 }
 
 fn count(counter: &mut Counter, bytes: u32) {

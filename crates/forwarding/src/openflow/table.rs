@@ -211,6 +211,13 @@ impl FlowTable {
         ids.into_iter().filter_map(|id| self.remove(id, reason)).collect()
     }
 
+    /// Deletes entries of which this is true: those that were there.
+    pub fn delete_where(&mut self, is_meant: impl Fn(&Entry) -> bool, reason: RemovedReason) -> Vec<Removed> {
+        let ids = 0..self.entries.len() as u32;
+        let meant: Vec<u32> = ids.filter(|id| self.entry(*id).is_some_and(&is_meant)).collect();
+        meant.into_iter().filter_map(|id| self.remove(id, reason)).collect()
+    }
+
     /// When [`FlowTable::expire`] has to be called; perhaps there is nothing to do then.
     pub fn next_timeout(&self) -> Option<Time> {
         self.deadlines.peek().map(|Reverse((at, ..))| *at)

@@ -109,7 +109,6 @@ fn changes_and_deletions_are_for_what_is_covered_with_its_cookie_port_and_group(
     let port = Filter { out_port: Some(9), ..Filter::covered(Pattern::ANY) };
     assert_eq!(table.select(&port), [1, 2]);
     assert_eq!(table.select(&Filter { out_group: Some(9), ..port }), [0; 0]);
-    assert_eq!(table.select(&Filter { meter: Some(9), ..port }), [0; 0]);
     let gone = table.delete(&port, RemovedReason::Delete);
     assert_eq!(gone.iter().map(|gone| gone.entry.cookie).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((gone[0].pattern, gone[0].priority), (to_ip(0x0a00_0000, 16), 10));

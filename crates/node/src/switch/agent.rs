@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffers, NoPacket};
 use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
-use super::{Controller, Switch, SwitchConfig, new, old};
+use super::{Controller, Switch, SwitchConfig, version_1_0, version_1_3};
 use base::{Frame, Time};
 use control::openflow::{Channel, ChannelConfig, ChannelState, Told};
 use forwarding::openflow::{Fields, Removed};
@@ -72,12 +72,12 @@ impl Connection {
         usize::from(self.role == Role::Slave)
     }
 
-    fn send_old(&mut self, xid: u32, body: v1_0::Body) {
+    fn send_1_0(&mut self, xid: u32, body: v1_0::Body) {
         let sent = v1_0::Message { xid, body }.emit(self.channel.output());
         self.too_long += u64::from(sent.is_err());
     }
 
-    fn send_new(&mut self, xid: u32, body: v1_3::Body) {
+    fn send_1_3(&mut self, xid: u32, body: v1_3::Body) {
         let sent = v1_3::Message { xid, body }.emit(self.channel.output());
         self.too_long += u64::from(sent.is_err());
     }
@@ -123,8 +123,8 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    pub(super) fn new(config: &SwitchConfig, now: Time) -> Agent {
-        let mut agent = Agent {
+    pub(super) fn new(config: &SwitchConfig) -> Agent {
+        Agent {
             connections: BTreeMap::new(),
             buffers: Buffers::new(config.buffers),
             generation: None,
@@ -133,9 +133,7 @@ impl Agent {
             left_out: 0,
             waker: None,
             is_awake: false,
-        };
-        agent.begin(config, now);
-        agent
+        }
     }
 
     /// Wants a connection to each controller that does not come by itself.
@@ -152,12 +150,17 @@ impl Agent {
         let open = self.connections.iter().filter(|(_, connection)| connection.is_open).map(|(id, _)| *id);
         let closed: Vec<ChannelOutput> = open.map(|connection| ChannelOutput::Close { connection }).collect();
         let waker = self.waker.take();
-        *self = Agent { waker, wanted: closed.into(), ..Agent::new(config, now) };
+        *self = Agent { wanted: closed.into(), ..Agent::new(config) };
+        if let Some(waker) = waker {
+            self.set_waker(config, now, waker);
+        }
         self.wake();
     }
 
-    pub(super) fn set_waker(&mut self, wake: Box<dyn Fn() + Send>) {
+    /// Connections are wanted from now on, since there is somebody who carries them.
+    pub(super) fn set_waker(&mut self, config: &SwitchConfig, now: Time, wake: Box<dyn Fn() + Send>) {
         self.waker = Some(wake);
+        self.begin(config, now);
     }
 
     /// Has the owner look, if there is anything for it.
@@ -247,16 +250,16 @@ impl Agent {
     }
 
     /// Sends an answer of version 1.0.
-    pub(super) fn send_old(&mut self, to: u32, xid: u32, body: v1_0::Body) {
+    pub(super) fn send_1_0(&mut self, to: u32, xid: u32, body: v1_0::Body) {
         if let Some(connection) = self.connections.get_mut(&to) {
-            connection.send_old(xid, body);
+            connection.send_1_0(xid, body);
         }
     }
 
     /// Sends an answer of version 1.3.
-    pub(super) fn send_new(&mut self, to: u32, xid: u32, body: v1_3::Body) {
+    pub(super) fn send_1_3(&mut self, to: u32, xid: u32, body: v1_3::Body) {
         if let Some(connection) = self.connections.get_mut(&to) {
-            connection.send_new(xid, body);
+            connection.send_1_3(xid, body);
         }
     }
 
@@ -267,8 +270,8 @@ impl Agent {
             message.get(4..8).map_or(0, |xid| xid.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
         let error = ErrorMessage::about(code, message);
         match self.connections.get(&to).and_then(|connection| connection.channel.version()) {
-            Some(Version::V1_0) => self.send_old(to, xid, v1_0::Body::Error(error)),
-            _ => self.send_new(to, xid, v1_3::Body::Error(error)),
+            Some(Version::V1_0) => self.send_1_0(to, xid, v1_0::Body::Error(error)),
+            _ => self.send_1_3(to, xid, v1_3::Body::Error(error)),
         }
     }
 
@@ -321,11 +324,11 @@ impl Agent {
             let (id, part) = (id.unwrap_or(NO_BUFFER), &data[..len]);
             match connection.channel.version() {
                 Some(Version::V1_0) => {
-                    let body = old::packet_in(id, reason, in_port, data.len(), part);
-                    connection.send_old(0, body);
+                    let body = version_1_0::packet_in(id, reason, in_port, data.len(), part);
+                    connection.send_1_0(0, body);
                 }
                 _ => connection
-                    .send_new(0, new::packet_in(id, reason, table, cookie, fields, data.len(), part)),
+                    .send_1_3(0, version_1_3::packet_in(id, reason, table, cookie, fields, data.len(), part)),
             }
         }
         true
@@ -339,14 +342,14 @@ impl Agent {
         for connection in self.connections.values_mut() {
             match connection.channel.version() {
                 Some(Version::V1_0) => {
-                    if let Some(body) = old::flow_removed(now, gone) {
-                        connection.send_old(0, body);
+                    if let Some(body) = version_1_0::flow_removed(now, gone) {
+                        connection.send_1_0(0, body);
                     }
                 }
                 Some(Version::V1_3)
                     if connection.told.flow_removed[connection.side()] >> gone.reason as u32 & 1 == 1 =>
                 {
-                    connection.send_new(0, new::flow_removed(now, table, gone));
+                    connection.send_1_3(0, version_1_3::flow_removed(now, table, gone));
                 }
                 _ => {}
             }
@@ -357,21 +360,21 @@ impl Agent {
     pub(super) fn port_status(
         &mut self,
         reason: PortReason,
-        old: &v1_0::Port,
-        new: &v1_3::Port,
+        of_1_0: &v1_0::Port,
+        of_1_3: &v1_3::Port,
         but: Option<u32>,
     ) {
         for (_, connection) in self.connections.iter_mut().filter(|(id, _)| Some(**id) != but) {
             match connection.channel.version() {
                 Some(Version::V1_0) => {
-                    let status = v1_0::PortStatus { reason, port: old.clone() };
-                    connection.send_old(0, v1_0::Body::PortStatus(status));
+                    let status = v1_0::PortStatus { reason, port: of_1_0.clone() };
+                    connection.send_1_0(0, v1_0::Body::PortStatus(status));
                 }
                 Some(Version::V1_3)
                     if connection.told.port_status[connection.side()] >> reason as u32 & 1 == 1 =>
                 {
-                    let status = v1_3::PortStatus { reason, port: new.clone() };
-                    connection.send_new(0, v1_3::Body::PortStatus(status));
+                    let status = v1_3::PortStatus { reason, port: of_1_3.clone() };
+                    connection.send_1_3(0, v1_3::Body::PortStatus(status));
                 }
                 _ => {}
             }
@@ -445,11 +448,11 @@ impl Switch {
             };
             let handled = match version {
                 Some(Version::V1_0) => match v1_0::Message::parse(&message) {
-                    Ok(parsed) => self.handle_old(now, id, parsed),
+                    Ok(parsed) => self.handle_1_0(now, id, parsed),
                     Err(malformed) => Err(malformed.answer),
                 },
                 _ => match v1_3::Message::parse(&message) {
-                    Ok(parsed) => self.handle_new(now, id, parsed),
+                    Ok(parsed) => self.handle_1_3(now, id, parsed),
                     Err(malformed) => Err(malformed.answer),
                 },
             };

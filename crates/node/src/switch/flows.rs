@@ -2,7 +2,8 @@
 
 use super::Switch;
 use base::Time;
-use forwarding::openflow::{Filter, FlowTable, NewEntry, Pattern, Refusal};
+use forwarding::openflow::{Entry, Filter, FlowTable, NewEntry, Pattern, Refusal};
+use std::collections::BTreeSet;
 use wire::openflow::v1_3::{Command, RemovedReason, flow_flags};
 
 /// A change of entries.
@@ -31,7 +32,6 @@ impl Switch {
             cookie_mask,
             out_port,
             out_group,
-            meter: None,
         };
         match command {
             Command::Add => self.add_flow(now, table, entry),
@@ -84,22 +84,49 @@ impl Switch {
         }
     }
 
-    /// Deletes the entries that use a group that is gone.
-    pub(super) fn delete_users_of_group(&mut self, now: Time, group: u32) {
-        let filter = Filter { out_group: Some(group), ..Filter::covered(Pattern::ANY) };
-        self.delete_flows(now, None, &filter, RemovedReason::GroupDelete);
+    /// Deletes the entries that use groups which are gone.
+    pub(super) fn delete_users_of_groups(&mut self, now: Time, gone: &BTreeSet<u32>) {
+        let uses = |entry: &Entry| entry.groups().any(|group| gone.contains(&group));
+        self.delete_users(now, uses, RemovedReason::GroupDelete);
     }
 
-    /// Deletes the entries that pass a meter that is gone.
-    pub(super) fn delete_users_of_meter(&mut self, now: Time, meter: u32) {
-        let filter = Filter { meter: Some(meter), ..Filter::covered(Pattern::ANY) };
-        self.delete_flows(now, None, &filter, RemovedReason::Delete);
+    /// Deletes the entries that pass meters which are gone.
+    pub(super) fn delete_users_of_meters(&mut self, now: Time, gone: &BTreeSet<u32>) {
+        let uses = |entry: &Entry| entry.meter().is_some_and(|meter| gone.contains(&meter));
+        self.delete_users(now, uses, RemovedReason::Delete);
     }
 
-    /// How many entries a filter means, in all tables.
-    pub(super) fn count_flows(&self, filter: &Filter) -> u32 {
-        self.datapath.tables.iter().map(|flows| flows.select(filter).len() as u32).sum()
+    fn delete_users(&mut self, now: Time, uses: impl Fn(&Entry) -> bool, reason: RemovedReason) {
+        for (table, flows) in (0u8..).zip(&mut self.datapath.tables) {
+            for gone in flows.delete_where(&uses, reason) {
+                self.agent.flow_removed(now, table, &gone);
+            }
+        }
     }
+
+    /// Entries that a filter means, of a table or of all, with table, pattern and priority.
+    pub(super) fn flows<'a>(
+        &'a self,
+        table: Option<u8>,
+        filter: &'a Filter,
+    ) -> impl Iterator<Item = (u8, Pattern, u16, &'a Entry)> {
+        let tables = (0u8..).zip(&self.datapath.tables);
+        let tables = tables.filter(move |(own, _)| table.is_none_or(|table| table == *own));
+        tables.flat_map(move |(table, flows)| {
+            let found = flows.select(filter).into_iter();
+            found.filter_map(move |id| {
+                let (pattern, priority) = flows.pattern(id)?;
+                Some((table, pattern, priority, flows.entry(id)?))
+            })
+        })
+    }
+}
+
+/// Packets, bytes and how many entries there are.
+pub(super) fn summed<'a>(entries: impl Iterator<Item = (u8, Pattern, u16, &'a Entry)>) -> (u64, u64, u32) {
+    entries.fold((0, 0, 0), |(packets, bytes, count), (.., entry)| {
+        (packets + entry.packets, bytes + entry.bytes, count + 1)
+    })
 }
 
 /// Whole seconds since a time, and nanoseconds beyond them.

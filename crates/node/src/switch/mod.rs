@@ -4,7 +4,7 @@
 //! - [`channel`](ChannelInput): what goes between it and whoever carries its connections
 //! - `agent`: its connections, what it tells by itself, and to whom; `buffers`: packets that wait there
 //! - `flows`, `checks`: changes of tables, and what is refused of them
-//! - `old`, `new`: the messages of versions 1.0 and 1.3
+//! - `version_1_0`, `version_1_3`: the messages of each version
 //!
 //! Beside the drain order of [`Device`]: [`Switch::poll_channel`] until it returns nothing, after
 //! [`Switch::set_waker`]'s function was called.
@@ -15,11 +15,11 @@ mod channel;
 mod checks;
 mod config;
 mod flows;
-mod new;
-mod old;
 mod ports;
 #[cfg(test)]
 mod tests;
+mod version_1_0;
+mod version_1_3;
 
 pub use agent::{ConnectionView, Role};
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
@@ -56,7 +56,7 @@ impl Switch {
         }
         Switch {
             ports: config.ports.iter().map(|port| Port::new(port, now)).collect(),
-            agent: Agent::new(&config, now),
+            agent: Agent::new(&config),
             datapath,
             outputs: VecDeque::new(),
             copies: VecDeque::new(),
@@ -95,9 +95,10 @@ impl Switch {
         &self.drops
     }
 
-    /// Has `wake` called when there is something for [`Switch::poll_channel`] that was not there before.
-    pub fn set_waker(&mut self, wake: Box<dyn Fn() + Send>) {
-        self.agent.set_waker(wake);
+    /// Has `wake` called when there is something for [`Switch::poll_channel`] that was not there before. Connections to
+    /// controllers are wanted from then on: until somebody carries them, as in virtual time, none is begun.
+    pub fn set_waker(&mut self, now: Time, wake: Box<dyn Fn() + Send>) {
+        self.agent.set_waker(&self.config, now, wake);
     }
 
     /// What is next to be done with its connections.

@@ -54,7 +54,7 @@ impl Port {
         self.counters.tx_bytes += u64::from(frame.len());
     }
 
-    pub(super) fn old(&self, number: u32, setting: PortSetting) -> v1_0::Port {
+    pub(super) fn of_1_0(&self, number: u32, setting: PortSetting) -> v1_0::Port {
         let rate = RATES.iter().find(|(rate, _)| rate * 1_000_000 == self.rate).map_or(0, |(_, bit)| *bit);
         let current = rate | COPPER[0];
         v1_0::Port {
@@ -70,7 +70,7 @@ impl Port {
         }
     }
 
-    pub(super) fn new_style(&self, number: u32, setting: PortSetting) -> v1_3::Port {
+    pub(super) fn of_1_3(&self, number: u32, setting: PortSetting) -> v1_3::Port {
         let known = RATES.iter().chain(&LATER_RATES).find(|(rate, _)| rate * 1_000_000 == self.rate);
         let current = known.map_or(OTHER_RATE, |(_, bit)| *bit) | COPPER[1];
         let speed = u32::try_from(self.rate / 1_000).unwrap_or(u32::MAX);
@@ -101,8 +101,8 @@ impl Switch {
     /// Tells all controllers but one of a port.
     pub(super) fn tell_port(&mut self, number: u32, reason: PortReason, but: Option<u32>) {
         let Some((_, port, setting)) = self.all_ports().find(|port| port.0 == number) else { return };
-        let (old, new) = (port.old(number, setting), port.new_style(number, setting));
-        self.agent.port_status(reason, &old, &new, but);
+        let (of_1_0, of_1_3) = (port.of_1_0(number, setting), port.of_1_3(number, setting));
+        self.agent.port_status(reason, &of_1_0, &of_1_3, but);
     }
 
     /// Changes a port. Who asks is not told what has come of it.

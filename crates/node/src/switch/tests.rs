@@ -37,7 +37,9 @@ fn switch(fail: FailMode) -> Switch {
         ports: (1..=3).map(port).collect(),
         seed: Default::default(),
     };
-    Switch::new(config, Time::ZERO)
+    let mut switch = Switch::new(config, Time::ZERO);
+    switch.set_waker(Time::ZERO, Box::new(|| {}));
+    switch
 }
 
 /// A switch with connections of controllers to it.
@@ -106,14 +108,14 @@ impl Bench {
         sent.iter().map(|bytes| v1_3::Message::parse(bytes).expect("a message").body).collect()
     }
 
-    fn ask_old(&mut self, to: u32, body: v1_0::Body) -> Vec<v1_0::Body> {
+    fn ask_1_0(&mut self, to: u32, body: v1_0::Body) -> Vec<v1_0::Body> {
         let mut bytes = Vec::new();
         v1_0::Message { xid: 5, body }.emit(&mut bytes).expect("a message");
         self.give(to, bytes);
-        self.heard_old(to)
+        self.heard_1_0(to)
     }
 
-    fn heard_old(&mut self, to: u32) -> Vec<v1_0::Body> {
+    fn heard_1_0(&mut self, to: u32) -> Vec<v1_0::Body> {
         let sent = self.sent(to);
         sent.iter().map(|bytes| v1_0::Message::parse(bytes).expect("a message").body).collect()
     }
@@ -272,7 +274,7 @@ fn every_question_is_answered() {
     ];
     for body in all {
         let ask = v1_0::StatsRequest { more: false, body };
-        let answer = bench.ask_old(two, v1_0::Body::StatsRequest(ask));
+        let answer = bench.ask_1_0(two, v1_0::Body::StatsRequest(ask));
         assert!(matches!(answer[..], [v1_0::Body::StatsReply(_)]), "{answer:?}");
     }
 }
@@ -349,7 +351,7 @@ fn packets_without_an_entry_go_to_controllers_of_1_0_alone_and_wait_in_buffers()
     let mut bench = Bench::new();
     let (old, new) = (bench.connect(Version::V1_0), bench.connect(Version::V1_3));
     bench.frame(1);
-    let got = bench.heard_old(old);
+    let got = bench.heard_1_0(old);
     let [v1_0::Body::PacketIn(packet)] = &got[..] else { panic!("{got:?}") };
     assert_eq!((packet.total_len, packet.in_port, packet.data.0.len()), (200, 1, 128));
     assert_eq!(bench.frame(1), [0; 0]);
@@ -362,9 +364,9 @@ fn packets_without_an_entry_go_to_controllers_of_1_0_alone_and_wait_in_buffers()
             data: Rest::default(),
         })
     };
-    assert_eq!(bench.ask_old(old, out(packet.buffer_id)), []);
+    assert_eq!(bench.ask_1_0(old, out(packet.buffer_id)), []);
     assert_eq!(bench.left(), [2, 3]);
-    let again = bench.ask_old(old, out(packet.buffer_id));
+    let again = bench.ask_1_0(old, out(packet.buffer_id));
     let [v1_0::Body::Error(error)] = &again[..] else { panic!("{again:?}") };
     assert_eq!(v1_0::Fault::of(error.numbers()), Some(v1_0::Fault::BufferEmpty));
     // In 1.3 an entry of priority zero asks for them, here for all of them.
@@ -419,7 +421,7 @@ fn a_flow_mod_with_a_buffer_sends_the_packet() {
     let mut bench = Bench::new();
     let old = bench.connect(Version::V1_0);
     bench.frame(1);
-    let Some(v1_0::Body::PacketIn(packet)) = bench.heard_old(old).pop() else { panic!("a packet") };
+    let Some(v1_0::Body::PacketIn(packet)) = bench.heard_1_0(old).pop() else { panic!("a packet") };
     let change = v1_0::FlowMod {
         matching: v1_0::Match { wildcards: v1_0::wildcards::ALL & !1, in_port: 1, ..v1_0::Match::ANY },
         cookie: 3,
@@ -432,13 +434,13 @@ fn a_flow_mod_with_a_buffer_sends_the_packet() {
         flags: v1_0::flow_flags::SEND_FLOW_REM,
         actions: vec![v1_0::Action::Output { port: 3, max_len: 0 }],
     };
-    assert_eq!(bench.ask_old(old, v1_0::Body::FlowMod(change)), [], "a change that finds nothing adds");
+    assert_eq!(bench.ask_1_0(old, v1_0::Body::FlowMod(change)), [], "a change that finds nothing adds");
     assert_eq!(bench.left(), [3]);
     assert_eq!(bench.frame(1), [3]);
     bench.now = seconds(2);
     assert_eq!(bench.switch.poll_timeout(), Some(Time::ZERO), "the connection that it wants itself");
     bench.switch.handle_timeout(seconds(2));
-    let got = bench.heard_old(old);
+    let got = bench.heard_1_0(old);
     let [v1_0::Body::FlowRemoved(gone)] = &got[..] else { panic!("{got:?}") };
     assert_eq!((gone.cookie, gone.duration_s, gone.packets), (3, 2, 1));
     assert_eq!(gone.reason, v1_0::RemovedReason::HardTimeout);
@@ -465,7 +467,7 @@ fn a_change_of_1_0_sets_the_cookie_and_one_of_1_3_does_not() {
     let cookie = |bench: &Bench| bench.switch.datapath.tables[0].entry(0).map(|entry| entry.cookie);
     let commands = [v1_0::Command::Add, v1_0::Command::Modify, v1_0::Command::ModifyStrict];
     for (command, number) in commands.into_iter().zip(1..) {
-        assert_eq!(bench.ask_old(old, change(command, number)), []);
+        assert_eq!(bench.ask_1_0(old, change(command, number)), []);
         assert_eq!(cookie(&bench), Some(number));
     }
     let change = FlowMod { cookie: 9, ..flow(FlowCommand::Modify, vec![], apply(vec![to(2)])) };
@@ -500,8 +502,8 @@ fn entries_of_1_0_without_wildcards_have_the_highest_priority() {
         dl_type: 0x88b5,
         ..v1_0::Match::ANY
     };
-    assert_eq!(bench.ask_old(old, change(v1_0::Match::ANY, 60_000, 2)), []);
-    assert_eq!(bench.ask_old(old, change(exact, 1, 3)), []);
+    assert_eq!(bench.ask_1_0(old, change(v1_0::Match::ANY, 60_000, 2)), []);
+    assert_eq!(bench.ask_1_0(old, change(exact, 1, 3)), []);
     assert_eq!(bench.frame(1), [3]);
 }
 
@@ -541,7 +543,7 @@ fn a_port_that_changes_is_told_to_all_but_who_changed_it() {
     let mut bytes = Vec::new();
     v1_3::Message { xid: 5, body: v1_3::Body::PortMod(change) }.emit(&mut bytes).expect("a message");
     bench.give(a, bytes);
-    let got = bench.heard_old(b);
+    let got = bench.heard_1_0(b);
     let [v1_0::Body::PortStatus(status)] = &got[..] else { panic!("{got:?}") };
     assert_eq!((status.port.number, status.port.config, status.port.state), (2, 1, 1));
     bench.switch.handle_command(bench.now, Command::PortDown(PortId(0)));
@@ -697,7 +699,7 @@ fn long_rows_come_in_as_many_messages_as_they_need() {
     let ask = v1_0::FlowStatsRequest { matching: v1_0::Match::ANY, table: 0xff, out_port: v1_0::ports::NONE };
     let ask = v1_0::StatsRequest { more: false, body: v1_0::StatsRequestBody::Flow(ask) };
     let parts: Vec<_> = bench
-        .ask_old(old, v1_0::Body::StatsRequest(ask))
+        .ask_1_0(old, v1_0::Body::StatsRequest(ask))
         .into_iter()
         .map(|answer| match answer {
             v1_0::Body::StatsReply(v1_0::StatsReply { more, body: v1_0::StatsReplyBody::Flow(rows) }) => {

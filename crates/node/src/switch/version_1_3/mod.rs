@@ -73,7 +73,7 @@ fn unless(number: u32, any: u32) -> Option<u32> {
 
 impl Switch {
     /// A message of version 1.3: what is wrong with it is answered by whoever called this.
-    pub(super) fn handle_new(&mut self, now: Time, from: u32, message: Message) -> Result<(), Code> {
+    pub(super) fn handle_1_3(&mut self, now: Time, from: u32, message: Message) -> Result<(), Code> {
         let Message { xid, body } = message;
         let is_slave = self.agent.connections.get(&from).is_some_and(|one| one.role == Role::Slave);
         let changes = matches!(
@@ -110,8 +110,8 @@ impl Switch {
                 self.set_config(from, config.flags, config.miss_send_len);
                 return Ok(());
             }
-            Body::PacketOut(out) => return self.new_packet_out(now, out),
-            Body::FlowMod(change) => return self.new_flow_mod(now, change),
+            Body::PacketOut(out) => return self.packet_out_1_3(now, out),
+            Body::FlowMod(change) => return self.flow_mod_1_3(now, change),
             Body::GroupMod(change) => return self.group_mod(now, change).map_err(Fault::numbers),
             Body::MeterMod(change) => return self.meter_mod(now, change).map_err(Fault::numbers),
             Body::PortMod(change) => {
@@ -172,7 +172,7 @@ impl Switch {
             | Body::RoleReply(_)
             | Body::GetAsyncReply(_) => return Err(Fault::BadType.numbers()),
         };
-        self.agent.send_new(from, xid, answer);
+        self.agent.send_1_3(from, xid, answer);
         Ok(())
     }
 
@@ -198,11 +198,11 @@ impl Switch {
         Ok(RoleMessage { role: connection.role, generation: self.agent.generation.unwrap_or(u64::MAX) })
     }
 
-    fn buffered_new(&mut self, id: u32) -> Result<(u32, base::Frame), Code> {
+    fn buffered_1_3(&mut self, id: u32) -> Result<(u32, base::Frame), Code> {
         self.agent.buffered(id, [Fault::BufferEmpty.numbers(), Fault::BufferUnknown.numbers()])
     }
 
-    fn new_packet_out(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
+    fn packet_out_1_3(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
         let is_port = (1..=ports::MAX).contains(&out.in_port);
         // A controller that has no port in mind says one or the other of these.
         if !is_port && !matches!(out.in_port, ports::CONTROLLER | ports::ANY) {
@@ -212,13 +212,13 @@ impl Switch {
         checked.map_err(Fault::numbers)?;
         let frame = match out.buffer_id {
             NO_BUFFER => base::Frame::from_bytes(&out.data.0),
-            id => self.buffered_new(id)?.1,
+            id => self.buffered_1_3(id)?.1,
         };
         self.execute(now, out.in_port, &out.actions, frame);
         Ok(())
     }
 
-    fn new_flow_mod(&mut self, now: Time, change: FlowMod) -> Result<(), Code> {
+    fn flow_mod_1_3(&mut self, now: Time, change: FlowMod) -> Result<(), Code> {
         let deletes = matches!(change.command, Command::Delete | Command::DeleteStrict);
         let is_known = usize::from(change.table) < self.datapath.tables.len();
         let means_all = deletes && change.table == ALL_TABLES;
@@ -256,7 +256,7 @@ impl Switch {
             .numbers()
         })?;
         if !deletes && change.buffer_id != NO_BUFFER {
-            let (in_port, frame) = self.buffered_new(change.buffer_id)?;
+            let (in_port, frame) = self.buffered_1_3(change.buffer_id)?;
             let through = [wire::openflow::v1_3::Action::Output { port: ports::TABLE, max_len: 0 }];
             self.execute(now, in_port, &through, frame);
         }
@@ -274,9 +274,8 @@ impl Switch {
             GroupCommand::Add => self.datapath.groups.add(group, kind, buckets.0, now),
             GroupCommand::Modify => self.datapath.groups.modify(group, kind, buckets.0),
             GroupCommand::Delete => {
-                for gone in self.datapath.groups.delete(group)? {
-                    self.delete_users_of_group(now, gone);
-                }
+                let gone = self.datapath.groups.delete(group)?.into_iter().collect();
+                self.delete_users_of_groups(now, &gone);
                 Ok(())
             }
         }
@@ -291,9 +290,8 @@ impl Switch {
                 if meter == 0 || meter > meters::MAX && !matches!(meter, meters::SLOWPATH..=meters::ALL) {
                     return Err(Fault::InvalidMeter);
                 }
-                for gone in self.datapath.meters.delete(meter) {
-                    self.delete_users_of_meter(now, gone);
-                }
+                let gone = self.datapath.meters.delete(meter).into_iter().collect();
+                self.delete_users_of_meters(now, &gone);
                 Ok(())
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{actions, wide};
 use crate::switch::Switch;
-use crate::switch::flows::age;
+use crate::switch::flows::{age, summed};
 use base::Time;
 use forwarding::openflow::{Filter, Pattern};
 use wire::openflow::v1_0::{
@@ -14,8 +14,15 @@ use wire::openflow::{Code, Name};
 /// All tables.
 const ALL_TABLES: u8 = 0xff;
 
+/// The table that is asked about, or all, and which of its entries.
+fn meant(ask: &FlowStatsRequest) -> (Option<u8>, Filter) {
+    let out_port = (ask.out_port != ports::NONE).then(|| wide(ask.out_port));
+    let filter = Filter { out_port, ..Filter::covered(Pattern::from(&ask.matching)) };
+    ((ask.table != ALL_TABLES).then_some(ask.table), filter)
+}
+
 impl Switch {
-    pub(super) fn old_stats(
+    pub(super) fn stats_1_0(
         &mut self,
         now: Time,
         to: u32,
@@ -25,30 +32,27 @@ impl Switch {
         let body = match ask {
             StatsRequestBody::Description => StatsReplyBody::Description(self.description()),
             StatsRequestBody::Flow(ask) => {
-                let rows = self.old_flows(now, &ask);
-                self.old_rows(to, xid, &rows, StatsReplyBody::Flow);
+                let rows = self.rows_of_flows_1_0(now, &ask);
+                self.rows_1_0(to, xid, &rows, StatsReplyBody::Flow);
                 return Ok(());
             }
             StatsRequestBody::Aggregate(ask) => {
-                let rows = self.old_flows(now, &ask);
-                StatsReplyBody::Aggregate(AggregateStats {
-                    packets: rows.iter().map(|row| row.packets).sum(),
-                    bytes: rows.iter().map(|row| row.bytes).sum(),
-                    flows: rows.len() as u32,
-                })
+                let (table, filter) = meant(&ask);
+                let (packets, bytes, flows) = summed(self.flows(table, &filter));
+                StatsReplyBody::Aggregate(AggregateStats { packets, bytes, flows })
             }
             StatsRequestBody::Table => {
-                let rows = self.old_tables();
-                self.old_rows(to, xid, &rows, StatsReplyBody::Table);
+                let rows = self.tables_1_0();
+                self.rows_1_0(to, xid, &rows, StatsReplyBody::Table);
                 return Ok(());
             }
             StatsRequestBody::Port(ask) => {
                 let is_wanted = |number: u32| ask.port == ports::NONE || number == u32::from(ask.port);
-                let rows: Vec<PortStats> = self.old_port_stats(is_wanted);
+                let rows: Vec<PortStats> = self.port_stats_1_0(is_wanted);
                 if rows.is_empty() && ask.port != ports::NONE {
                     return Err(Fault::BadPort.numbers());
                 }
-                self.old_rows(to, xid, &rows, StatsReplyBody::Port);
+                self.rows_1_0(to, xid, &rows, StatsReplyBody::Port);
                 return Ok(());
             }
             StatsRequestBody::Queue(ask) => {
@@ -63,11 +67,11 @@ impl Switch {
             }
             StatsRequestBody::Vendor(_) => return Err(Fault::BadVendor.numbers()),
         };
-        self.agent.send_old(to, xid, Body::StatsReply(StatsReply { more: false, body }));
+        self.agent.send_1_0(to, xid, Body::StatsReply(StatsReply { more: false, body }));
         Ok(())
     }
 
-    fn old_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> StatsReplyBody) {
+    fn rows_1_0<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> StatsReplyBody) {
         let Some(connection) = self.agent.connections.get_mut(&to) else { return };
         connection.send_rows(rows, |out, more, part| {
             let reply = StatsReply { more, body: body(part.to_vec()) };
@@ -75,38 +79,28 @@ impl Switch {
         });
     }
 
-    fn old_flows(&self, now: Time, ask: &FlowStatsRequest) -> Vec<FlowStats> {
-        let out_port = (ask.out_port != ports::NONE).then(|| wide(ask.out_port));
-        let filter = Filter { out_port, ..Filter::covered(Pattern::from(&ask.matching)) };
-        let mut rows = Vec::new();
-        for (table, flows) in (0u8..).zip(&self.datapath.tables) {
-            if ask.table != ALL_TABLES && ask.table != table {
-                continue;
+    fn rows_of_flows_1_0(&self, now: Time, ask: &FlowStatsRequest) -> Vec<FlowStats> {
+        let (table, filter) = meant(ask);
+        let rows = self.flows(table, &filter).map(|(table, pattern, priority, entry)| {
+            let (duration_s, duration_ns) = age(now, entry.created);
+            FlowStats {
+                table,
+                matching: Match::from(&pattern),
+                duration_s,
+                duration_ns,
+                priority,
+                idle_timeout: entry.idle_timeout,
+                hard_timeout: entry.hard_timeout,
+                cookie: entry.cookie,
+                packets: entry.packets,
+                bytes: entry.bytes,
+                actions: actions::written(&entry.instructions),
             }
-            for id in flows.select(&filter) {
-                let (Some((pattern, priority)), Some(entry)) = (flows.pattern(id), flows.entry(id)) else {
-                    continue;
-                };
-                let (duration_s, duration_ns) = age(now, entry.created);
-                rows.push(FlowStats {
-                    table,
-                    matching: Match::from(&pattern),
-                    duration_s,
-                    duration_ns,
-                    priority,
-                    idle_timeout: entry.idle_timeout,
-                    hard_timeout: entry.hard_timeout,
-                    cookie: entry.cookie,
-                    packets: entry.packets,
-                    bytes: entry.bytes,
-                    actions: actions::written(&entry.instructions),
-                });
-            }
-        }
-        rows
+        });
+        rows.collect()
     }
 
-    fn old_tables(&self) -> Vec<TableStats> {
+    fn tables_1_0(&self) -> Vec<TableStats> {
         let tables = (0u8..).zip(&self.datapath.tables);
         tables
             .map(|(table, flows)| {
@@ -124,7 +118,7 @@ impl Switch {
             .collect()
     }
 
-    fn old_port_stats(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<PortStats> {
+    fn port_stats_1_0(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<PortStats> {
         let ports = self.all_ports().filter(|(number, ..)| is_wanted(*number));
         ports
             .map(|(number, port, _)| PortStats {

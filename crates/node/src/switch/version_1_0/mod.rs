@@ -74,10 +74,10 @@ pub(super) fn flow_removed(now: Time, gone: &Removed) -> Option<Body> {
 
 impl Switch {
     /// A message of version 1.0: what is wrong with it is answered by whoever called this.
-    pub(super) fn handle_old(&mut self, now: Time, from: u32, message: Message) -> Result<(), Code> {
+    pub(super) fn handle_1_0(&mut self, now: Time, from: u32, message: Message) -> Result<(), Code> {
         let Message { xid, body } = message;
         let answer = match body {
-            Body::FeaturesRequest => Body::FeaturesReply(self.old_features()),
+            Body::FeaturesRequest => Body::FeaturesReply(self.features_1_0()),
             Body::GetConfigRequest => {
                 let connection = self.agent.connections.get(&from);
                 let miss_send_len = connection.map_or(0, |connection| connection.miss_send_len);
@@ -88,14 +88,14 @@ impl Switch {
                 self.set_config(from, config.flags, config.miss_send_len);
                 return Ok(());
             }
-            Body::PacketOut(out) => return self.old_packet_out(now, out),
-            Body::FlowMod(change) => return self.old_flow_mod(now, change),
+            Body::PacketOut(out) => return self.packet_out_1_0(now, out),
+            Body::FlowMod(change) => return self.flow_mod_1_0(now, change),
             Body::PortMod(change) => {
                 let faults = [Fault::BadPort.numbers(), Fault::BadHwAddr.numbers()];
                 let (config, mask) = (change.config & port_config::V1_0, change.mask & port_config::V1_0);
                 return self.modify_port(from, change.number.into(), change.address, config, mask, faults);
             }
-            Body::StatsRequest(request) => return self.old_stats(now, from, xid, request.body),
+            Body::StatsRequest(request) => return self.stats_1_0(now, from, xid, request.body),
             Body::BarrierRequest => Body::BarrierReply,
             Body::QueueGetConfigRequest(request) => {
                 if !self.datapath.ports().contains_key(&request.port.into()) {
@@ -117,7 +117,7 @@ impl Switch {
             | Body::BarrierReply
             | Body::QueueGetConfigReply(_) => return Err(Fault::BadType.numbers()),
         };
-        self.agent.send_old(from, xid, answer);
+        self.agent.send_1_0(from, xid, answer);
         Ok(())
     }
 
@@ -134,18 +134,18 @@ impl Switch {
         }
     }
 
-    fn old_features(&self) -> Features {
+    fn features_1_0(&self) -> Features {
         Features {
             datapath_id: self.config.datapath_id,
             buffers: self.config.buffers,
             tables: self.datapath.tables.len() as u8,
             capabilities: CAPABILITIES,
             actions: ACTIONS,
-            ports: self.all_ports().map(|(number, port, setting)| port.old(number, setting)).collect(),
+            ports: self.all_ports().map(|(number, port, setting)| port.of_1_0(number, setting)).collect(),
         }
     }
 
-    fn old_packet_out(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
+    fn packet_out_1_0(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
         let actions = actions::read(&out.actions, true).map_err(Fault::numbers)?;
         let (in_port, frame) = match out.buffer_id {
             NO_BUFFER => (wide(out.in_port), base::Frame::from_bytes(&out.data.0)),
@@ -158,7 +158,7 @@ impl Switch {
         Ok(())
     }
 
-    fn old_flow_mod(&mut self, now: Time, change: FlowMod) -> Result<(), Code> {
+    fn flow_mod_1_0(&mut self, now: Time, change: FlowMod) -> Result<(), Code> {
         let deletes = matches!(change.command, Command::Delete | Command::DeleteStrict);
         let actions = if deletes {
             Vec::new()
@@ -170,25 +170,29 @@ impl Switch {
             let has_timeout = change.idle_timeout != 0 || change.hard_timeout != 0;
             return Err(if has_timeout { Fault::BadEmergTimeout } else { Fault::AllTablesFull }.numbers());
         }
-        let (flags, new) = (change.flags & (flow_flags::SEND_FLOW_REM | flow_flags::CHECK_OVERLAP), &change);
-        let is_add = new.command == Command::Add;
+        let flags = change.flags & (flow_flags::SEND_FLOW_REM | flow_flags::CHECK_OVERLAP);
+        let is_add = change.command == Command::Add;
         let entry = NewEntry {
-            pattern: Pattern::from(&new.matching),
+            pattern: Pattern::from(&change.matching),
             // Entries that leave out nothing have the highest priority, whatever theirs says.
-            priority: if new.matching.wildcards & wildcards::ALL == 0 { u16::MAX } else { new.priority },
-            cookie: new.cookie,
-            idle_timeout: new.idle_timeout,
-            hard_timeout: new.hard_timeout,
+            priority: if change.matching.wildcards & wildcards::ALL == 0 {
+                u16::MAX
+            } else {
+                change.priority
+            },
+            cookie: change.cookie,
+            idle_timeout: change.idle_timeout,
+            hard_timeout: change.hard_timeout,
             // An entry that takes the place of another counts anew; one that is changed goes on counting.
             flags: if is_add { flags | v1_3::flow_flags::RESET_COUNTS } else { flags },
             instructions: instructions(actions.clone()),
         };
         let changed = Change {
-            command: command(new.command),
+            command: command(change.command),
             table: Some(0),
             entry,
             cookie_mask: 0,
-            out_port: (deletes && new.out_port != ports::NONE).then(|| wide(new.out_port)),
+            out_port: (deletes && change.out_port != ports::NONE).then(|| wide(change.out_port)),
             out_group: None,
             is_of_1_0: true,
         };

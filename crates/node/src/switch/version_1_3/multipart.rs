@@ -2,9 +2,10 @@
 
 use super::{ALL_TABLES, unless};
 use crate::switch::Switch;
-use crate::switch::flows::age;
+use crate::switch::flows::{age, summed};
 use base::Time;
 use forwarding::openflow::{BANDS_MAX, Filter, GROUPS_MAX, Group, METERS_MAX, Meter, Pattern};
+use std::collections::{BTreeMap, BTreeSet};
 use wire::openflow::v1_3::{
     AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
     GroupDescription, GroupFeatures, GroupStats, Match, Message, MeterConfig, MeterFeatures, MeterFlags,
@@ -34,17 +35,13 @@ impl Switch {
         match ask.body {
             RequestBody::Description => self.reply(to, xid, ReplyBody::Description(self.description())),
             RequestBody::Flow(ask) => {
-                let rows = self.new_flows(now, &ask)?;
+                let rows = self.rows_of_flows_1_3(now, &ask)?;
                 self.reply_rows(to, xid, &rows, ReplyBody::Flow);
             }
             RequestBody::Aggregate(ask) => {
-                let rows = self.new_flows(now, &ask)?;
-                let sum = AggregateStats {
-                    packets: rows.iter().map(|row| row.packets).sum(),
-                    bytes: rows.iter().map(|row| row.bytes).sum(),
-                    flows: rows.len() as u32,
-                };
-                self.reply(to, xid, ReplyBody::Aggregate(sum));
+                let (table, filter) = self.meant(&ask)?;
+                let (packets, bytes, flows) = summed(self.flows(table, &filter));
+                self.reply(to, xid, ReplyBody::Aggregate(AggregateStats { packets, bytes, flows }));
             }
             RequestBody::Table => {
                 let tables = (0u8..).zip(&self.datapath.tables);
@@ -75,7 +72,9 @@ impl Switch {
             RequestBody::Group(ask) => {
                 let wanted = unless(ask.group, groups::ALL);
                 let all = self.datapath.groups.iter().filter(|(id, _)| wanted.is_none_or(|one| one == *id));
-                let rows: Vec<GroupStats> = all.map(|(id, group)| self.group_row(now, id, group)).collect();
+                let used = self.uses_of_groups();
+                let row = |(id, group)| group_row(now, id, group, used.get(&id).copied().unwrap_or(0));
+                let rows: Vec<GroupStats> = all.map(row).collect();
                 self.reply_rows(to, xid, &rows, ReplyBody::Group);
             }
             RequestBody::GroupDescription => {
@@ -100,8 +99,9 @@ impl Switch {
             }
             RequestBody::Meter(ask) => {
                 let all = self.wanted_meters(ask.meter)?;
-                let rows: Vec<MeterStats> =
-                    all.into_iter().map(|(id, one)| self.meter_row(now, id, one)).collect();
+                let used = self.uses_of_meters();
+                let row = |(id, one)| meter_row(now, id, one, used.get(&id).copied().unwrap_or(0));
+                let rows: Vec<MeterStats> = all.into_iter().map(row).collect();
                 self.reply_rows(to, xid, &rows, ReplyBody::Meter);
             }
             RequestBody::MeterConfig(ask) => {
@@ -134,8 +134,7 @@ impl Switch {
             }
             RequestBody::PortDescription => {
                 let all = self.all_ports();
-                let rows: Vec<_> =
-                    all.map(|(number, port, setting)| port.new_style(number, setting)).collect();
+                let rows: Vec<_> = all.map(|(number, port, setting)| port.of_1_3(number, setting)).collect();
                 self.reply_rows(to, xid, &rows, ReplyBody::PortDescription);
             }
             RequestBody::Experimenter(_) => return fail(Fault::BadExperimenter),
@@ -155,7 +154,7 @@ impl Switch {
     }
 
     fn reply(&mut self, to: u32, xid: u32, body: ReplyBody) {
-        self.agent.send_new(to, xid, Body::MultipartReply(MultipartReply { more: false, body }));
+        self.agent.send_1_3(to, xid, Body::MultipartReply(MultipartReply { more: false, body }));
     }
 
     fn reply_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> ReplyBody) {
@@ -166,8 +165,10 @@ impl Switch {
         });
     }
 
-    fn new_flows(&self, now: Time, ask: &FlowStatsRequest) -> Result<Vec<FlowStats>, Code> {
-        if ask.table != ALL_TABLES && usize::from(ask.table) >= self.datapath.tables.len() {
+    /// The table that is asked about, or all, and which of its entries.
+    fn meant(&self, ask: &FlowStatsRequest) -> Result<(Option<u8>, Filter), Code> {
+        let table = (ask.table != ALL_TABLES).then_some(ask.table);
+        if table.is_some_and(|table| usize::from(table) >= self.datapath.tables.len()) {
             return Err(Fault::RequestBadTableId.numbers());
         }
         let filter = Filter {
@@ -177,33 +178,29 @@ impl Switch {
             out_group: unless(ask.out_group, groups::ANY),
             ..Filter::covered(Pattern::from(&ask.matching))
         };
-        let mut rows = Vec::new();
-        for (table, flows) in (0u8..).zip(&self.datapath.tables) {
-            if ask.table != ALL_TABLES && ask.table != table {
-                continue;
+        Ok((table, filter))
+    }
+
+    fn rows_of_flows_1_3(&self, now: Time, ask: &FlowStatsRequest) -> Result<Vec<FlowStats>, Code> {
+        let (table, filter) = self.meant(ask)?;
+        let rows = self.flows(table, &filter).map(|(table, pattern, priority, entry)| {
+            let (duration_s, duration_ns) = age(now, entry.created);
+            FlowStats {
+                table,
+                duration_s,
+                duration_ns,
+                priority,
+                idle_timeout: entry.idle_timeout,
+                hard_timeout: entry.hard_timeout,
+                flags: FlowFlags(entry.flags),
+                cookie: entry.cookie,
+                packets: entry.packets,
+                bytes: entry.bytes,
+                matching: Match::from(&pattern),
+                instructions: entry.instructions.to_vec(),
             }
-            for id in flows.select(&filter) {
-                let (Some((pattern, priority)), Some(entry)) = (flows.pattern(id), flows.entry(id)) else {
-                    continue;
-                };
-                let (duration_s, duration_ns) = age(now, entry.created);
-                rows.push(FlowStats {
-                    table,
-                    duration_s,
-                    duration_ns,
-                    priority,
-                    idle_timeout: entry.idle_timeout,
-                    hard_timeout: entry.hard_timeout,
-                    flags: FlowFlags(entry.flags),
-                    cookie: entry.cookie,
-                    packets: entry.packets,
-                    bytes: entry.bytes,
-                    matching: Match::from(&pattern),
-                    instructions: entry.instructions.to_vec(),
-                });
-            }
-        }
-        Ok(rows)
+        });
+        Ok(rows.collect())
     }
 
     fn port_rows(&self, now: Time, wanted: u32) -> Vec<PortStats> {
@@ -232,23 +229,29 @@ impl Switch {
             .collect()
     }
 
-    fn group_row(&self, now: Time, id: u32, group: &Group) -> GroupStats {
-        let (duration_s, duration_ns) = age(now, group.created);
-        let filter = Filter { out_group: Some(id), ..Filter::covered(Pattern::ANY) };
-        let gives = |other: &Group| {
-            let actions = other.buckets.iter().flat_map(|bucket| &bucket.actions);
-            actions.filter(|action| **action == wire::openflow::v1_3::Action::Group { group: id }).count()
-        };
-        let chained: usize = self.datapath.groups.iter().map(|(_, other)| gives(other)).sum();
-        GroupStats {
-            group: id,
-            references: self.count_flows(&filter) + chained as u32,
-            packets: group.total.packets,
-            bytes: group.total.bytes,
-            duration_s,
-            duration_ns,
-            buckets: group.counters.clone(),
+    /// How many entries and buckets give to each group.
+    fn uses_of_groups(&self) -> BTreeMap<u32, u32> {
+        let mut used = BTreeMap::new();
+        for (.., entry) in self.flows(None, &Filter::default()) {
+            entry
+                .groups()
+                .collect::<BTreeSet<u32>>()
+                .into_iter()
+                .for_each(|id| *used.entry(id).or_default() += 1);
         }
+        for (_, group) in self.datapath.groups.iter() {
+            group.next_groups().for_each(|id| *used.entry(id).or_default() += 1);
+        }
+        used
+    }
+
+    /// How many entries pass each meter.
+    fn uses_of_meters(&self) -> BTreeMap<u32, u32> {
+        let mut used = BTreeMap::new();
+        for id in self.flows(None, &Filter::default()).filter_map(|(.., entry)| entry.meter()) {
+            *used.entry(id).or_default() += 1;
+        }
+        used
     }
 
     /// One meter, which has to be there, or all.
@@ -259,18 +262,30 @@ impl Switch {
         let one = self.datapath.meters.get(wanted).ok_or(Fault::UnknownMeter.numbers())?;
         Ok(vec![(wanted, one)])
     }
+}
 
-    fn meter_row(&self, now: Time, id: u32, meter: &Meter) -> MeterStats {
-        let (duration_s, duration_ns) = age(now, meter.created);
-        let filter = Filter { meter: Some(id), ..Filter::covered(Pattern::ANY) };
-        MeterStats {
-            meter: id,
-            flows: self.count_flows(&filter),
-            packets: meter.total.packets,
-            bytes: meter.total.bytes,
-            duration_s,
-            duration_ns,
-            bands: meter.counters.clone(),
-        }
+fn group_row(now: Time, id: u32, group: &Group, references: u32) -> GroupStats {
+    let (duration_s, duration_ns) = age(now, group.created);
+    GroupStats {
+        group: id,
+        references,
+        packets: group.total.packets,
+        bytes: group.total.bytes,
+        duration_s,
+        duration_ns,
+        buckets: group.counters.clone(),
+    }
+}
+
+fn meter_row(now: Time, id: u32, meter: &Meter, flows: u32) -> MeterStats {
+    let (duration_s, duration_ns) = age(now, meter.created);
+    MeterStats {
+        meter: id,
+        flows,
+        packets: meter.total.packets,
+        bytes: meter.total.bytes,
+        duration_s,
+        duration_ns,
+        bands: meter.counters.clone(),
     }
 }
