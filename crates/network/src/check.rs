@@ -9,30 +9,31 @@ use super::spec::problem::NetworkProblem;
 use base::describe::{Describe, listed, near};
 use base::diagnostic::{At, Diagnostic};
 use node::profile::WrongCost;
+use std::collections::BTreeMap;
 
 type Checked = Result<(), Diagnostic>;
 
 /// Refuses what can't be built; addresses are looked at when they are given.
 pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
-    check_datapaths(description)?;
+    check_numbers(description)?;
     check_links(description)?;
     check_neighbors(description)?;
     check_loads(description)
 }
 
-/// Refuses two switches with one datapath id, by which controllers know them.
-fn check_datapaths(description: &Description) -> Checked {
-    let mut known = std::collections::BTreeMap::new();
+/// Refuses two nodes with one number, by which others know them.
+fn check_numbers(description: &Description) -> Checked {
+    let mut known = BTreeMap::new();
     for (index, node) in description.nodes.iter().enumerate() {
-        let Some(said) = node.datapath else { continue };
-        let id = said.unwrap_or(index as u64 + 1);
-        if let Some(other) = known.insert(id, index) {
+        let Some(number) = node.number else { continue };
+        let id = number.at(index);
+        if let Some(other) = known.insert((number.key, id), index) {
             // Whichever of the two says so is to say something else.
-            let (at, other) = if said.is_some() { (index, other) } else { (other, index) };
-            let other = description.nodes[other].name.clone();
-            let problem = Diagnostic::new(BuildProblem::DatapathTwice { id, other });
-            return Err(problem.at("datapath_id").of_node(description, at));
+            let (at, other) = if number.said.is_some() { (index, other) } else { (other, index) };
+            let (called, other) = (number.called, description.nodes[other].name.clone());
+            let problem = Diagnostic::new(BuildProblem::NumberTwice { id, called, other });
+            return Err(problem.at(number.key).of_node(description, at));
         }
     }
     Ok(())

@@ -81,6 +81,24 @@ impl Description {
     }
 }
 
+/// A number by which others know a node; they can't tell two nodes with the same one apart.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeNumber {
+    /// The field of the description that says it.
+    pub key: &'static str,
+    /// What a sentence calls it.
+    pub called: &'static str,
+    /// What the description says; its place among the nodes, counted from 1, if it says nothing.
+    pub said: Option<u64>,
+}
+
+impl NodeNumber {
+    /// That of the node at a place among the nodes, counted from 0.
+    pub fn at(&self, place: usize) -> u64 {
+        self.said.unwrap_or(place as u64 + 1)
+    }
+}
+
 /// A node of a network, whatever its kind.
 #[derive(Clone, Debug)]
 pub struct NodeSpec {
@@ -100,8 +118,8 @@ pub struct NodeSpec {
     pub diffserv: Option<DiffServConfig>,
     /// Router id, instead of the one that the builder gives.
     pub router_id: Option<Ipv4Addr>,
-    /// Of a switch: what controllers know it by, if that is said.
-    pub datapath: Option<Option<u64>>,
+    /// A number that no other node of its kind may have, beside its name and its router id.
+    pub number: Option<NodeNumber>,
     /// IPv6 loopback address of a router, beside its router id.
     pub ipv6: Option<Ipv6Addr>,
     /// How many signalling messages are kept for table `signals`; none unless asked for.
@@ -128,7 +146,7 @@ impl NodeSpec {
             protocols: Protocols::default(),
             diffserv: None,
             router_id: None,
-            datapath: None,
+            number: None,
             ipv6: None,
             log_signals: 0,
             driver: None,

@@ -4,8 +4,8 @@
 base::problems! {
     /// Problems of nodes and links, whatever kind they are of.
     pub enum BuildProblem {
-        /// Two switches that controllers could not tell apart.
-        DatapathTwice { id: u64, other: String } is Conflict, "datapath-twice", "{id} is the datapath id of '{other}', too";
+        /// Two nodes that others could not tell apart.
+        NumberTwice { id: u64, called: &'static str, other: String } is Conflict, "number-twice", "{id} is the {called} of '{other}', too";
         /// More nodes than there are blocks of addresses.
         TooManyNodes { count: usize, most: usize } is OutOfRange, "too-many-nodes", "{count} nodes: at most {most}";
         /// Two nodes with one name.

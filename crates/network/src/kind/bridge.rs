@@ -1,6 +1,6 @@
 //! A shared segment: a bridge, of which each member has a link.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::spec::labels::Labels;
 use base::describe::{Describe, Value};
@@ -36,19 +36,7 @@ impl Node for BridgeSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a bridge".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: true,
-            signals: false,
-            links_min: 0,
-            links_max: None,
-            host: None,
-            tests: Tests::Nowhere,
-            segment: Some(self.prefix),
-        }
+        Facts::segment("a bridge", self.prefix)
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

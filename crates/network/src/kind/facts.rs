@@ -92,6 +92,23 @@ impl Facts {
         self.tests == Tests::Beside
     }
 
+    /// A shared segment: all nodes on links to it are in this network.
+    pub(super) fn segment(called: &'static str, prefix: Prefix) -> Facts {
+        Facts {
+            called: called.into(),
+            router: false,
+            foreign: false,
+            kernel: false,
+            transit: true,
+            signals: false,
+            links_min: 0,
+            links_max: None,
+            host: None,
+            tests: Tests::Nowhere,
+            segment: Some(prefix),
+        }
+    }
+
     /// What is known of a node whose kind nobody has looked at yet.
     pub(crate) const UNKNOWN: Facts = Facts {
         called: Cow::Borrowed("unknown"),

@@ -12,7 +12,6 @@
 pub mod address;
 pub mod address6;
 pub mod advertise;
-pub mod controller;
 pub mod draft;
 pub mod labels;
 pub mod link;

@@ -40,7 +40,8 @@ fn bird_agrees_on_intervals_and_says_when_it_ends() {
     // Who ends its BFD says so, and loses no neighbour by that (RFC 5882, 4.2).
     assert!(bird.ask("disable bfd1").contains("disabled"));
     beside.wait("down", |world| is_in(world, SessionState::Down));
-    assert_eq!(full(&beside.world, 0), 1);
+    let neighbors = || format!("{:?}, {}", session(&beside.world), bird.ask("show ospf neighbors"));
+    assert_eq!(full(&beside.world, 0), 1, "{}", neighbors());
     assert!(bird.ask("enable bfd1").contains("enabled"));
     beside.wait("up again", |world| is_in(world, SessionState::Up));
     assert_eq!(full(&beside.world, 0), 1);

@@ -1,9 +1,11 @@
 //! An OpenFlow switch: a shared segment whose frames go where controllers say.
 
-use super::{Facts, Node, NodeKind, Tests};
+mod controller;
+
+use self::controller::ControllerSpec;
+use super::{Facts, Node, NodeKind};
 use crate::Network;
-use crate::description::NodeSpec;
-use crate::spec::controller::ControllerSpec;
+use crate::description::{NodeNumber, NodeSpec};
 use crate::spec::labels::Labels;
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
@@ -40,9 +42,9 @@ base::words! {
         /// Both; the highest that a controller speaks, too, is taken.
         Both = "both",
         /// 1.0 alone.
-        Old = "1.0",
+        V1_0 = "1.0",
         /// 1.3 alone.
-        New = "1.3",
+        V1_3 = "1.3",
     }
     default Both;
 }
@@ -75,30 +77,24 @@ base::record! {
     }
 }
 
+impl SwitchSpec {
+    fn number(&self) -> NodeNumber {
+        NodeNumber { key: "datapath_id", called: "datapath id", said: self.datapath_id }
+    }
+}
+
 impl Node for SwitchSpec {
     fn described(&self) -> Value {
         self.write()
     }
 
     fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
-        entry.datapath = Some(self.datapath_id);
+        entry.number = Some(self.number());
         Ok(())
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a switch".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: true,
-            signals: false,
-            links_min: 0,
-            links_max: None,
-            host: None,
-            tests: Tests::Nowhere,
-            segment: Some(self.prefix),
-        }
+        Facts::segment("a switch", self.prefix)
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
@@ -113,11 +109,11 @@ impl Node for SwitchSpec {
         ports.sort_by_key(|(port, _)| *port);
         let versions = match self.version {
             VersionWord::Both => Version::ALL.to_vec(),
-            VersionWord::Old => vec![Version::V1_0],
-            VersionWord::New => vec![Version::V1_3],
+            VersionWord::V1_0 => vec![Version::V1_0],
+            VersionWord::V1_3 => vec![Version::V1_3],
         };
         let config = SwitchConfig {
-            datapath_id: self.datapath_id.unwrap_or(node as u64 + 1),
+            datapath_id: self.number().at(node),
             name: name.clone(),
             versions,
             controllers: self.controllers.iter().map(|spec| spec.0).collect(),
