@@ -130,6 +130,25 @@ def test_throughput_is_what_arithmetic_says(which: str, settings: dict[str, Any]
     assert EXPERIMENT.columns([point]) and EXPERIMENT.answer([point]) and EXPERIMENT.arithmetic([point])
 
 
+def test_what_arithmetic_does_not_allow_is_a_fault() -> None:
+    right = part("tcp")
+    assert EXPERIMENT.fault(right) is None
+    for wrong, words in (
+        ({"with_mbps": 1.5}, "with tags: Mbit/s 1.500, where arithmetic allows 1.706 to 1.740"),
+        ({"without_mbps": 1.8}, "without tags: Mbit/s 1.800, where arithmetic allows"),
+        ({"with_mbps": None}, "with tags: Mbit/s nothing, where arithmetic allows"),
+        ({"with_wrong": 3}, "with tags: 3 bytes did not arrive as they were sent"),
+        ({"without_undone": 1}, "without tags: 1 connections were not closed by both ends"),
+    ):
+        said = EXPERIMENT.fault(Point(right.parameters, {**right.metrics, **wrong}))
+        assert said is not None and said.startswith(words)
+
+
+def test_flows_in_both_directions_that_lose_packets_come_to_an_end() -> None:
+    """Both ends of a connection send again at once, and go on."""
+    assert EXPERIMENT.fault(part("duplex", flows=8, tags="with", duration_s=30)) is None
+
+
 def test_published_throughput_stands_beside_ours() -> None:
     rows = EXPERIMENT.comparisons([part("tcp")])
     published = [row for row in rows if row.published is not None]
