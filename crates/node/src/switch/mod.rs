@@ -3,7 +3,7 @@
 //! - [`config`](SwitchConfig): how it is set up
 //! - [`channel`](ChannelInput): what goes between it and whoever carries its connections
 //! - `agent`: its connections, what it tells by itself, and to whom; `buffers`: packets that wait there
-//! - `flows`, `checks`: changes of tables, and what is refused of them
+//! - `flows`, `checks`: changes of tables, and what is refused of them; `setting`: what is set of the switch itself
 //! - `version_1_0`, `version_1_3`: the messages of each version
 //!
 //! Beside the drain order of [`Device`]: [`Switch::poll_channel`] until it returns nothing, after
@@ -16,6 +16,7 @@ mod checks;
 mod config;
 mod flows;
 mod ports;
+mod setting;
 #[cfg(test)]
 mod tests;
 mod version_1_0;

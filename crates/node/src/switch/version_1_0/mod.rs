@@ -6,7 +6,7 @@ mod stats;
 use super::flows::{Change, age};
 use super::{Agent, Switch};
 use base::Time;
-use forwarding::openflow::{Fragments, NewEntry, Pattern, Refusal, Removed, port_config};
+use forwarding::openflow::{NewEntry, Pattern, Refusal, Removed, port_config};
 use wire::openflow::v1_0::{
     Body, Command, Fault, Features, FlowMod, FlowRemoved, Match, Message, PacketIn, PacketInReason,
     PacketOut, QueueConfig, RemovedReason, SwitchConfig, flow_flags, ports, wildcards,
@@ -17,8 +17,6 @@ use wire::openflow::{Code, NO_BUFFER, Rest, v1_3};
 const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7;
 /// The types of actions that are done: all but that of queues.
 const ACTIONS: u32 = 0x7ff;
-/// OFPC_FRAG: as they are, and dropped.
-const FRAGMENTS: [u16; 2] = [0, 1];
 
 /// The number of a port of this version in 32 bits: those that stand for something else keep their meaning.
 fn wide(port: u16) -> u32 {
@@ -79,9 +77,7 @@ impl Switch {
         let answer = match body {
             Body::FeaturesRequest => Body::FeaturesReply(self.features_1_0()),
             Body::GetConfigRequest => {
-                let connection = self.agent.connections.get(&from);
-                let miss_send_len = connection.map_or(0, |connection| connection.miss_send_len);
-                let flags = FRAGMENTS[usize::from(self.datapath.fragments == Fragments::Drop)];
+                let (flags, miss_send_len) = self.set_up(from);
                 Body::GetConfigReply(SwitchConfig { flags, miss_send_len })
             }
             Body::SetConfig(config) => {
@@ -119,19 +115,6 @@ impl Switch {
         };
         self.agent.send_1_0(from, xid, answer);
         Ok(())
-    }
-
-    /// How a switch is set, which is the same in both versions: fragments for all, the length for who says it.
-    pub(super) fn set_config(&mut self, from: u32, flags: u16, miss_send_len: u16) {
-        // Putting fragments together is not offered, and asking for it changes nothing.
-        match flags & 3 {
-            0 => self.datapath.fragments = Fragments::Normal,
-            1 => self.datapath.fragments = Fragments::Drop,
-            _ => {}
-        }
-        if let Some(connection) = self.agent.connections.get_mut(&from) {
-            connection.miss_send_len = miss_send_len;
-        }
     }
 
     fn features_1_0(&self) -> Features {

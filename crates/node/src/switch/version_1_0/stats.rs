@@ -3,6 +3,7 @@
 use super::{actions, wide};
 use crate::switch::Switch;
 use crate::switch::flows::{age, summed};
+use crate::switch::setting::ALL_TABLES;
 use base::Time;
 use forwarding::openflow::{Filter, Pattern};
 use wire::openflow::v1_0::{
@@ -10,9 +11,6 @@ use wire::openflow::v1_0::{
     StatsReplyBody, StatsRequestBody, TableStats, ports, wildcards,
 };
 use wire::openflow::{Code, Name};
-
-/// All tables.
-const ALL_TABLES: u8 = 0xff;
 
 /// The table that is asked about, or all, and which of its entries.
 fn meant(ask: &FlowStatsRequest) -> (Option<u8>, Filter) {

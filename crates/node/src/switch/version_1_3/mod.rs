@@ -5,9 +5,10 @@ mod tables;
 
 use super::checks::Place;
 use super::flows::{Change, age};
+use super::setting::ALL_TABLES;
 use super::{Switch, agent};
 use base::Time;
-use forwarding::openflow::{Fields, Fragments, NewEntry, Pattern, Refusal, Removed, port_config};
+use forwarding::openflow::{Fields, NewEntry, Pattern, Refusal, Removed, port_config};
 use wire::openflow::v1_3::{
     Body, Command, Fault, Features, FlowMod, FlowRemoved, GroupCommand, GroupMod, Match, Message,
     MeterCommand, MeterMod, Oxm, OxmField, PacketIn, PacketInReason, PacketOut, QueueConfig, Role,
@@ -17,10 +18,6 @@ use wire::openflow::{Code, NO_BUFFER, Rest};
 
 /// What it can do (OFPC): counts entries, tables, ports and groups.
 const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3;
-/// All tables.
-const ALL_TABLES: u8 = 0xff;
-/// OFPC_FRAG: as they are, and dropped.
-const FRAGMENTS: [u16; 2] = [0, 1];
 /// Bits of OFPC_FRAG_MASK; others are refused.
 const KNOWN_FLAGS: u16 = 3;
 
@@ -98,9 +95,7 @@ impl Switch {
                 reserved: 0,
             }),
             Body::GetConfigRequest => {
-                let connection = self.agent.connections.get(&from);
-                let miss_send_len = connection.map_or(0, |connection| connection.miss_send_len);
-                let flags = FRAGMENTS[usize::from(self.datapath.fragments == Fragments::Drop)];
+                let (flags, miss_send_len) = self.set_up(from);
                 Body::GetConfigReply(SwitchConfig { flags, miss_send_len })
             }
             Body::SetConfig(config) => {

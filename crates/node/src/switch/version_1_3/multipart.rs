@@ -1,8 +1,9 @@
 //! Multipart messages of version 1.3.
 
-use super::{ALL_TABLES, unless};
+use super::unless;
 use crate::switch::Switch;
 use crate::switch::flows::{age, summed};
+use crate::switch::setting::ALL_TABLES;
 use base::Time;
 use forwarding::openflow::{BANDS_MAX, Filter, GROUPS_MAX, Group, METERS_MAX, Meter, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
