@@ -1,112 +1,18 @@
 //! The connections of a switch: who is connected, with which role, and what each is told without having asked.
 
 use super::buffers::{Buffers, NoPacket};
-use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
+use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
+use super::connection::{Connection, ConnectionView, MISS_SEND_LEN, usual};
 use super::{Controller, Switch, SwitchConfig, version_1_0, version_1_3};
 use base::{Frame, Time};
-use control::openflow::{Channel, ChannelConfig, ChannelState, Told};
+use control::openflow::{ChannelState, Told};
 use forwarding::openflow::{Fields, Removed};
 use std::collections::{BTreeMap, VecDeque};
-use wire::openflow::v1_3::{AsyncConfig, PacketInReason};
+use wire::openflow::v1_3::{PacketInReason, Role};
 use wire::openflow::{Code, ErrorMessage, NO_BUFFER, PortReason, Version, v1_0, v1_3};
 
-pub use wire::openflow::v1_3::Role;
-
-/// Bytes of a packet without an entry that a controller gets if it says nothing else.
-const MISS_SEND_LEN: u16 = 128;
-/// Rows of an answer in a message, if they are not too long for one.
-const ROWS: usize = 128;
 /// Length of a packet that says that all of it is wanted, and that nothing is kept: OFPCML_NO_BUFFER.
 const WHOLE: u16 = 0xffff;
-
-/// A connection.
-pub(super) struct Connection {
-    pub(super) channel: Channel,
-    pub(super) role: Role,
-    pub(super) told: AsyncConfig,
-    pub(super) miss_send_len: u16,
-    is_open: bool,
-    /// Messages and rows of answers that were not sent, since no message is as long.
-    too_long: u64,
-    /// More than [`OUTPUT_MAX`] bytes have left the switch and wait for the other end.
-    is_full: bool,
-}
-
-/// What users see of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionView {
-    /// Its number.
-    pub connection: u32,
-    /// How far it is.
-    pub state: ChannelState,
-    /// The version that was agreed on.
-    pub version: Option<Version>,
-    /// The role of the controller.
-    pub role: Role,
-    /// Messages and rows of answers that it did not get, since no message is as long.
-    pub too_long: u64,
-}
-
-/// What a version 1.3 controller is told if it says nothing else: everything, but slaves only of ports.
-fn usual() -> AsyncConfig {
-    let packets = 1 << PacketInReason::NoMatch as u32 | 1 << PacketInReason::Action as u32;
-    AsyncConfig { packet_in: [packets, 0], port_status: [0b111, 0b111], flow_removed: [0b1111, 0] }
-}
-
-impl Connection {
-    fn new(config: &SwitchConfig, is_active: bool, now: Time) -> Connection {
-        let channel = ChannelConfig { versions: config.versions.clone(), probe: config.probe };
-        Connection {
-            channel: Channel::new(channel, is_active, now),
-            role: Role::Equal,
-            told: usual(),
-            miss_send_len: MISS_SEND_LEN,
-            is_open: false,
-            too_long: 0,
-            is_full: false,
-        }
-    }
-
-    /// Which mask of what it is told is that of its role.
-    fn side(&self) -> usize {
-        usize::from(self.role == Role::Slave)
-    }
-
-    fn send_1_0(&mut self, xid: u32, body: v1_0::Body) {
-        let sent = v1_0::Message { xid, body }.emit(self.channel.output());
-        self.too_long += u64::from(sent.is_err());
-    }
-
-    fn send_1_3(&mut self, xid: u32, body: v1_3::Body) {
-        let sent = v1_3::Message { xid, body }.emit(self.channel.output());
-        self.too_long += u64::from(sent.is_err());
-    }
-
-    /// Sends rows in as many messages as they need, at least one; `write` appends a message with some of them, and says
-    /// whether it is short enough. A row that is too long for a message of its own is left out.
-    pub(super) fn send_rows<T>(&mut self, rows: &[T], write: impl Fn(&mut Vec<u8>, bool, &[T]) -> bool) {
-        let mut left = rows;
-        loop {
-            let mut len = left.len().min(ROWS);
-            while !write(self.channel.output(), len < left.len(), &left[..len]) {
-                if left.is_empty() {
-                    return;
-                }
-                if len == 1 {
-                    self.too_long += 1;
-                    left = &left[1..];
-                    len = left.len().min(ROWS);
-                } else {
-                    len /= 2;
-                }
-            }
-            left = &left[len..];
-            if left.is_empty() {
-                return;
-            }
-        }
-    }
-}
 
 /// All connections, and what they have in common.
 pub(super) struct Agent {
@@ -379,17 +285,6 @@ impl Agent {
                 _ => {}
             }
         }
-    }
-}
-
-impl Connection {
-    fn has_output(&self) -> bool {
-        self.is_open && self.channel.has_output()
-    }
-
-    /// Does too much wait for the other end to read it?
-    fn is_congested(&self) -> bool {
-        self.is_full || self.channel.output_len() > OUTPUT_MAX
     }
 }
 

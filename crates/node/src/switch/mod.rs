@@ -2,7 +2,7 @@
 //!
 //! - [`config`](SwitchConfig): how it is set up
 //! - [`channel`](ChannelInput): what goes between it and whoever carries its connections
-//! - `agent`: its connections, what it tells by itself, and to whom; `buffers`: packets that wait there
+//! - `agent`: its connections (`connection`), what it tells by itself, and to whom; `buffers`: packets that wait there
 //! - `flows`, `checks`: changes of tables, and what is refused of them; `setting`: what is set of the switch itself
 //! - `version_1_0`, `version_1_3`: the messages of each version
 //!
@@ -14,6 +14,7 @@ mod buffers;
 mod channel;
 mod checks;
 mod config;
+mod connection;
 mod flows;
 mod ports;
 mod setting;
@@ -22,11 +23,12 @@ mod tests;
 mod version_1_0;
 mod version_1_3;
 
-pub use agent::{ConnectionView, Role};
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
 pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
+pub use connection::ConnectionView;
 /// Bytes of a stream.
 pub use wire::Hex as Bytes;
+pub use wire::openflow::v1_3::Role;
 
 use agent::Agent;
 use base::device::{DropCounters, DropReason};

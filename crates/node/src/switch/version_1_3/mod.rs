@@ -3,10 +3,10 @@
 mod multipart;
 mod tables;
 
+use super::Switch;
 use super::checks::Place;
 use super::flows::{Change, age};
 use super::setting::ALL_TABLES;
-use super::{Switch, agent};
 use base::Time;
 use forwarding::openflow::{Fields, NewEntry, Pattern, Refusal, Removed, port_config};
 use wire::openflow::v1_3::{
@@ -187,7 +187,7 @@ impl Switch {
             masters.for_each(|one| one.role = Role::Slave);
         }
         let Some(connection) = self.agent.connections.get_mut(&from) else { return Err(Fault::RoleUnsup) };
-        if ask.role != agent::Role::NoChange {
+        if ask.role != Role::NoChange {
             connection.role = ask.role;
         }
         Ok(RoleMessage { role: connection.role, generation: self.agent.generation.unwrap_or(u64::MAX) })

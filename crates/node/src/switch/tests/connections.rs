@@ -1,0 +1,113 @@
+//! Who is connected, with which role, and who reads too slowly.
+
+use super::*;
+
+#[test]
+fn a_length_that_is_less_than_a_header_is_answered_and_ends_the_connection() {
+    for version in Version::ALL {
+        let mut bench = Bench::new();
+        let one = bench.connect(version);
+        bench.give(one, vec![version as u8, 5, 0, 3, 0, 0, 0, 5, version as u8, 5, 0, 8, 0, 0, 0, 6]);
+        let outputs: Vec<_> = core::iter::from_fn(|| bench.switch.poll_channel()).collect();
+        let [ChannelOutput::Send { bytes, .. }, ChannelOutput::Close { connection }] = &outputs[..] else {
+            panic!("{outputs:?}")
+        };
+        // An ERROR of type BAD_REQUEST and code BAD_LEN that quotes the header.
+        let quoted = [version as u8, 5, 0, 3, 0, 0, 0, 5];
+        assert_eq!(bytes[..], [&[version as u8, 1, 0, 20, 0, 0, 0, 5, 0, 1, 0, 6], &quoted[..]].concat());
+        assert_eq!((*connection, bench.switch.errors().count()), (one, 1));
+    }
+}
+
+#[test]
+fn there_is_one_master_and_slaves_only_read() {
+    let mut bench = Bench::new();
+    let (a, b) = (bench.connect(Version::V1_3), bench.connect(Version::V1_3));
+    let role = |role, generation| v1_3::Body::RoleRequest(RoleMessage { role, generation });
+    let answered = |answer: Vec<v1_3::Body>| match &answer[..] {
+        [v1_3::Body::RoleReply(reply)] => reply.role,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(answered(bench.ask(a, role(Role::Master, 5))), Role::Master);
+    assert_eq!(answered(bench.ask(b, role(Role::Master, 6))), Role::Master);
+    assert_eq!(answered(bench.ask(a, role(Role::NoChange, 0))), Role::Slave);
+    assert_eq!(bench.fault(a, role(Role::Master, 5)), Some(Fault::RoleStale));
+    assert_eq!(bench.fault(a, add(vec![], vec![to(2)])), Some(Fault::IsSlave));
+    assert_eq!(bench.fault(b, add(vec![], vec![to(ports::CONTROLLER)])), None);
+    bench.frame(1);
+    let mut streams = (0, 0);
+    while let Some(output) = bench.switch.poll_channel() {
+        match output {
+            ChannelOutput::Send { connection, .. } if connection == a => streams.0 += 1,
+            ChannelOutput::Send { connection, .. } if connection == b => streams.1 += 1,
+            _ => {}
+        }
+    }
+    assert_eq!(streams, (0, 1), "a slave gets no packets");
+}
+
+#[test]
+fn it_connects_by_itself_and_again_when_the_connection_ends() {
+    let mut bench = Bench::new();
+    bench.switch.handle_timeout(Time::ZERO);
+    assert_eq!(bench.switch.poll_channel(), Some(ChannelOutput::Open { connection: 0 }));
+    bench.tell(ChannelInput::Closed { connection: 0 });
+    assert_eq!(bench.switch.poll_timeout(), Some(seconds(1)));
+    bench.switch.handle_timeout(seconds(1));
+    assert_eq!(bench.switch.poll_channel(), Some(ChannelOutput::Open { connection: 0 }));
+    bench.tell(ChannelInput::Opened { connection: 0 });
+    assert_eq!(bench.sent(0).len(), 1, "HELLO");
+    // Something else than HELLO.
+    bench.give(0, vec![4, 5, 0, 8, 0, 0, 0, 1]);
+    let outputs: Vec<_> = core::iter::from_fn(|| bench.switch.poll_channel()).collect();
+    assert!(matches!(outputs[..], [ChannelOutput::Send { .. }, ChannelOutput::Close { .. }]), "{outputs:?}");
+    // What comes of it later does not put off the next attempt.
+    let due = bench.switch.poll_timeout();
+    bench.now = seconds(2);
+    bench.give(0, vec![4, 0, 0, 8, 0, 0, 0, 1]);
+    bench.tell(ChannelInput::Closed { connection: 0 });
+    assert_eq!((bench.switch.poll_timeout(), bench.switch.poll_channel()), (due, None));
+}
+
+#[test]
+fn a_controller_that_reads_slowly_waits_and_loses_packets_only() {
+    let mut bench = Bench::new();
+    let one = bench.connect(Version::V1_3);
+    for port in 1..=90 {
+        assert_eq!(bench.fault(one, add(vec![Oxm::exact(OxmField::Metadata, port)], vec![to(2)])), None);
+    }
+    let whole = Action::Output { port: ports::CONTROLLER, max_len: 0xffff };
+    assert_eq!(bench.fault(one, add(vec![], vec![whole])), None);
+    let ask = v1_3::FlowStatsRequest {
+        table: 0,
+        out_port: ports::ANY,
+        out_group: groups::ANY,
+        cookie: 0,
+        cookie_mask: 0,
+        matching: Match::default(),
+    };
+    let body = MultipartRequest { more: false, body: RequestBody::Flow(ask) };
+    let mut bytes = Vec::new();
+    for _ in 0..400 {
+        let body = v1_3::Body::MultipartRequest(body.clone());
+        v1_3::Message { xid: 5, body }.emit(&mut bytes).expect("a message");
+    }
+    bench.give(one, bytes);
+    let backlog = |is_full| ChannelInput::Backlog { connection: one, is_full, is_taking: true };
+    let (mut answers, mut rounds) = (0, 0);
+    while answers < 400 {
+        bench.frame(1);
+        let sent = bench.sent(one);
+        let len: usize = sent.iter().map(Vec::len).sum();
+        assert!(!sent.is_empty() && len < OUTPUT_MAX + (1 << 16), "{len}");
+        answers += sent.len();
+        bench.tell(backlog(true));
+        bench.frame(1);
+        assert_eq!(bench.sent(one), [[0; 0]; 0]);
+        rounds += 1;
+        bench.tell(backlog(false));
+    }
+    // The last answers were less than the limit: one frame was told of after them.
+    assert!(rounds > 2, "{rounds}");
+    assert_eq!((answers, bench.switch.packet_ins_left_out()), (401, 2 * rounds - 1));
+}
