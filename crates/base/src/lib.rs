@@ -21,6 +21,7 @@
 //! - [`wheel`]: a timing wheel for millions of timers
 //! - [`growth`]: how large tables grow
 //! - [`histogram`]: a histogram with bins in proportion to their values
+//! - [`pages`]: lists that grow without being moved
 //! - [`dense`]: tables for millions of small values
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
@@ -41,6 +42,7 @@ pub mod label;
 pub mod limiter;
 pub mod losses;
 pub mod map;
+pub mod pages;
 pub mod phb;
 pub mod plane;
 pub mod prefetch;

@@ -4,6 +4,7 @@
 //! that time has reached wait in a small heap, so that they expire in exact order: by time, then by order of
 //! scheduling.
 
+use crate::pages::Pages;
 use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,7 +38,7 @@ struct Entry<T> {
 /// Timers with a payload each.
 #[derive(Clone, Debug)]
 pub struct Wheel<T> {
-    entries: Vec<Entry<T>>,
+    entries: Pages<Entry<T>>,
     free: Vec<u32>,
     heads: [[u32; SLOTS]; LEVELS],
     occupied: [u64; LEVELS],
@@ -58,7 +59,7 @@ impl<T> Wheel<T> {
     /// A wheel without timers, at the start of time.
     pub fn new() -> Wheel<T> {
         Wheel {
-            entries: Vec::new(),
+            entries: Pages::new(),
             free: Vec::new(),
             heads: [[NIL; SLOTS]; LEVELS],
             occupied: [0; LEVELS],
@@ -85,18 +86,10 @@ impl<T> Wheel<T> {
         let index = match self.free.pop() {
             Some(index) => index,
             None => {
-                crate::growth::make_room(&mut self.entries, 1);
-                self.entries.push(Entry {
-                    at,
-                    order,
-                    prev: NIL,
-                    next: NIL,
-                    level: 0,
-                    slot: 0,
-                    generation: 0,
-                    payload: None,
-                });
-                (self.entries.len() - 1) as u32
+                let payload = None;
+                let entry =
+                    Entry { at, order, prev: NIL, next: NIL, level: 0, slot: 0, generation: 0, payload };
+                self.entries.push(entry) as u32
             }
         };
         let entry = &mut self.entries[index as usize];

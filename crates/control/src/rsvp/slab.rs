@@ -1,10 +1,9 @@
 //! A slab: entries named by small numbers that are used again, each with a generation.
 
+use base::pages::Pages;
+
 /// Stands for no entry where an index is expected.
 pub(super) const NIL: u32 = u32::MAX;
-
-/// Entries of a page. The first page grows as a vector does; later ones are made whole, and nothing is moved.
-const PAGE: usize = 256;
 
 #[derive(Clone, Debug)]
 struct Slot<T> {
@@ -15,30 +14,25 @@ struct Slot<T> {
 /// Entries named by index.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<T> {
-    pages: Vec<Vec<Slot<T>>>,
+    slots: Pages<Slot<T>>,
     free: Vec<u32>,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Slab { pages: Vec::new(), free: Vec::new() }
+        Slab { slots: Pages::new(), free: Vec::new() }
     }
 }
 
 impl<T> Slab<T> {
     #[inline]
     fn slot(&self, index: u32) -> Option<&Slot<T>> {
-        self.pages.get(index as usize / PAGE)?.get(index as usize % PAGE)
+        self.slots.get(index as usize)
     }
 
     #[inline]
     fn slot_mut(&mut self, index: u32) -> Option<&mut Slot<T>> {
-        self.pages.get_mut(index as usize / PAGE)?.get_mut(index as usize % PAGE)
-    }
-
-    /// How many slots there are.
-    fn slots(&self) -> usize {
-        self.pages.last().map_or(0, |last| (self.pages.len() - 1) * PAGE + last.len())
+        self.slots.get_mut(index as usize)
     }
 
     pub(super) fn insert(&mut self, value: T) -> u32 {
@@ -48,17 +42,7 @@ impl<T> Slab<T> {
             }
             return index;
         }
-        let index = self.slots() as u32;
-        match self.pages.last_mut() {
-            Some(page) if page.len() < PAGE => page.push(Slot { generation: 0, value: Some(value) }),
-            last => {
-                let room = if last.is_some() { PAGE } else { 1 };
-                let mut page = Vec::with_capacity(room);
-                page.push(Slot { generation: 0, value: Some(value) });
-                self.pages.push(page);
-            }
-        }
-        index
+        self.slots.push(Slot { generation: 0, value: Some(value) }) as u32
     }
 
     pub(super) fn remove(&mut self, index: u32) -> Option<T> {
@@ -85,7 +69,7 @@ impl<T> Slab<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
     /// Indices in use, in order.
@@ -94,7 +78,7 @@ impl<T> Slab<T> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let slots = self.pages.iter().flatten().enumerate();
+        let slots = self.slots.iter().enumerate();
         slots.filter_map(|(i, slot)| Some((i as u32, slot.value.as_ref()?)))
     }
 }
@@ -113,17 +97,5 @@ mod tests {
         assert_eq!(slab.insert('c'), a);
         assert_ne!(slab.generation(a), before);
         assert_eq!(slab.indices(), [a, b]);
-    }
-
-    #[test]
-    fn entries_of_all_pages_are_found() {
-        let mut slab = Slab::default();
-        let count = 3 * PAGE as u32 + 7;
-        for value in 0..count {
-            assert_eq!(slab.insert(value), value);
-        }
-        assert_eq!(slab.remove(PAGE as u32), Some(PAGE as u32));
-        assert!(slab.iter().all(|(index, &value)| index == value) && slab.get(count).is_none());
-        assert_eq!((slab.len(), slab.indices().len()), (count as usize - 1, count as usize - 1));
     }
 }
