@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ from twinplane.errors import ConflictError, TwinplaneError
 from twinplane.model import network_file, source
 
 from tests.support.campaign import scaled
+
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+known_types = functools.cache(core.schema)
 
 Place = tuple[str | int, ...]
 
@@ -316,13 +320,13 @@ def wrong(schema: dict[str, Any], chance: random.Random) -> Iterator[Any]:
         if not any(one["kind"] in ("any", "named", "map") for one in schema["of"]):
             yield {word: 1}
     elif kind == "named":
-        short = core.schema()[schema["name"]].get("short", ())
+        short = known_types()[schema["name"]].get("short", ())
         yield from ([[]], {f"no{word}": 1}, *([] if {"kind": "bool"} in short else [True]))
 
 
 def _complete() -> None:
     """Node kinds, protocols and drivers that the file above does not name stand in it with defaults alone."""
-    types = core.schema()
+    types = known_types()
     known = {node["kind"] for node in WHOLE["nodes"].values()}
     for variant in types["NodeSpec"]["variants"]:
         if variant["word"] not in known:
@@ -343,7 +347,7 @@ _complete()
 
 
 def fields() -> list[tuple[Place, dict[str, Any]]]:
-    types = core.schema()
+    types = known_types()
     # A match stands beside the class of a filter and the actions of a rule only.
     assert set(RECORDS) | {"Topology", "Match"} == {
         name for name, one in types.items() if one["kind"] == "record"
@@ -352,10 +356,10 @@ def fields() -> list[tuple[Place, dict[str, Any]]]:
 
 
 def with_value(place: Place, value: Any) -> dict[str, Any]:
-    whole = copy.deepcopy(WHOLE)
-    here: Any = whole
+    """The file with another value there; all that is not on the way to it is shared, not copied."""
+    whole = here = copy.copy(WHOLE)
     for step in place[:-1]:
-        here = here[step]
+        here[step] = here = copy.copy(here[step])
     here[place[-1]] = value
     return whole
 
@@ -396,7 +400,7 @@ def test_every_mistake_has_its_line_and_column(tmp_path: Path) -> None:
         value = next(wrong(field["schema"], random.Random(1)), None)
         if value is None:
             continue
-        text = yaml.safe_dump(with_value(place, value), sort_keys=False)
+        text = yaml.dump(with_value(place, value), Dumper=DUMPER, sort_keys=False)
         with pytest.raises(TwinplaneError) as caught:
             network_file.checked(source.parse(text, path))
         name, line, column, sentence = str(caught.value).split(":", 3)
@@ -413,8 +417,8 @@ def test_unknown_fields_and_missing_ones(record: str) -> None:
         core.read_network(with_value((*place, "nonsense"), 1))
     error: Any = caught.value
     assert (error.path, error.on_key, error.code) == ((*place, "nonsense"), True, "unknown-field")
-    for field in core.schema()[record]["fields"]:
-        if field["required"] and field["key"] != core.schema()[record].get("flat"):
+    for field in known_types()[record]["fields"]:
+        if field["required"] and field["key"] != known_types()[record].get("flat"):
             whole = with_value((*place, field["key"]), 1)
             here: Any = whole
             for step in place:
