@@ -307,3 +307,49 @@ def test_on_a_lab(own: Path, tmp_path: Path) -> None:
     assert (
         done.returncode == 2 and "between.yaml:25:5: flow 'inner': 'pe1' is of kind router: on" in done.stderr
     )
+
+
+OVER_TCP = """\
+name: own
+nodes:
+  a: {kind: host, address: 10.1.0.2/24, gateway: 10.1.0.1}
+  b: {kind: host, address: 10.2.0.2/24, gateway: 10.2.0.1}
+  r: {kind: router}
+links:
+  - {endpoints: [a, r], rate: 100 Mbit/s}
+  - {endpoints: [r, b], rate: 5 Mbit/s, delay: 5 ms}
+tcp:
+  - {name: up, from: a, to: b, connections: 2, buffer: 32 kB}
+  - {name: ask, from: b, to: a, application: request-response, transactions: 3}
+"""
+
+
+def test_flows_over_tcp_are_shown_and_kept(tmp_path: Path) -> None:
+    file, out = tmp_path / "own.yaml", tmp_path / "out"
+    file.write_text(OVER_TCP)
+    done = command("run", str(file), "--duration", "2 s", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "Flows over TCP" in done.stdout and "ask back" in done.stdout
+    assert "bytes arrived over TCP, from 2." in done.stdout
+    tcp = json.loads((out / "summary.json").read_text())["metrics"]["tcp"]
+    assert set(tcp) == {"up/0", "up/1", "ask", "ask back"}
+    # A link of 5 Mbit/s is shared: what is written is read, until the run is over and not longer.
+    shared = sum(tcp[name]["goodput_bps"] for name in ("up/0", "up/1"))
+    assert 4.4e6 < shared < 5e6 and all(one["state"] == "done" and one["wrong"] == 0 for one in tcp.values())
+    assert 2.0 < tcp["up/0"]["completion_s"] < 2.3 and tcp["ask"]["transactions"] == 3
+    assert (out / "figures" / "tcp.png").exists() and (out / "tables" / "tcp_series.parquet").exists()
+    assert "Flows over TCP" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "words"),
+    [
+        ("buffer: 32 kB", "start: 3 s", "10:5: tcp flow 'up': it starts at 3 s, and the run is over at 2 s"),
+        (OVER_TCP[OVER_TCP.index("tcp:") :], "", "it has no flows, so that nothing would be measured"),
+    ],
+)
+def test_a_flow_over_tcp_that_never_begins(tmp_path: Path, was: str, now: str, words: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(OVER_TCP.replace(was, now))
+    done = command("run", str(file), "--duration", "2 s", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -116,7 +116,12 @@ def print_points(found: Results, most: int = 60) -> None:
         rows.insert(most // 2, ["..."] * len(columns))
     if said := told(found.manifest["repeat"], experiment.extremes):
         typer.echo(f"{said}:")
-    print_table([column.title for column in columns], rows, left=experiment.texts)
+    if rows:
+        print_table([column.title for column in columns], rows, left=experiment.texts)
+    for table in experiment.tables(found) if experiment.told else ():
+        print_table(table.titles, table.rows, left=table.left, title=table.caption)
+        if table.note:
+            typer.echo(table.note)
     if experiment.trees:
         print_trees(found)
     print_checks(found)

@@ -78,6 +78,8 @@ class Experiment(ABC, Generic[P]):
     """Metrics that real time blurs, and their kinds (see `twinplane.measure.bounds`)."""
     forks: ClassVar[bool] = False
     """Does a run try many cases in forks of its network? Then its beginning says little of the whole."""
+    told: ClassVar[bool] = False
+    """Are the tables beside the one of the results shown on the terminal, too?"""
     trees: ClassVar[bool] = False
     """Are all trees of queues shown, on the terminal and on the page?"""
 

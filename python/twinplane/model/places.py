@@ -45,6 +45,11 @@ def of_flow(index: int, name: str, words: str) -> TwinplaneError:
     return about(("flows", index), f"flow '{name}': ", words)
 
 
+def of_tcp(index: int, name: str, words: str) -> TwinplaneError:
+    """An error of a flow over TCP."""
+    return about(("tcp", index), f"tcp flow '{name}': ", words)
+
+
 def in_file(error: E, found: Source) -> E:
     """The same error with the line and column at which the file says what it is about."""
     if found.matrix is not None and (told := found.matrix.explained(error)) is not None:

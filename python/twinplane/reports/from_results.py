@@ -127,7 +127,7 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
     said = told(found.manifest["repeat"], experiment.extremes)
     caption = f"{caption}; {which}: {said}" if said else f"{caption}; {which}"
     table = Table(caption, [column.title for column in columns], rows, experiment.texts)
-    return Section("Results", tables=[table, *experiment.tables(found)])
+    return Section("Results", tables=[*([table] if rows else []), *experiment.tables(found)])
 
 
 def _planes(found: Results) -> list[Section]:

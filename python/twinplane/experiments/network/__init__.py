@@ -15,11 +15,13 @@ from ...results.points import Point
 from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
 from ..checks import sentences
 from . import build as building
-from . import figures, real
+from . import figures, real, tcp
 from .parameters import NetworkParameters
 from .summary import summarise
 
 if TYPE_CHECKING:
+    from ...charts.table import Table
+    from ...results.folder import Results
     from ...results.real import Real
     from ..labs import Ground
 
@@ -42,6 +44,7 @@ class OwnNetwork(Experiment[NetworkParameters]):
     texts = 1
     extremes = True
     trees = True
+    told = True
     places = frozenset({"process", "lab"})
 
     def title_of(self, points: Sequence[Point]) -> str:
@@ -85,8 +88,16 @@ class OwnNetwork(Experiment[NetworkParameters]):
         return figures.lines(points)
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
-        """See `figures.delays`."""
-        return [figures.delays(points)]
+        """See `figures.delays`; of a network without flows there is none."""
+        return [figures.delays(points)] if points[0].metrics["flows"] else []
+
+    def plots(self, found: Results) -> list[Chart]:
+        """See `tcp.plots`."""
+        return tcp.plots(found)
+
+    def tables(self, found: Results) -> list[Table]:
+        """See `tcp.tables`."""
+        return tcp.tables(found.points, figures.varying(found.points))
 
     def inputs(self, parameters: NetworkParameters) -> list[Any]:
         """All that the file says, and what it refers to."""
@@ -137,6 +148,9 @@ class OwnNetwork(Experiment[NetworkParameters]):
         for name, flow in point.metrics["flows"].items():
             if found := sentences(flow):
                 return f"flow '{name}': {found[0]}"
+        for name, flow in point.metrics.get("tcp", {}).items():
+            if wrong := flow.get("wrong"):
+                return f"tcp flow '{name}': {wrong:g} bytes did not arrive as they were sent"
         return None
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import core
 from ...errors import TwinplaneError
-from ...model.places import about, of_flow
+from ...model.places import about, of_flow, of_tcp
 from ...network import Network
 from ...network.offered import LINE_BPS, offered
 from ...units import format_time, span_ps
@@ -26,10 +26,12 @@ def check(network: Network, p: NetworkParameters) -> None:
     flows = network.described()["flows"]
     if network.draft.demands is not None:
         _end_demands(network, p)
-    elif not flows:
+    elif not flows and not network.tcp_flows:
         raise TwinplaneError(
-            f"{p.file}: it has no flows, so that nothing would be measured: 'flows: [{{from: a, to: b}}]'"
+            f"{p.file}: it has no flows, so that nothing would be measured: 'flows: [{{from: a, to: b}}]', or"
+            " 'tcp: [{from: a, to: b, bytes: 10 MB}]'"
         )
+    _end_tcp(network, p)
     for flow, said in zip(network.flows, flows, strict=True):
         start_s = span_ps(said["start"]) / 1e12
         if start_s >= p.duration_s:
@@ -43,6 +45,21 @@ def check(network: Network, p: NetworkParameters) -> None:
             network.draft.core.check_events(span_ps(p.duration_s))
     except TwinplaneError as error:
         raise network.explain(error) from None
+
+
+def _end_tcp(network: Network, p: NetworkParameters) -> None:
+    """Let programs stop writing when the run is over, if they have not written all by then."""
+    said = list(network.described().get("tcp") or ())
+    network.draft.core.keep_tcp(0)
+    for flow, spec in zip(network.tcp_flows, said, strict=True):
+        start_s = span_ps(spec["start"]) / 1e12
+        if start_s >= p.duration_s:
+            starts, ends = format_time(start_s), format_time(p.duration_s)
+            words = f"it starts at {starts}, and the run is over at {ends} (--duration)"
+            raise network.explain(of_tcp(flow.index, flow.name, words))
+        if "stop" not in spec or span_ps(spec["stop"]) > span_ps(p.duration_s):
+            spec = {**spec, "stop": p.duration_s}
+        network.draft.core.add_tcp(spec)
 
 
 def _end_demands(network: Network, p: NetworkParameters) -> None:

@@ -12,6 +12,8 @@ from ...measure.metrics import inside
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
+from . import tcp
+from .tcp import count
 
 if TYPE_CHECKING:
     from ...results.folder import Results
@@ -74,17 +76,13 @@ def columns(points: Sequence[Point]) -> list[Column]:
     ]
 
 
-def count(value: float) -> str:
-    """Packets: of repeated runs a mean."""
-    return f"{value:.1f}" if isinstance(value, float) and value != int(value) else f"{value:.0f}"
-
-
 def answer(points: Sequence[Point]) -> str:
     """Losses and delays of the first point in one sentence."""
     flows: Mapping[str, Any] = points[0].metrics["flows"]
     sent, lost = (sum(flow[key] for flow in flows.values()) for key in ("sent", "dropped"))
+    over_tcp = tcp.answer(points[0].metrics.get("tcp", {}))
     if not sent:
-        return "Nothing was sent."
+        return f"{over_tcp[:1].upper()}{over_tcp[1:]}." if over_tcp else "Nothing was sent."
     losers = [
         name for name, flow in flows.items() if flow["sent"] and flow["dropped"] >= 0.005 * flow["sent"]
     ]
@@ -100,6 +98,8 @@ def answer(points: Sequence[Point]) -> str:
         )
     if points[0].metrics.get("lsps"):
         parts.append(f"{count(points[0].metrics['lsps_up'])} of {points[0].metrics['lsps']:.0f} LSPs are up")
+    if over_tcp:
+        parts.append(over_tcp)
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import TwinplaneError
-from ...model.places import about, of_flow
+from ...model.places import about, of_flow, of_tcp
 from ...network import Network
 from ...network.offered import offered
 from ...results.real import Real
@@ -41,6 +41,10 @@ def planned(p: NetworkParameters) -> Plan:
     if network.draft.demands is not None:
         words = "demands: a lab sends flows only; one process has demands, too (--real process)"
         raise network.explain(about(("demands",), "", words))
+    if network.tcp_flows:
+        first = network.tcp_flows[0]
+        words = "programs talk over TCP in virtual time only: on a lab, hosts have the kernel's own TCP"
+        raise network.explain(of_tcp(first.index, first.name, words))
     flows = enumerate(network.described()["flows"])
     ends = {flow[key]: index for index, flow in flows for key in ("from", "to")}
     for name, index in ends.items():

@@ -19,6 +19,7 @@ from ...network.trees import root_of
 from ...units import dscp, format_time
 from ..base import Outcome
 from ..labs.gathering import at_links
+from . import tcp
 from .parameters import NetworkParameters
 
 COUNTS = {"sent": "sent", "received": "received", "dropped": "lost"}
@@ -45,6 +46,8 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     ports = network.columns("ports")
     here = network.placement is None or network.placement["local"] is None
     metrics: dict[str, Any] = {"flows": flows}
+    if network.tcp_flows:
+        metrics["tcp"] = tcp.figures(network)
     if here:
         metrics["packet_hops"] = sum(ports["received_frames"])
     if here and network.lsps:
@@ -76,6 +79,9 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         tables["lsp_spans"] = readable(lsp_spans(network))
     if here and rows(told := control_events(network)):
         tables["control_events"] = readable(told)
+    if network.tcp_flows:
+        tables["tcp_flows"] = readable(network.columns("tcp_flows"))
+        tables["tcp_series"] = tcp.series(network)
     if any(flow.logged for flow in network.flows):
         tables["packets"] = _named(readable(network.columns("packets")), names)
     if (kept := signals(network)) is not None:
