@@ -4,13 +4,16 @@
 //! The [`Switch`] within knows nothing of it: it sees ports without gaps, and is told of its connections as it is by
 //! the owner of a kernel's sockets. The stack is that of a [`Host`].
 
-use super::{ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX, Switch, SwitchConfig};
+use super::control_path::{ControlPath, Taken};
+use super::{
+    ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX, Switch, SwitchConfig, SwitchProfile,
+};
 use crate::host::{Host, HostConfig};
 use crate::sessions::{Options, Pending, SessionId, Sessions};
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
 use base::protocol_value::ProtocolValue;
-use base::{Command, Device, Event, Frame, Output, PortId, Streams, Time, Verdict};
+use base::{Command, Device, Event, Frame, Output, PortId, Span, Streams, Time, Verdict};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};
 use wire::Hex;
@@ -46,6 +49,7 @@ pub struct ManagedSwitch {
     management: Vec<PortId>,
     carried: BTreeMap<SessionId, Carried>,
     by_connection: BTreeMap<u32, SessionId>,
+    path: ControlPath,
     /// The number of the next connection that comes in.
     next: u32,
     outputs: VecDeque<Output>,
@@ -59,11 +63,11 @@ fn options() -> Options {
 
 impl ManagedSwitch {
     /// A switch whose device has ports of these uses, in their order. Ephemeral ports and sequence numbers of its stack
-    /// are drawn from `streams`.
+    /// are drawn from `streams`. It takes as long for what it does as `profile` says.
     pub fn new(
         config: SwitchConfig,
-        stack: HostConfig,
-        uses: &[PortUse],
+        (stack, uses): (HostConfig, &[PortUse]),
+        profile: SwitchProfile,
         streams: Streams,
         now: Time,
     ) -> ManagedSwitch {
@@ -88,6 +92,7 @@ impl ManagedSwitch {
             management,
             carried: BTreeMap::new(),
             by_connection: BTreeMap::new(),
+            path: ControlPath::new(profile),
             next: FIRST_INCOMING,
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
@@ -101,12 +106,23 @@ impl ManagedSwitch {
         &self.switch
     }
 
+    /// Connections that the endpoint has reset under load.
+    pub fn resets(&self) -> u64 {
+        self.path.resets
+    }
+
     /// Frames discarded, by the stack too.
     pub fn drops(&self) -> DropCounters {
         let mut all = self.switch.drops().clone();
         all.merge(self.host.drops());
         all.merge(&self.drops);
         all
+    }
+
+    /// How long a frame takes through the datapath.
+    fn latency(&self, bytes: u32) -> Span {
+        let profile = self.path.profile();
+        profile.pipeline + Span(profile.pipeline_per_byte.0.saturating_mul(i64::from(bytes)))
     }
 
     fn listen(&mut self) {
@@ -137,6 +153,17 @@ impl ManagedSwitch {
             while let Some(output) = self.switch.poll_channel() {
                 is_idle = false;
                 self.carry_out(now, output);
+            }
+            let entries =
+                self.switch.datapath().tables.iter().map(forwarding::openflow::FlowTable::active).sum();
+            while let Some(passing) = self.path.poll_down(now, entries) {
+                is_idle = false;
+                let (connection, bytes) = (passing.connection, Hex(passing.bytes));
+                self.tell(now, ChannelInput::Received { connection, bytes });
+            }
+            while let Some(passing) = self.path.poll_up(now) {
+                is_idle = false;
+                self.pass_up(now, passing.connection, passing.bytes);
             }
             self.host.run_tcp(now);
             while let Some((_, id, pending)) = self.host.sessions_mut().and_then(Sessions::poll_event) {
@@ -171,13 +198,11 @@ impl ManagedSwitch {
                 }
             }
             ChannelOutput::Send { connection, bytes } => {
-                let Some(&session) = self.by_connection.get(&connection) else { return };
-                if let Some(carried) = self.carried.get_mut(&session) {
-                    carried.unsent.extend(bytes);
-                }
-                self.write(now, session);
+                let at_once = self.path.send(now, connection, &bytes);
+                self.pass_up(now, connection, at_once);
             }
             ChannelOutput::Close { connection } => {
+                self.path.forget(connection);
                 let Some(session) = self.by_connection.remove(&connection) else { return };
                 if let Some(carried) = self.carried.get_mut(&session) {
                     carried.is_over = true;
@@ -185,6 +210,26 @@ impl ManagedSwitch {
                 self.write(now, session);
             }
         }
+    }
+
+    /// Gives bytes to the session of a connection.
+    fn pass_up(&mut self, now: Time, connection: u32, bytes: Vec<u8>) {
+        let Some(&session) = self.by_connection.get(&connection) else { return };
+        if let Some(carried) = self.carried.get_mut(&session) {
+            carried.unsent.extend(bytes);
+        }
+        self.write(now, session);
+    }
+
+    /// The endpoint can't keep up with what a controller sends, and resets the connection.
+    fn reset(&mut self, now: Time, session: SessionId, connection: u32) {
+        self.path.forget(connection);
+        self.carried.remove(&session);
+        self.by_connection.remove(&connection);
+        if let Some(sessions) = self.host.sessions_mut() {
+            sessions.abort(session);
+        }
+        self.tell(now, ChannelInput::Closed { connection });
     }
 
     fn carry(&mut self, session: SessionId, connection: u32) {
@@ -217,6 +262,7 @@ impl ManagedSwitch {
                 self.end(session);
                 if let Some(connection) = known {
                     self.by_connection.remove(&connection);
+                    self.path.forget(connection);
                     self.tell(now, ChannelInput::Closed { connection });
                 }
             }
@@ -232,13 +278,17 @@ impl ManagedSwitch {
         }
         let known = self.carried.get(&session).filter(|one| !one.is_over && !bytes.is_empty());
         if let Some(connection) = known.map(|one| one.connection) {
-            self.tell(now, ChannelInput::Received { connection, bytes: Hex(bytes) });
+            match self.path.receive(connection, &bytes) {
+                Taken::Waits => {}
+                Taken::Reset => self.reset(now, session, connection),
+            }
         }
     }
 
     /// Gives TCP what it has room for.
     fn write(&mut self, now: Time, session: SessionId) {
-        let (Some(carried), Some(sessions)) = (self.carried.get_mut(&session), self.host.sessions_mut()) else {
+        let (Some(carried), Some(sessions)) = (self.carried.get_mut(&session), self.host.sessions_mut())
+        else {
             return;
         };
         let mut taken = 0;
@@ -301,6 +351,7 @@ impl Device for ManagedSwitch {
             Some((PortUse::Data, inner)) => match self.switch.forward_one(now, inner, &mut frame) {
                 Verdict::Transmit { port, ready } => {
                     let port = self.data.get(port.index()).copied().unwrap_or(port);
+                    let ready = ready + self.latency(frame.len());
                     self.outputs.push_back(Output::Transmit { port, frame, ready });
                 }
                 Verdict::Punt | Verdict::Replicate => self.switch.handle_packet(now, inner, frame),
@@ -339,6 +390,7 @@ impl Device for ManagedSwitch {
             }
             Command::Restart => {
                 self.carried.clear();
+                self.path = ControlPath::new(*self.path.profile());
                 self.by_connection.clear();
                 self.host.handle_command(now, Command::Restart);
                 self.switch.handle_command(now, Command::Restart);
@@ -355,7 +407,8 @@ impl Device for ManagedSwitch {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        [self.host.poll_timeout(), self.switch.poll_timeout()].into_iter().flatten().min()
+        let own = [self.host.poll_timeout(), self.switch.poll_timeout(), self.path.poll_timeout()];
+        own.into_iter().flatten().min()
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

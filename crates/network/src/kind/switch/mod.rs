@@ -1,8 +1,10 @@
 //! An OpenFlow switch: a shared segment whose frames go where controllers say.
 
 mod controller;
+mod profile;
 
 use self::controller::ControllerSpec;
+use self::profile::SwitchProfileSpec;
 use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::description::{NodeNumber, NodeSpec};
@@ -74,6 +76,8 @@ base::record! {
         pub buffers: u32 = 256, in 0..=65_536;
         /// After how long it asks a silent controller whether it is there; zero for never.
         pub probe: Span = Span::from_secs(5);
+        /// Switch profile: how long it takes for what it does, where it has a management port.
+        pub profile: Option<SwitchProfileSpec>, absent "it takes no time";
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
     }
@@ -140,7 +144,8 @@ impl Node for SwitchSpec {
             return Box::new(Switch::new(config, now));
         }
         let all = network.host_config(node);
-        let stack = all.ports.iter().enumerate().filter(|(place, _)| managed.contains(&PortId(*place as u16)));
+        let stack =
+            all.ports.iter().enumerate().filter(|(place, _)| managed.contains(&PortId(*place as u16)));
         let stack = HostConfig { ports: stack.map(|(_, port)| *port).collect(), groups: Vec::new() };
         let of = |place: usize| match managed.contains(&PortId(place as u16)) {
             true => PortUse::Management,
@@ -148,7 +153,8 @@ impl Node for SwitchSpec {
         };
         let uses: Vec<PortUse> = (0..all.ports.len()).map(of).collect();
         let streams = Streams::new(network.description().seed);
-        Box::new(ManagedSwitch::new(config, stack, &uses, streams, now))
+        let profile = self.profile.as_ref().map(SwitchProfileSpec::lowered).unwrap_or_default();
+        Box::new(ManagedSwitch::new(config, (stack, &uses), profile, streams, now))
     }
 
     fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
