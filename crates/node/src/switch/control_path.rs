@@ -35,7 +35,7 @@ struct Server {
     bytes: u64,
     /// When the first of them is done.
     done: Option<Time>,
-    /// When the socket was used last.
+    /// When the last packet was given to the socket.
     used: Option<Time>,
 }
 
@@ -65,7 +65,7 @@ impl Server {
     fn socket(&mut self, profile: &SwitchProfile, now: Time, usual: Span) -> Span {
         let is_used = self.used.is_some_and(|used| now <= used + profile.socket_linger);
         let takes = if is_used { usual.max(profile.socket_stall) } else { usual };
-        self.used = Some(now + takes);
+        self.used = Some(now);
         takes
     }
 }

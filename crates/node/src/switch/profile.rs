@@ -26,7 +26,7 @@ pub struct SwitchProfile {
     /// What a packet takes in the socket between the endpoint and the device's proxy at least, when it finds the socket
     /// in use: the second of two short writes waits for an acknowledgement that the other end defers.
     pub socket_stall: Span,
-    /// So long after a packet the socket counts as in use.
+    /// So long after a packet was given to it the socket counts as in use.
     pub socket_linger: Span,
     /// An echo request.
     pub echo: Span,

@@ -32,7 +32,7 @@ base::record! {
         pub packet_out_per_byte: Span;
         /// What a packet takes at least in the socket to the device's proxy while that is in use.
         pub socket_stall: Span;
-        /// So long after a packet the socket counts as in use.
+        /// So long after a packet was given to it the socket counts as in use.
         pub socket_linger: Span;
         /// An echo request.
         pub echo: Span;

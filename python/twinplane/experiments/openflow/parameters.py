@@ -1,0 +1,54 @@
+"""Parameters of `openflow`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..parameters import Parameters
+
+Part = Literal[
+    "all",
+    "packet-in",
+    "packet-in-action",
+    "packet-out",
+    "control",
+    "data",
+    "flow-add",
+    "flow-mod",
+    "flow-maximum",
+]
+
+
+class OpenFlowParameters(Parameters):
+    """The tests of the published study, on one switch."""
+
+    sut: str = Field(
+        "twinplane",
+        description="the switch: twinplane, which takes no time, or profile:NAME, one that was measured",
+    )
+    part: Part = Field("all", description="which test, or all of them")
+    conditions: Literal["netfpga", "ezappliance"] = Field(
+        "netfpga", description="whose rates and sizes; a profile has its own"
+    )
+    quick: bool = Field(False, description="three sizes and few numbers of entries, for a first look")
+    durations: Literal["counts", "text"] = Field(
+        "counts", description="as long as published counts show (15 and 30 s), or as the text says (60 s)"
+    )
+    confirm: bool = Field(False, description="beyond the study: every entry has to pass a probe of its own")
+    fill: bool = Field(False, description="in the data path: packets between stamped ones are sent, too")
+    only: str = Field("", description="one row alone, by its name, such as packet-in-100-500")
+
+    @property
+    def profile(self) -> str | None:
+        """The name or file of the profile, if the switch has one."""
+        kind, _, name = self.sut.partition(":")
+        return name if kind == "profile" else None
+
+    @property
+    def device(self) -> str:
+        """Whose published rows are run."""
+        if self.profile is None:
+            return self.conditions
+        return "ezappliance" if "ez" in self.profile else "netfpga"
