@@ -89,14 +89,14 @@ fn times(span: Span, count: usize) -> Span {
     Span(span.0.saturating_mul(count as i64))
 }
 
-/// Does a FLOW_MOD add an entry, or change one?
-fn writes_entry(message: &[u8]) -> bool {
-    // The command stands behind match and cookie in 1.0; behind cookie, its mask and the table in 1.3.
+/// The command of a FLOW_MOD: 0 adds an entry, 1 and 2 change some, what follows deletes.
+fn command(message: &[u8]) -> u8 {
+    // It stands behind match and cookie in 1.0; behind cookie, its mask and the table in 1.3.
     let command = match message.first() {
         Some(1) => message.get(HEADER + 49),
         _ => message.get(HEADER + 17),
     };
-    command.is_none_or(|command| *command < 3)
+    command.copied().unwrap_or_default()
 }
 
 impl ControlPath {
@@ -176,10 +176,15 @@ impl ControlPath {
                 let usual = profile.packet_out + times(profile.packet_out_per_byte, len);
                 self.down.socket(&profile, now, usual)
             }
-            Some(&FLOW_MOD) if writes_entry(&first.bytes) => {
-                profile.remote_call + profile.entry_write + times(profile.entry_write_per_entry, entries)
+            Some(&FLOW_MOD) => {
+                profile.remote_call
+                    + match command(&first.bytes) {
+                        // Where it goes, others make room; one that is changed stays where it is.
+                        0 => profile.entry_write + times(profile.entry_write_per_entry, entries),
+                        1 | 2 => profile.entry_write,
+                        _ => Span::ZERO,
+                    }
             }
-            Some(&FLOW_MOD) => profile.remote_call,
             _ => profile.message,
         }
     }

@@ -36,7 +36,7 @@ pub struct SwitchProfile {
     pub remote_call: Span,
     /// Writing an entry into the table.
     pub entry_write: Span,
-    /// The same for each entry that is there already: a TCAM moves them.
+    /// The same of an addition, for each entry that is there already: a TCAM moves them.
     pub entry_write_per_entry: Span,
     /// Bytes of messages that wait to be done, beyond which the endpoint resets the connection.
     pub reset_bytes: u64,

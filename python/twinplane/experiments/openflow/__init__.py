@@ -1,4 +1,4 @@
-"""`openflow`: the tests of a published study of OpenFlow switches, on our switch and on profiles of measured ones."""
+"""`openflow`: the tests of a published study of OpenFlow switches, on ours and on profiles."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class OpenFlow(Experiment[OpenFlowParameters]):
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact delays are."""
         return [
-            "Delays of packets are exact. Those of additions and changes are known to an interval of the stream.",
+            "Delays of packets are exact. Those of entries are known to an interval of the stream.",
             "Packets between stamped ones are not sent, unless fill=true.",
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...network import Network
+from . import model
 from .parameters import OpenFlowParameters
 from .rows import Row, rows
 
@@ -12,7 +13,7 @@ SETTLE_S = 1.0
 WAIT_S = 10.0
 """From the first packet of the stream to the first addition."""
 LONG_S = 300.0
-"""A test of many entries on a slow switch is given more time than the study says: it would see nothing else."""
+"""A test of many entries on a slow switch is given more time than the study says, to see anything."""
 MANY = 100
 
 
@@ -69,5 +70,9 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
 
 
 def end_s(parameters: OpenFlowParameters) -> float:
-    """When what is under way has arrived."""
-    return duration_s(parameters, row_of(parameters)) + SETTLE_S
+    """When what is under way has arrived; a test of changes begins when its entries are written."""
+    row = row_of(parameters)
+    before = 0.0
+    if row.part == "flow-mod" and parameters.profile is not None:
+        before = model.write_s(parameters.profile, row.flows)
+    return before + duration_s(parameters, row) + SETTLE_S

@@ -45,9 +45,7 @@ def lines(points: Sequence[Point]) -> list[Point]:
                 continue
             delays = [value for row in own if (value := delay(point, row)) is not None]
             shares = [value for row in own if (value := share(point, row)) is not None]
-            verdicts = [
-                row for row in comparisons([point]) if row.what.startswith(f"{part},") or row.what == part
-            ]
+            verdicts = [row for row in comparisons([point]) if row.what.startswith((f"{part},", f"{part}:"))]
             metrics = {
                 "part": PARTS[part],
                 "rows": len(own),

@@ -14,8 +14,12 @@ from .rows import Row
 MESSAGE = {"packet-in": 18, "packet-out": 24}
 """Bytes of a message beside the packet."""
 WIRE_S_PER_BYTE = 8e-9
-WIRE_BYTES = 24
-"""Preamble, frame check sequence and gap of a frame."""
+WIRE_BYTES = 4
+"""The frame check sequence: a frame is there with its last bit."""
+
+
+CAPACITY = 0.05
+"""So much more or less a full socket passes: rows of the study differ by that."""
 
 
 @dataclass(frozen=True)
@@ -66,24 +70,33 @@ def foretold(row: Row, profile: str, duration_s: float) -> Foretold | None:
         low, high = usual * 0.85, max(usual, stall if stall and gap <= linger * 1.3 else usual) * 1.15
         return Foretold(takes + wire, low, high + wire, 1.0, "no packet waits for another")
     most = said["packet_in_queue"] if key == "packet_in" else 0
-    share = gap / takes
-    if most:
-        delay = most * takes
-        return Foretold(delay, delay * 0.75, delay * 1.25, share, "the queue is full")
-    # The delay grows as long as packets are sent; what has not come by then is not received.
-    delay = duration_s * (1 - share) / 2
-    return Foretold(delay, delay * 0.75, delay * 1.25, share, "the queue grows until the end")
+    limit = said["reset_bytes"] if key == "packet_out" else 0
+
+    def delay(takes: float) -> float:
+        """Half of what the queue grows to: until it is full, the connection is reset, or the test ends."""
+        if takes <= gap:
+            return float(usual)
+        lasts = duration_s
+        if limit:
+            lasts = min(lasts, limit / length / (1 / gap - 1 / takes))
+        grown = lasts * (1 - gap / takes) / 2
+        return float(min(grown, most * takes) if most else grown)
+
+    ends = [delay(takes * (1 + side * CAPACITY)) for side in (-1, 1)]
+    because = "the queue grows until it is full" if most else "the queue grows until the end, or the reset"
+    return Foretold(delay(takes), min(ends) * 0.85, max(ends) * 1.15, gap / takes, because)
 
 
 def _certain(value: float) -> Foretold:
     return Foretold(value, value * 0.85, value * 1.15, 1.0, "nothing waits")
 
 
-def write_s(profile: str, flows: int) -> float:
-    """Until so many entries are written, one after the other."""
+def write_s(profile: str, flows: int, is_change: bool = False) -> float:
+    """Until so many entries are written, one after the other; of those that are there, none is moved."""
     said = _profile(profile)
     each = said["remote_call"] + said["entry_write"]
-    return float(flows * each + said["entry_write_per_entry"] * flows * (flows - 1) / 2)
+    moved = 0 if is_change else flows * (flows - 1) / 2
+    return float(flows * each + said["entry_write_per_entry"] * moved)
 
 
 def add_interval(profile: str, row: Row) -> tuple[float, float]:
@@ -91,7 +104,7 @@ def add_interval(profile: str, row: Row) -> tuple[float, float]:
 
     Of the appliance's flow maximum a straight line through its last given row is the other end.
     """
-    least, gap = write_s(profile, row.flows), row.interval_s
+    least, gap = write_s(profile, row.flows, row.part == "flow-mod"), row.interval_s
     low, high = least, least + gap
     if row.held:
         low = min(low, 0.08 * row.flows)

@@ -31,8 +31,8 @@ STREAM = {
     ("netfpga", 0): (60.0, 400),
     ("ezappliance", 0): (30.0, 400),
 }
-"""Rate and size of the stream of flow_add, where they are given; 0: of all other numbers of entries. The card's are a
-reading: an interval of the stream is about 51 ms in its rows from 20 to 90."""
+"""Rate and size of the stream of flow_add, where they are given; 0: of all other numbers of entries. Those of
+the card are a reading: an interval of the stream is about 51 ms in its rows from 20 to 90."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,10 @@ class Row:
 
     @property
     def used_rate(self) -> float:
-        """The rate that packets are sent at. Counts of the card's packet_out at 100 Mbit/s are those of 250: 312 packets
-        of 1500 bytes are what 14.3 s have room for then, as in all other rows.
+        """The rate that packets are sent at.
+
+        Counts of the card's packet_out at 100 Mbit/s are those of 250: 312 packets of 1500 bytes are what
+        14.3 s have room for then, as in all other rows.
         """
         wrong = (self.part, self.device, self.rate) == ("packet-out", "netfpga", 100)
         return 250.0 if wrong else self.rate
@@ -143,7 +145,8 @@ def _changes(device: str) -> list[Row]:
 
 
 def _maximum(device: str) -> list[Row]:
-    nan, known = float("nan"), dict(published()["flow_maximum"][device])
+    nan = float("nan")
+    known: dict[int, float] = dict(published()["flow_maximum"][device])
     rate, size = STREAM[device, 0]
     found = []
     for flows in MAXIMUM:

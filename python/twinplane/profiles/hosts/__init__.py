@@ -1,4 +1,4 @@
-"""Host profiles: how the TCP of a host behaves. A profile is data, a TOML file; the core checks what it says."""
+"""Host profiles: how the TCP of a host behaves. A profile is data, a TOML file, which the core checks."""
 
 from pathlib import Path
 

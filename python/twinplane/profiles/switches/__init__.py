@@ -1,4 +1,4 @@
-"""Switch profiles: how long a measured OpenFlow switch takes for what it does. A profile is data, a TOML file."""
+"""Switch profiles: how long an OpenFlow switch takes for what it does. A profile is a TOML file."""
 
 from pathlib import Path
 

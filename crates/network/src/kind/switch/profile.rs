@@ -42,7 +42,7 @@ base::record! {
         pub remote_call: Span;
         /// Writing an entry.
         pub entry_write: Span;
-        /// The same for each entry that is there already.
+        /// The same of an addition, for each entry that is there already.
         pub entry_write_per_entry: Span;
         /// Bytes of messages that wait, beyond which the connection is reset; zero for no limit.
         pub reset_bytes: u64;
