@@ -16,7 +16,7 @@ QUICK_SIZES = (100, 500, 1500)
 QUICK_FLOWS = (1, 20, 50, 70, 100)
 FLOWS = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 MAXIMUM = (1, 20, 30, 40, 50, 60, 70, 80, 90, 100, 150, 200, 250, 300, 400, 500, 750, 1000)
-HELD = {
+HELD: dict[str, dict[str, tuple[int, ...]]] = {
     "packet-in": {"netfpga": (250, 500, 1000), "ezappliance": (100,)},
     "packet-out": {"ezappliance": (250,)},
 }
