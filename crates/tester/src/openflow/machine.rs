@@ -9,6 +9,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// From the moment at which the switch is ready to the first packet.
 const SETTLE: Span = Span::from_ms(100);
+/// From a packet of the stream to the additions that begin with it: published times are whole intervals of the stream
+/// less 0.3 to 0.9 ms, whatever the switch is.
+const LEAD: Span = Span::from_us(500);
 /// Between two probes of entries.
 const PROBE_GAP: Span = Span::from_us(100);
 /// After how long those entries get another probe whose first did not come through.
@@ -35,8 +38,8 @@ pub enum Action {
 pub(super) enum Stage {
     /// It begins at this time.
     Resting(Time),
-    /// It begins with the next packet of the stream that comes to the controller, and at this time in any case.
-    Armed(Time),
+    /// It begins a moment after the next packet of the stream; when that is, once the packet has left.
+    Armed(Option<Time>),
     /// The last entry is waited for.
     Under,
     /// Entries that have not passed a probe yet; when the next is sent, which that is, and when no more are.
@@ -162,7 +165,7 @@ impl Machine {
     }
 
     /// A round begins: all additions or changes are given to TCP at once.
-    pub(super) fn begin_round(&mut self, now: Time) {
+    fn begin_round(&mut self, now: Time) {
         let mut bytes = Vec::new();
         let is_change = self.settings.test == Test::FlowMod;
         self.entries(&mut bytes, is_change, Way::Port(self.settings.ports[1]));
@@ -217,7 +220,8 @@ impl Machine {
     /// When to call [`Machine::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         let stage = match &self.stage {
-            Stage::Resting(at) | Stage::Armed(at) => Some(*at),
+            Stage::Resting(at) => Some(*at),
+            Stage::Armed(at) => *at,
             Stage::Confirming { due, .. } => Some(*due),
             Stage::Under | Stage::Over => None,
         };
@@ -234,14 +238,8 @@ impl Machine {
             self.next = (next < self.end).then_some(next);
         }
         match self.stage {
-            Stage::Resting(at) if at <= now => {
-                // Additions begin while a packet of the stream has just come to the controller.
-                self.stage = Stage::Armed(now + self.settings.interval() + self.settings.interval());
-                if self.settings.test == Test::FlowMod {
-                    self.begin_round(now);
-                }
-            }
-            Stage::Armed(at) if at <= now => self.begin_round(now),
+            Stage::Resting(at) if at <= now => self.stage = Stage::Armed(None),
+            Stage::Armed(Some(at)) if at <= now => self.begin_round(now),
             Stage::Confirming { due, .. } if due <= now => self.probe(now),
             _ => {}
         }
@@ -259,6 +257,9 @@ impl Machine {
         if !is_stamped {
             let bytes = self.filler.clone();
             return self.actions.push_back(Action::Transmit { port: 0, bytes });
+        }
+        if self.stage == Stage::Armed(None) {
+            self.stage = Stage::Armed(Some(now + LEAD));
         }
         let number = self.report.sent;
         self.report.sent += 1;

@@ -13,7 +13,7 @@ SETTLE_S = 1.0
 WAIT_S = 10.0
 """From the first packet of the stream to the first addition."""
 REST_S = 60.0
-"""A test of many entries on a slow switch is given so long beyond what they take, and not 120 s, to see anything."""
+"""So long beyond what they take a test of many entries on a slow switch is given, if 120 s are too few."""
 
 
 def row_of(parameters: OpenFlowParameters) -> Row:

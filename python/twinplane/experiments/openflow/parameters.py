@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -51,4 +52,4 @@ class OpenFlowParameters(Parameters):
         """Whose published rows are run."""
         if self.profile is None:
             return self.conditions
-        return "ezappliance" if "ez" in self.profile else "netfpga"
+        return "ezappliance" if "ez" in Path(self.profile).stem else "netfpga"
