@@ -14,7 +14,7 @@ from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison, headline
 from . import build as building
-from . import compared, figures, summary
+from . import compared, figures, private, summary
 from .parameters import OpenFlowParameters
 from .rows import rows
 
@@ -45,12 +45,15 @@ class OpenFlow(Experiment[OpenFlowParameters]):
         return building.build(parameters, seed)
 
     def end_s(self, parameters: OpenFlowParameters) -> float:
-        """When what was under way has arrived."""
+        """When what was under way has arrived; in real time that is not known before."""
         return building.end_s(parameters)
 
     def run(self, network: Network, parameters: OpenFlowParameters, tick: Tick | None = None) -> None:
         """To the end of the test."""
-        steps(network, self.end_s(parameters), tick)
+        if parameters.is_real:
+            building.run_real(network, parameters)
+        else:
+            steps(network, self.end_s(parameters), tick)
 
     def summarise(self, network: Network, parameters: OpenFlowParameters) -> Outcome:
         """See `summary.summarise`."""
@@ -97,8 +100,10 @@ class OpenFlow(Experiment[OpenFlowParameters]):
 
     def check(self, parameters: OpenFlowParameters) -> None:
         """Refuse switches that there are not, and rows that there are not."""
-        if parameters.sut != "twinplane" and not parameters.profile:
-            raise TwinplaneError(f"{self.name}: sut={parameters.sut}: twinplane, or profile:NAME")
+        if parameters.sut not in ("twinplane", "ovs") and not parameters.profile:
+            raise TwinplaneError(f"{self.name}: sut={parameters.sut}: twinplane, ovs, or profile:NAME")
+        if parameters.is_real:
+            private.check()
         super().check(parameters)
         found = rows(parameters)
         if not found:
@@ -117,6 +122,12 @@ class OpenFlow(Experiment[OpenFlowParameters]):
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact delays are."""
+        if parameters["sut"] == "ovs":
+            return [
+                "Delays are those that the tester sees on this machine. Wake-ups of both ends are part of them,"
+                " and not taken off: compare runs on one machine only.",
+                "The channel runs over TCP of the tester's own, and at the switch over the kernel's.",
+            ]
         return [
             "Delays of packets are exact. Those of entries are known to an interval of the stream.",
             "Packets between stamped ones are not sent, unless fill=true.",

@@ -27,7 +27,8 @@ class OpenFlowParameters(Parameters):
 
     sut: str = Field(
         "twinplane",
-        description="the switch: twinplane, which takes no time, or profile:NAME, one that was measured",
+        description="the switch: twinplane, which takes no time in virtual time; profile:NAME, one that was"
+        " measured; ovs, an Open vSwitch of its own in real time (root)",
     )
     part: Part = Field("all", description="which test, or all of them")
     conditions: Literal["netfpga", "ezappliance"] = Field(
@@ -39,6 +40,9 @@ class OpenFlowParameters(Parameters):
     )
     confirm: bool = Field(False, description="beyond the study: every entry has to pass a probe of its own")
     fill: bool = Field(False, description="in the data path: packets between stamped ones are sent, too")
+    real_s: float = Field(
+        0.0, ge=0, le=3600, description="of ovs: how long a test of packets sends; 0 is as in virtual time"
+    )
     only: str = Field("", description="one row alone, by its name, such as packet-in-100-500")
 
     @property
@@ -46,6 +50,11 @@ class OpenFlowParameters(Parameters):
         """The name or file of the profile, if the switch has one."""
         kind, _, name = self.sut.partition(":")
         return name if kind == "profile" else None
+
+    @property
+    def is_real(self) -> bool:
+        """Is it a switch of somebody else's, in real time?"""
+        return self.sut == "ovs"
 
     @property
     def device(self) -> str:

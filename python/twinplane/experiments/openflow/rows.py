@@ -165,7 +165,7 @@ def rows(parameters: OpenFlowParameters) -> list[Row]:
         Row("packet-in-action", 10.0, 500, device=device),
         *_packets("packet-out", "packet_out", device),
         *_held("packet-out", device),
-        _control(device),
+        _control("open-vswitch" if parameters.is_real else device),
         *_packets("data", "data_path", device),
         *_additions(device),
         *_changes(device),
