@@ -59,6 +59,10 @@ class OpenFlow(Experiment[OpenFlowParameters]):
         """See `summary.summarise`."""
         return summary.summarise(network, parameters)
 
+    def clock(self, parameters: OpenFlowParameters) -> str:
+        """Somebody else's switch runs in real time."""
+        return "real time" if parameters.is_real else super().clock(parameters)
+
     def headline(self, parameters: OpenFlowParameters) -> str:
         """Which switch, and which tests."""
         what = "all tests" if parameters.part == "all" else parameters.part
@@ -124,8 +128,8 @@ class OpenFlow(Experiment[OpenFlowParameters]):
         """How exact delays are."""
         if parameters["sut"] == "ovs":
             return [
-                "Delays are those that the tester sees on this machine. Wake-ups of both ends are part of them,"
-                " and not taken off: compare runs on one machine only.",
+                "Delays are those that the tester sees on this machine, with the wake-ups of both ends:"
+                " compare runs on one machine only.",
                 "The channel runs over TCP of the tester's own, and at the switch over the kernel's.",
             ]
         return [
