@@ -42,6 +42,12 @@ METERS = {
     "two-rate": {"cir": "1 Mbit/s", "cbs": 3000, "pir": "2 Mbit/s", "pbs": 3000},
 }
 
+SWITCH_TIMES = (
+    *("pipeline", "pipeline_per_byte", "packet_in", "packet_in_per_byte", "packet_in_every"),
+    *("packet_out", "packet_out_per_byte", "socket_stall", "socket_linger", "echo", "message"),
+    *("remote_call", "entry_write", "entry_write_per_entry"),
+)
+
 WHOLE: dict[str, Any] = {
     "name": "whole",
     "seed": 7,
@@ -94,7 +100,18 @@ WHOLE: dict[str, Any] = {
         "x": {"kind": "external", "interface": "eth7"},
         "raw": {"kind": "peer"},
         "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"},
-        "of": {"kind": "switch", "prefix": "10.4.0.0/24", "controllers": ["ptcp:6653"]},
+        "of": {
+            "kind": "switch",
+            "prefix": "10.4.0.0/24",
+            "controllers": ["ptcp:6653"],
+            "profile": {
+                "name": "own",
+                "description": "",
+                **dict.fromkeys(SWITCH_TIMES, "1 us"),
+                **dict.fromkeys(("packet_in_burst", "packet_in_queue", "reset_bytes"), 1),
+            },
+        },
+        "t": {"kind": "openflow-tester"},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -109,6 +126,9 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["raw", "p"]},
         {"endpoints": ["lan", "p"]},
         {"endpoints": ["of", "p"]},
+        {"endpoints": ["of", "t"]},
+        {"endpoints": ["of", "t"]},
+        {"endpoints": ["of", "t"], "addresses": ["10.5.0.1/30", "10.5.0.2/30"]},
     ],
     "lsps": [
         {
@@ -221,6 +241,8 @@ RECORDS: dict[str, Place] = {
     "PolicyRule": ("nodes", "pe1", "bgp", "redistribute", 0, "rules", 0),
     "BridgeSpec": ("nodes", "lan"),
     "SwitchSpec": ("nodes", "of"),
+    "SwitchProfileSpec": ("nodes", "of", "profile"),
+    "OpenFlowTesterSpec": ("nodes", "t"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),

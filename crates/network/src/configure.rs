@@ -7,7 +7,7 @@ use super::paths::Tree;
 use super::spec::protection::ProtectionMode;
 use super::spec::rsvp::EgressLabel;
 use super::spec::table_driver::TableDriver;
-use super::{Link, Network, plan};
+use super::{Link, Network, plan, segment};
 use base::describe::Section;
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
@@ -99,7 +99,7 @@ impl Network {
     pub(super) fn attached_at(&self, link: &Link, side: usize) -> Attached {
         let far = link.ends()[1 - side];
         let (spec, facts) = (&self.description.nodes[far], self.facts(far));
-        let beyond = match (facts.segment, facts.host) {
+        let beyond = match (facts.segment.filter(|_| segment::is_of(facts, &link.spec)), facts.host) {
             (Some(_), _) => Beyond::Segment,
             (None, Some(_)) => Beyond::Host,
             (None, None) => Beyond::Router,
@@ -200,7 +200,8 @@ impl Network {
             let link = &self.links[tree.first_link(other)?];
             let side = link.side(node);
             let beyond = link.ends()[1 - side];
-            let gateway = match self.facts(beyond).segment {
+            let facts = self.facts(beyond);
+            let gateway = match facts.segment.filter(|_| segment::is_of(facts, &link.spec)) {
                 None => link.addresses[1 - side],
                 Some(_) => self.beyond_segment(&tree.links_to(other)?, beyond)?,
             };
@@ -256,7 +257,7 @@ impl Network {
 
     /// Is an end of the link a shared segment?
     pub(super) fn is_of_segment(&self, link: &Link) -> bool {
-        link.ends().iter().any(|&end| self.facts(end).segment.is_some())
+        link.ends().iter().any(|&end| segment::is_of(self.facts(end), &link.spec))
     }
 
     /// Has a link addresses that the description gives?

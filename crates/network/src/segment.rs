@@ -1,6 +1,7 @@
 //! Addresses on shared segments: one prefix, and an address in it for each member.
 
 use super::description::{Description, LinkSpec};
+use super::kind::Facts;
 use super::place::{Place, node_name};
 use super::plan::{self, Addresses};
 use super::problem::AddressProblem;
@@ -20,9 +21,15 @@ struct Member {
     side: usize,
 }
 
-/// The segment at an end of a link.
+/// The segment that a link is of: one at an end of it, which it does not only manage.
 pub fn at(description: &Description, link: &LinkSpec) -> Option<usize> {
-    [link.a, link.b].into_iter().find(|&node| description.nodes[node].facts().segment.is_some())
+    let is_of = |node: &usize| is_of(description.nodes[*node].facts(), link);
+    [link.a, link.b].into_iter().find(is_of)
+}
+
+/// Is a link at a node of the segment that the node is? One with addresses of its own is not.
+pub fn is_of(facts: &Facts, link: &LinkSpec) -> bool {
+    facts.segment.is_some() && !(facts.managed && link.addresses.is_some())
 }
 
 /// Addresses of the links of segments, by link. The end at the segment has the address of a host's gateway, or the
@@ -42,6 +49,9 @@ fn members(description: &Description, segment: usize) -> Result<Vec<Member>, Dia
     for (link, spec) in description.links.iter().enumerate() {
         let ends = [spec.a, spec.b];
         let Some(side) = ends.iter().position(|&end| end == segment).map(|side| 1 - side) else { continue };
+        if !is_of(description.nodes[segment].facts(), spec) {
+            continue;
+        }
         let name = || node_name(description, segment).to_string();
         if description.nodes[ends[side]].facts().segment.is_some() {
             let problem = AddressProblem::TwoSegments { other: node_name(description, ends[side]).into() };

@@ -10,6 +10,7 @@ pub mod flood;
 pub mod generator;
 pub mod instrument;
 pub mod kind;
+pub mod openflow;
 pub mod pacer;
 pub mod packet;
 mod places;

@@ -22,6 +22,8 @@ base::problems! {
         OtherEnds { from: String, to: String } is Conflict, "other-ends", "its LSP goes from '{from}' to '{to}'";
         /// A host that should put labels on packets.
         HostOverLsp {} is Conflict, "host-over-lsp", "a host sends over no LSP: say with 'carries' what the LSP takes";
+        /// A tester of switches with other links than it needs.
+        TesterLinks {} is Conflict, "tester-links", "a tester of switches has one link with addresses, for its channel, and two without, for data";
         /// Several receivers of a flow to one node.
         NoGroupToReceive {} is Conflict, "no-group-to-receive", "only a flow to a group has several receivers: 'group' is missing";
         /// A flow to a group that is none.

@@ -21,6 +21,7 @@ mod ldp;
 mod lsp_bfd;
 mod lsp_ping;
 mod media;
+mod openflow;
 mod ospf;
 mod parity;
 mod parts;

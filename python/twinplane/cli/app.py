@@ -115,7 +115,12 @@ def run(
     lab: Annotated[
         bool, typer.Option("--lab", help="Real time, each router a process in its own network namespace.")
     ] = False,
-    sut: Annotated[str, typer.Option(help="What is tested: built-in, or external.")] = "built-in",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A first look, of experiments that have one.")
+    ] = False,
+    sut: Annotated[
+        str, typer.Option(help="What is tested: built-in, or external; of openflow: twinplane, profile:NAME.")
+    ] = "built-in",
     ingress_port: options.IngressPort = None,
     egress_port: options.EgressPort = None,
     ingress_address: options.IngressAddress = None,
@@ -151,6 +156,7 @@ def run(
     from .run import print_parameters, run_experiment
 
     experiment, file = own.asked(experiment)
+    settings, sut = own.with_choices(experiment, settings, quick, sut)
 
     if parameters:
         print_parameters(experiment, as_json)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import TwinplaneError
-from ..experiments import CATALOGUE
+from ..experiments import CATALOGUE, load
 
 EXPERIMENT = "network"
 ENDINGS = (".yaml", ".yml")
+WAYS = ("built-in", "external")
+"""What is tested, of experiments that say nothing else."""
 
 
 def asked(name: str) -> tuple[str, Path | None]:
@@ -32,6 +34,22 @@ def seed_of(file: Path | None) -> int:
     data = source.read(file).data
     seed = data.get("seed", 1) if isinstance(data, dict) else 1
     return seed if isinstance(seed, int) and not isinstance(seed, bool) else 1
+
+
+def with_choices(
+    experiment: str, settings: Sequence[str] | None, quick: bool, sut: str
+) -> tuple[list[str], str]:
+    """Settings with those that `--quick` and `--sut` mean to an experiment, and what is left of the last.
+
+    A system under test that is no way of running is one of the experiment's own.
+    """
+    given = list(settings or ())
+    if quick:
+        given.append("quick=true")
+    if sut not in WAYS and "sut" in load(experiment).parameters.model_fields:
+        given.append(f"sut={sut}")
+        return given, WAYS[0]
+    return given, sut
 
 
 def with_duration(settings: Sequence[str] | None, duration: str | None) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def _headline(plan: Plan) -> str:
         circumstances = f"campaign of {plan.runs} runs, {getattr(plan.points[0], 'profile', '')}"
     else:
         circumstances = plan.experiment.headline_of(plan.points, plan.real)
-    clock = "virtual time" if plan.real is None else plan.real.words
+    clock = plan.experiment.clock(plan.points[0]) if plan.real is None else plan.real.words
     return f"{plan.called}  {circumstances}   {seeds(plan.seed, plan.repeat)}   {clock}"
 
 

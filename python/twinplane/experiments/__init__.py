@@ -30,6 +30,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
         "what does each member of a group get over a label-switched tree, and what do copies cost?",
     ),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
+    "openflow": ("openflow", "what do packets to controllers and changes of flow tables take in a switch?"),
     "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }
 """By name: the module, and the question in one line."""

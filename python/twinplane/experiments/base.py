@@ -112,6 +112,10 @@ class Experiment(ABC, Generic[P]):
         (outcome,) = outcomes.values()
         return outcome
 
+    def clock(self, parameters: P) -> str:
+        """By which clock it runs where nothing else is asked for."""
+        return "virtual time"
+
     @abstractmethod
     def build(self, parameters: P, seed: int) -> Network:
         """The network with its LSPs and flows."""

@@ -1533,7 +1533,7 @@ class BridgeSpec(Written):
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchSpec(Written):
-    """An OpenFlow switch: in a lab a process in a network namespace whose kernel carries the connections of controllers. Its ports have the numbers 1, 2 and so on, in the order of links."""
+    """An OpenFlow switch. Its ports have the numbers 1, 2 and so on, in the order of links. A link with `addresses` is none of them but a management port: over TCP of its own the switch talks to controllers there. A switch without one has them over TCP of the kernel, in a lab only, where it is a process in a network namespace."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "switch")
     prefix: str
@@ -1554,8 +1554,54 @@ class SwitchSpec(Written):
     """Packets that it keeps for controllers, which get their beginnings; with none they get all of them."""
     probe: Quantity = "5 s"
     """After how long it asks a silent controller whether it is there; zero for never."""
+    profile: SwitchProfileSpec | None = None
+    """Switch profile: how long it takes for what it does, where it has a management port [default: it takes no time]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchProfileSpec(Written):
+    """What a switch profile says. Nothing is left out: a switch that was measured has a value for each, and zero is one of them."""
+
+    name: str
+    """Its name."""
+    description: str
+    """What it is, and where its values come from."""
+    pipeline: Quantity
+    """The way of a frame through the datapath, whatever its length."""
+    pipeline_per_byte: Quantity
+    """The same for each byte."""
+    packet_in: Quantity
+    """A PACKET_IN, from the frame to the channel."""
+    packet_in_per_byte: Quantity
+    """The same for each byte of the message."""
+    packet_in_every: Quantity
+    """From a PACKET_IN to the next at least, on average, beyond which packets are dropped; zero for no limit."""
+    packet_in_burst: int
+    """Packets that may come at once nevertheless."""
+    packet_in_queue: int
+    """Packets that wait to be PACKET_INs, beyond which they are dropped; zero for no limit."""
+    packet_out: Quantity
+    """A PACKET_OUT, from the channel to the port."""
+    packet_out_per_byte: Quantity
+    """The same for each byte of the message."""
+    socket_stall: Quantity
+    """What a packet takes at least in the socket to the device's proxy while that is in use."""
+    socket_linger: Quantity
+    """So long after a packet was given to it the socket counts as in use."""
+    echo: Quantity
+    """An echo request."""
+    message: Quantity
+    """Any other message."""
+    remote_call: Quantity
+    """What a change of entries takes beside the entries: the call of a driver on another machine."""
+    entry_write: Quantity
+    """Writing an entry."""
+    entry_write_per_entry: Quantity
+    """The same of an addition, for each entry that is there already."""
+    reset_bytes: int
+    """Bytes of messages that wait, beyond which the connection is reset; zero for no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1591,6 +1637,41 @@ class ReflectorSpec(Written):
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "reflector")
     hold: Quantity = 0
     """How long it keeps a frame."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenFlowTesterSpec(Written):
+    """A tester of an OpenFlow switch, in virtual time: a link with `addresses` leads to a management port of the switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "openflow-tester")
+    test: Literal[
+        "packet-in", "packet-in-action", "packet-out", "control", "data", "flow-add", "flow-mod"
+    ] = "packet-in"
+    """What is tested."""
+    rate: Quantity = "10 Mbit/s"
+    """Sets the time between two packets: size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds."""
+    size: int = 1500
+    """Length of a packet, without its frame check sequence."""
+    every: int = 1000
+    """One packet of so many is stamped and sent."""
+    fill: bool = False
+    """In test `data`: those between stamped packets are sent, too."""
+    duration: Quantity = "60 s"
+    """How long packets are sent."""
+    flows: int = 1
+    """Entries that are added or changed at once."""
+    wait: Quantity = "10 s"
+    """From the first packet of the stream to the first addition or change, and between two rounds."""
+    confirm: bool = False
+    """Each entry has to pass a probe of its own once the last one works."""
+    listen: int = 6633
+    """The TCP port that it waits at."""
+    from_port: int = 1
+    """The number of the switch's port that packets go to."""
+    to_port: int = 2
+    """The number of the switch's port that they come back from."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
@@ -2046,6 +2127,7 @@ NodeSpec: TypeAlias = (
     | FrrSpec
     | BirdSpec
     | ReflectorSpec
+    | OpenFlowTesterSpec
 )
 """A node, by its kind."""
 

@@ -13,7 +13,7 @@ from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
-from .nodes import Bridge, Edge, External, Host, Peer, Router, Switch
+from .nodes import Bridge, Edge, External, Host, Peer, Router, Switch, handle
 from .settings import check_name
 from .trees import at_ends, each_end
 
@@ -140,8 +140,16 @@ class Describing:
     def switch(self, name: str, prefix: str, said: dict[str, Any]) -> Switch:
         """See `twinplane.Network.switch`."""
         switch = Switch(self._owner, name, self._next)
+        if said.get("profile") is not None:
+            said = {**said, "profile": switch_profile(said["profile"])}
         self._register(switch, prefix=prefix, **said)
         return switch
+
+    def openflow_tester(self, name: str, said: dict[str, Any]) -> Node:
+        """See `twinplane.Network.openflow_tester`."""
+        tester = handle(self._owner, name, self._next, "openflow-tester")
+        self._register(tester, **said)
+        return tester
 
     def host(
         self,
@@ -346,6 +354,13 @@ def host_profile(profile: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     from ..profiles.hosts import resolve
 
     return resolve(profile)
+
+
+def switch_profile(profile: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """A switch profile as the core takes it: what it says."""
+    from ..profiles.switches import resolve
+
+    return {key: value for key, value in resolve(profile).items() if key != "fit"}
 
 
 def profiled(profile: str | Path | Mapping[str, Any]) -> str | dict[str, Any]:

@@ -262,21 +262,35 @@ class Network(Acting, Asking, Shown):
         tables: int = 64,
         buffers: int = 256,
         probe: Quantity | None = None,
+        profile: str | Path | Mapping[str, Any] | None = None,
     ) -> Switch:
         """An OpenFlow switch: routers and hosts with a link to it are in one network, `prefix`.
 
-        `controller` is one or several: ``"tcp:127.0.0.1:6653"`` to connect to, ``"ptcp:6653"`` to listen for.
-        In a lab they are in the namespace of the switch; in virtual time nobody connects. They know it by
+        `controller` is one or several: ``"tcp:127.0.0.1:6653"`` to connect to, ``"ptcp:6653"`` to listen
+        for. They are beyond a link with `addresses`, which is no port of its datapath; without such a link
+        they are in its namespace in a lab, and in virtual time nobody connects. They know it by
         `datapath_id` (its place among the nodes, if not given); `version` is ``"1.0"``, ``"1.3"`` or
         ``"both"``. While nobody is connected it drops packets that have no entry (`fail` ``"secure"``) or
         forwards by learning addresses (``"standalone"``). It keeps `buffers` packets for controllers, and
-        asks one that is silent for `probe` (5 s if not given) whether it is there.
+        asks one that is silent for `probe` (5 s if not given) whether it is there. With a switch
+        `profile`, by name, by file or as a mapping, it takes as long as a switch that was measured.
         """
         controllers = [controller] if isinstance(controller, str) else list(controller)
         said = {"controllers": controllers, "datapath_id": datapath_id, "version": version, "fail": fail}
         return self.describing.switch(
-            name, prefix, {**said, "tables": tables, "buffers": buffers, "probe": probe}
+            name,
+            prefix,
+            {**said, "tables": tables, "buffers": buffers, "probe": probe, "profile": profile},
         )
+
+    def openflow_tester(self, name: str, **settings: Any) -> Node:
+        """A tester of an OpenFlow switch, in virtual time: its controller, with two data ports.
+
+        It needs a link with `addresses` to the switch, and two without. `settings` are those of a node of
+        kind ``openflow-tester`` in a file: `test`, `rate`, `size`, `duration` and others. Tables
+        ``openflow_tests`` and ``openflow_rounds`` have what it found.
+        """
+        return self.describing.openflow_tester(name, settings)
 
     def host(
         self,

@@ -140,7 +140,7 @@ impl Network {
     fn beyond(&self, node: usize, port: PortId, gateway: IpAddr, to: IpAddr) -> Option<At> {
         let (link, side) = self.ports_of(node).find(|(link, side)| link.ports[*side] == port)?;
         let far = link.ends()[1 - side];
-        if self.facts(far).segment.is_none() {
+        if !crate::segment::is_of(self.facts(far), &link.spec) {
             return Some(At { node: far, port: link.ports[1 - side] });
         }
         let wanted = if gateway.is_unspecified() { to } else { gateway };

@@ -39,6 +39,10 @@ pub struct Facts {
     /// If it is a shared segment: the network that all nodes on links to it are in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Prefix>,
+    /// If it is a shared segment: may it have links with addresses of their own, which are no part of it? It is managed
+    /// over those.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub managed: bool,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -106,6 +110,7 @@ impl Facts {
             host: None,
             tests: Tests::Nowhere,
             segment: Some(prefix),
+            managed: false,
         }
     }
 
@@ -122,5 +127,6 @@ impl Facts {
         host: None,
         tests: Tests::Nowhere,
         segment: None,
+        managed: false,
     };
 }

@@ -3,6 +3,8 @@
 //! - [`config`](SwitchConfig): how it is set up
 //! - [`channel`](ChannelInput): what goes between it and whoever carries its connections
 //! - `agent`: its connections (`connection`), what it tells by itself, and to whom; `buffers`: packets that wait there
+//! - [`managed`](ManagedSwitch): a switch whose connections its own network stack carries
+//! - [`profile`](SwitchProfile): what a measured switch takes for what it does; `control_path`: how messages wait
 //! - `flows`, `checks`: changes of tables, and what is refused of them; `setting`: what is set of the switch itself
 //! - `version_1_0`, `version_1_3`: the messages of each version
 //!
@@ -15,8 +17,11 @@ mod channel;
 mod checks;
 mod config;
 mod connection;
+mod control_path;
 mod flows;
+mod managed;
 mod ports;
+mod profile;
 mod setting;
 #[cfg(test)]
 mod tests;
@@ -26,6 +31,8 @@ mod version_1_3;
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
 pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
 pub use connection::ConnectionView;
+pub use managed::{ManagedSwitch, PortUse};
+pub use profile::SwitchProfile;
 /// Bytes of a stream.
 pub use wire::Hex as Bytes;
 pub use wire::openflow::v1_3::Role;

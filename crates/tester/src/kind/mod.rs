@@ -2,9 +2,12 @@
 
 mod edge;
 mod host;
+mod openflow;
 
 pub use edge::EDGE;
 pub use host::{HOST, STATION};
+pub use openflow::OPENFLOW_TESTER;
+pub(crate) use openflow::ports as tester_ports;
 
 use network::NodeKind;
 use network::kind::{BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
@@ -12,7 +15,7 @@ use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
 pub const KINDS: &[NodeKind] =
-    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR];
+    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR, OPENFLOW_TESTER];
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
 pub const FILE_KINDS: &[NodeKind] = &[
@@ -27,4 +30,5 @@ pub const FILE_KINDS: &[NodeKind] = &[
     FRR,
     BIRD,
     REFLECTOR,
+    OPENFLOW_TESTER,
 ];

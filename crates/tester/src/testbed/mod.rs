@@ -17,6 +17,7 @@ mod flows;
 mod harms;
 mod loops;
 mod losses;
+mod openflow;
 mod outages;
 mod packets;
 mod place;
@@ -190,6 +191,7 @@ impl Testbed {
             owners: Arc::default(),
             streams_asked: AtomicU64::new(0),
         };
+        testbed.check_openflow_testers()?;
         testbed.keep_losses();
         testbed.set_sinks();
         for (index, flow) in file.flows.iter().enumerate() {
@@ -385,6 +387,8 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed, None))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
+    TableEntry::new::<openflow::OpenFlowTestRow>(Scope::Network, |testbed, _| Ok(openflow::tests(testbed))),
+    TableEntry::new::<openflow::OpenFlowRoundRow>(Scope::Network, |testbed, _| Ok(openflow::rounds(testbed))),
     TableEntry::new::<outages::OutageRow>(Scope::Network, |testbed, _| Ok(outages::table(testbed))),
     TableEntry::new::<demands::DemandRow>(Scope::Network, |testbed, _| Ok(demands::demands(testbed))),
     TableEntry::new::<demands::DemandClassRow>(Scope::Network, |testbed, _| Ok(demands::classes(testbed))),

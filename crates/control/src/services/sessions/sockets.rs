@@ -59,6 +59,11 @@ impl Sessions {
         self.handle_output(Owner::default(), id, SessionOutput::Close);
     }
 
+    /// Ends a session at once, by a reset.
+    pub fn abort(&mut self, id: SessionId) {
+        self.handle_output(Owner::default(), id, SessionOutput::Abort);
+    }
+
     /// Shows all that the program of a session has received in order since it looked last: how many bytes that is.
     pub fn read(&mut self, id: SessionId, see: impl FnOnce(&[u8])) -> usize {
         let read = self.get_mut(id).map_or(0, |connection| connection.read(see));

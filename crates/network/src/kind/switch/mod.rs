@@ -1,20 +1,23 @@
 //! An OpenFlow switch: a shared segment whose frames go where controllers say.
 
 mod controller;
+mod profile;
 
 use self::controller::ControllerSpec;
+use self::profile::SwitchProfileSpec;
 use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::description::{NodeNumber, NodeSpec};
+use crate::segment;
 use crate::spec::labels::Labels;
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
-use base::{Device, NodeId, Rate, Span};
+use base::{Device, NodeId, PortId, Rate, Span, Streams};
 use engine::World;
-use node::switch::{FailMode, SwitchPort};
-use node::{Switch, SwitchConfig};
+use node::switch::{FailMode, ManagedSwitch, PortUse, SwitchPort};
+use node::{HostConfig, Switch, SwitchConfig};
 use wire::openflow::Version;
 
 /// An OpenFlow switch; routers and hosts on links to it are in one network.
@@ -50,8 +53,9 @@ base::words! {
 }
 
 base::record! {
-    /// An OpenFlow switch: in a lab a process in a network namespace whose kernel carries the connections of
-    /// controllers. Its ports have the numbers 1, 2 and so on, in the order of links.
+    /// An OpenFlow switch. Its ports have the numbers 1, 2 and so on, in the order of links. A link with `addresses` is
+    /// none of them but a management port: over TCP of its own the switch talks to controllers there. A switch without
+    /// one has them over TCP of the kernel, in a lab only, where it is a process in a network namespace.
     #[derive(Clone, Debug, PartialEq)]
     pub struct SwitchSpec {
         /// The network that all its members are in, such as `10.1.0.0/24`.
@@ -72,6 +76,8 @@ base::record! {
         pub buffers: u32 = 256, in 0..=65_536;
         /// After how long it asks a silent controller whether it is there; zero for never.
         pub probe: Span = Span::from_secs(5);
+        /// Switch profile: how long it takes for what it does, where it has a management port.
+        pub profile: Option<SwitchProfileSpec>, absent "it takes no time";
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
     }
@@ -94,14 +100,19 @@ impl Node for SwitchSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts::segment("a switch", self.prefix)
+        Facts { managed: true, ..Facts::segment("a switch", self.prefix) }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
         let name = &network.description().nodes[node].name;
         let mut ports: Vec<(u16, SwitchPort)> = Vec::new();
+        let mut managed = Vec::new();
         for link in network.links() {
             let Some(port) = link.port_at(node) else { continue };
+            if !segment::is_of(network.facts(node), &link.spec) {
+                managed.push(port);
+                continue;
+            }
             let rate = Some(link.spec.rate).filter(|rate| *rate > Rate(0));
             let (name, address) = (format!("{name}-eth{}", port.0 + 1), Network::mac_of(node, port));
             ports.push((port.0, SwitchPort { name, address, rate }));
@@ -128,10 +139,26 @@ impl Node for SwitchSpec {
             ports: ports.into_iter().map(|(_, port)| port).collect(),
             seed: Default::default(),
         };
-        Box::new(Switch::new(config, network.world().now()))
+        let now = network.world().now();
+        if managed.is_empty() {
+            return Box::new(Switch::new(config, now));
+        }
+        let all = network.host_config(node);
+        let stack =
+            all.ports.iter().enumerate().filter(|(place, _)| managed.contains(&PortId(*place as u16)));
+        let stack = HostConfig { ports: stack.map(|(_, port)| *port).collect(), groups: Vec::new() };
+        let of = |place: usize| match managed.contains(&PortId(place as u16)) {
+            true => PortUse::Management,
+            false => PortUse::Data,
+        };
+        let uses: Vec<PortUse> = (0..all.ports.len()).map(of).collect();
+        let streams = Streams::new(network.description().seed);
+        let profile = self.profile.as_ref().map(SwitchProfileSpec::lowered).unwrap_or_default();
+        Box::new(ManagedSwitch::new(config, (stack, &uses), profile, streams, now))
     }
 
     fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
-        world.device::<Switch>(id).map(|switch| switch.drops().clone())
+        let managed = || world.device::<ManagedSwitch>(id).map(ManagedSwitch::drops);
+        world.device::<Switch>(id).map(|switch| switch.drops().clone()).or_else(managed)
     }
 }

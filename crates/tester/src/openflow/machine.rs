@@ -1,0 +1,302 @@
+//! The tests of a switch as a state machine: it is told of the channel and of packets, and says what to send.
+
+use super::messages::{self, Way};
+use super::packets::{Stamp, filler, packet};
+use super::report::{Report, Round, Standing};
+use super::settings::{Settings, Test};
+use base::{Span, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// From the moment at which the switch is ready to the first packet.
+const SETTLE: Span = Span::from_ms(100);
+/// From a packet of the stream to the additions that begin with it: published times are whole intervals of the stream
+/// less 0.3 to 0.9 ms, whatever the switch is.
+const LEAD: Span = Span::from_us(500);
+/// Between two probes of entries.
+const PROBE_GAP: Span = Span::from_us(100);
+/// After how long those entries get another probe whose first did not come through.
+const PROBE_AGAIN: Span = Span::from_ms(100);
+/// How long entries are given to pass probes.
+const PROBE_MAX: Span = Span::from_secs(10);
+
+/// What the machine wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Give bytes to the channel.
+    Send(Vec<u8>),
+    /// Send a frame by a data port of the tester: 0 or 1.
+    Transmit {
+        /// The port.
+        port: usize,
+        /// The frame.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Where a round of additions or changes is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It begins at this time.
+    Resting(Time),
+    /// It begins a moment after the next packet of the stream; when that is, once the packet has left.
+    Armed(Option<Time>),
+    /// The last entry is waited for.
+    Under,
+    /// Entries that have not passed a probe yet; when the next is sent, which that is, and when no more are.
+    Confirming { left: BTreeSet<u32>, due: Time, next: u32, until: Time },
+    /// There is no other.
+    Over,
+}
+
+/// A test of one switch.
+#[derive(Debug)]
+pub struct Machine {
+    pub(super) settings: Settings,
+    pub(super) report: Report,
+    pub(super) input: Vec<u8>,
+    pub(super) xid: u32,
+    /// When the next packet is sent, and how many were, those without a stamp too.
+    next: Option<Time>,
+    count: u64,
+    /// When the first packet was sent, and when the last may be.
+    begun: Time,
+    pub(super) end: Time,
+    pub(super) stage: Stage,
+    filler: Vec<u8>,
+    actions: VecDeque<Action>,
+}
+
+impl Machine {
+    /// A test that begins when a switch has connected.
+    pub fn new(settings: Settings) -> Machine {
+        Machine {
+            filler: filler(&settings, settings.flows.saturating_sub(1)),
+            settings,
+            report: Report::default(),
+            input: Vec::new(),
+            xid: 0,
+            next: None,
+            count: 0,
+            begun: Time::ZERO,
+            end: Time::ZERO,
+            stage: Stage::Over,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// What the test is.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What it has found so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What is to be done next.
+    pub fn poll(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    pub(super) fn send(&mut self, bytes: Vec<u8>) {
+        self.actions.push_back(Action::Send(bytes));
+    }
+
+    pub(super) fn next_xid(&mut self) -> u32 {
+        self.xid += 1;
+        self.xid
+    }
+
+    /// The entry of the stream: the last one.
+    pub(super) fn last(&self) -> u32 {
+        self.settings.flows.max(1) - 1
+    }
+
+    pub(super) fn has_rounds(&self) -> bool {
+        matches!(self.settings.test, Test::FlowAdd | Test::FlowMod)
+    }
+
+    /// Everything is cleared, and what the test needs is written; a barrier says when that is done.
+    pub(super) fn prepare(&mut self) {
+        self.report.standing = Standing::Preparing;
+        let mut bytes = Vec::new();
+        let xid = self.next_xid();
+        messages::delete_all(&mut bytes, xid);
+        messages::whole_packets(&mut bytes, xid);
+        let [from, to] = self.settings.ports;
+        match self.settings.test {
+            Test::PacketInAction => messages::entry(&mut bytes, xid, (0, from), false, Way::Controller),
+            Test::Data => messages::entry(&mut bytes, xid, (self.last(), from), false, Way::Port(to)),
+            Test::FlowMod => self.entries(&mut bytes, false, Way::Nowhere),
+            Test::PacketIn | Test::PacketOut | Test::Control | Test::FlowAdd => {}
+        }
+        messages::barrier(&mut bytes, xid);
+        self.send(bytes);
+    }
+
+    /// All entries of a round.
+    fn entries(&mut self, bytes: &mut Vec<u8>, is_change: bool, way: Way) {
+        for entry in 0..=self.last() {
+            let xid = self.next_xid();
+            messages::entry(bytes, xid, (entry, self.settings.ports[0]), is_change, way);
+        }
+    }
+
+    /// The switch is ready: packets are sent from now on.
+    pub(super) fn start(&mut self, now: Time) {
+        self.report.standing = Standing::Running;
+        self.begun = now + SETTLE;
+        self.end = self.begun + self.settings.duration;
+        self.next = Some(self.begun);
+        if self.has_rounds() {
+            self.stage = Stage::Resting(self.begun + self.settings.wait);
+        }
+    }
+
+    /// The switch has ended the connection.
+    pub fn closed(&mut self) {
+        self.input.clear();
+        if matches!(self.report.standing, Standing::Preparing | Standing::Running) {
+            self.report.resets += 1;
+            self.report.standing = Standing::Reset;
+            (self.next, self.stage) = (None, Stage::Over);
+        }
+    }
+
+    /// A round begins: all additions or changes are given to TCP at once.
+    fn begin_round(&mut self, now: Time) {
+        let mut bytes = Vec::new();
+        let is_change = self.settings.test == Test::FlowMod;
+        self.entries(&mut bytes, is_change, Way::Port(self.settings.ports[1]));
+        if self.settings.confirm {
+            let xid = self.next_xid();
+            messages::barrier(&mut bytes, xid);
+        }
+        self.send(bytes);
+        self.report.rounds.push(Round { begun: now, delay: None, barrier: None, confirmed: None });
+        self.stage = Stage::Under;
+    }
+
+    /// The last entry works.
+    pub(super) fn reached(&mut self, now: Time) {
+        if let Some(round) = self.report.rounds.last_mut() {
+            round.delay = Some(now - round.begun);
+            round.confirmed = self.settings.confirm.then_some(0);
+        }
+        if !self.settings.confirm {
+            return self.end_round(now);
+        }
+        let left = (0..=self.last()).collect();
+        self.stage = Stage::Confirming { left, due: now, next: 0, until: now + PROBE_MAX };
+    }
+
+    /// An entry has passed a probe.
+    pub(super) fn confirm(&mut self, now: Time, entry: u32) {
+        let Stage::Confirming { left, .. } = &mut self.stage else { return };
+        if left.remove(&entry)
+            && let Some(round) = self.report.rounds.last_mut()
+        {
+            round.confirmed = round.confirmed.map(|count| count + 1);
+        }
+        if left.is_empty() {
+            self.end_round(now);
+        }
+    }
+
+    /// Entries are as they were before, and the next round may begin after a while.
+    fn end_round(&mut self, now: Time) {
+        let mut bytes = Vec::new();
+        if self.settings.test == Test::FlowMod {
+            self.entries(&mut bytes, true, Way::Nowhere);
+        } else {
+            let xid = self.next_xid();
+            messages::delete_all(&mut bytes, xid);
+        }
+        self.send(bytes);
+        self.stage = Stage::Resting(now + self.settings.wait);
+    }
+
+    /// When to call [`Machine::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let stage = match &self.stage {
+            Stage::Resting(at) => Some(*at),
+            Stage::Armed(at) => *at,
+            Stage::Confirming { due, .. } => Some(*due),
+            Stage::Under | Stage::Over => None,
+        };
+        let end = (self.report.standing == Standing::Running).then_some(self.end);
+        [self.next, stage, end].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Time) {
+        while let Some(at) = self.next.filter(|at| *at <= now) {
+            self.send_next(now);
+            let (gap, fill) = (self.settings.gap(), self.settings.fill && self.settings.test == Test::Data);
+            let next = at + if fill { gap } else { self.settings.interval() };
+            self.next = (next < self.end).then_some(next);
+        }
+        match self.stage {
+            Stage::Resting(at) if at <= now => self.stage = Stage::Armed(None),
+            Stage::Armed(Some(at)) if at <= now => self.begin_round(now),
+            Stage::Confirming { due, .. } if due <= now => self.probe(now),
+            _ => {}
+        }
+        if self.report.standing == Standing::Running && self.end <= now {
+            self.report.standing = Standing::Done;
+            (self.next, self.stage) = (None, Stage::Over);
+        }
+    }
+
+    fn send_next(&mut self, now: Time) {
+        let every =
+            if self.settings.fill && self.settings.test == Test::Data { self.settings.every } else { 1 };
+        let is_stamped = self.count.is_multiple_of(u64::from(every.max(1)));
+        self.count += 1;
+        if !is_stamped {
+            let bytes = self.filler.clone();
+            return self.actions.push_back(Action::Transmit { port: 0, bytes });
+        }
+        if self.stage == Stage::Armed(None) {
+            self.stage = Stage::Armed(Some(now + LEAD));
+        }
+        let number = self.report.sent;
+        self.report.sent += 1;
+        let entry = if self.settings.test == Test::PacketInAction { 0 } else { self.last() };
+        let bytes = packet(&self.settings, Stamp { entry, number, sent: now });
+        let mut message = Vec::new();
+        match self.settings.test {
+            Test::PacketOut => {
+                let xid = self.next_xid();
+                messages::packet_out(&mut message, xid, self.settings.ports[1], &bytes);
+            }
+            Test::Control => {
+                let xid = self.next_xid();
+                messages::echo(&mut message, xid, &now.0.to_be_bytes());
+            }
+            _ => return self.actions.push_back(Action::Transmit { port: 0, bytes }),
+        }
+        self.send(message);
+    }
+
+    /// Sends the next probe of an entry that has not passed one.
+    fn probe(&mut self, now: Time) {
+        let Stage::Confirming { left, due, next, until } = &mut self.stage else { return };
+        if *until <= now {
+            return self.end_round(now);
+        }
+        let entry = match left.range(*next..).next().copied() {
+            Some(entry) => {
+                (*next, *due) = (entry + 1, now + PROBE_GAP);
+                entry
+            }
+            None => {
+                (*next, *due) = (0, now + PROBE_AGAIN);
+                return;
+            }
+        };
+        let bytes = packet(&self.settings, Stamp { entry, number: u64::MAX, sent: now });
+        self.actions.push_back(Action::Transmit { port: 0, bytes });
+    }
+}

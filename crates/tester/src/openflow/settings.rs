@@ -1,0 +1,64 @@
+//! What a tester of OpenFlow switches does.
+
+use base::{Rate, Span};
+
+base::words! {
+    /// What is tested.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Test {
+        /// Packets without an entry, which come back in PACKET_INs.
+        PacketIn = "packet-in",
+        /// Packets of an entry that sends them to the controller.
+        PacketInAction = "packet-in-action",
+        /// Packets that the controller gives to the switch in PACKET_OUTs.
+        PacketOut = "packet-out",
+        /// Echo requests to the switch.
+        Control = "control",
+        /// Packets of one entry that forwards them.
+        Data = "data",
+        /// From the first segment with additions to the first packet that leaves by the last of the entries.
+        FlowAdd = "flow-add",
+        /// The same with changes of entries that are there.
+        FlowMod = "flow-mod",
+    }
+    default PacketIn;
+}
+
+/// A test, and what it is done with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// What is tested.
+    pub test: Test,
+    /// The rate that sets the time between two packets; see [`Settings::gap`].
+    pub rate: Rate,
+    /// Length of a packet, in bytes, without its frame check sequence.
+    pub size: u32,
+    /// One packet of so many is stamped.
+    pub every: u32,
+    /// Are those between them sent, too? Only [`Test::Data`] can.
+    pub fill: bool,
+    /// How long packets are sent.
+    pub duration: Span,
+    /// Entries that are added or changed at once.
+    pub flows: u32,
+    /// From the first packet of the stream to the first addition or change, and between later ones and what came
+    /// before, at least.
+    pub wait: Span,
+    /// Gives each entry a probe of its own once the last one works.
+    pub confirm: bool,
+    /// Numbers of the switch's ports that the tester's two are at.
+    pub ports: [u16; 2],
+}
+
+impl Settings {
+    /// Time between two packets, in the study's words size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds.
+    pub fn gap(&self) -> Span {
+        let bits_ps = u128::from(self.size) * 8 * 1_000_000 * 1_000_000_000_000;
+        Span((bits_ps / (u128::from(self.rate.0.max(1)) * 1024 * 1024)) as i64)
+    }
+
+    /// Time between two stamped packets.
+    pub fn interval(&self) -> Span {
+        Span(self.gap().0.max(1) * i64::from(self.every.max(1)))
+    }
+}

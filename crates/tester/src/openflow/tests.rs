@@ -1,0 +1,160 @@
+use super::machine::Action;
+use super::messages;
+use super::packets::{SIZE_MIN, Stamp, exact, packet, stamp};
+use super::report::Standing;
+use super::*;
+use base::{Rate, Span, Time};
+use wire::openflow::message_len;
+use wire::openflow::v1_0::{Body, Message, PacketIn, PacketInReason};
+use wire::openflow::{NO_BUFFER, Rest};
+
+fn settings(test: Test) -> Settings {
+    Settings {
+        test,
+        rate: Rate(10_000_000),
+        size: 1500,
+        every: 1000,
+        fill: false,
+        duration: Span::from_secs(10),
+        flows: 3,
+        wait: Span::from_secs(2),
+        confirm: false,
+        ports: [1, 2],
+    }
+}
+
+fn bytes(body: Body) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    messages::emit(&mut bytes, 7, body);
+    bytes
+}
+
+/// What a machine sends to the switch now, message by message, and by its ports.
+fn sent(machine: &mut Machine) -> (Vec<Body>, Vec<Vec<u8>>) {
+    let (mut bodies, mut frames) = (Vec::new(), Vec::new());
+    while let Some(action) = machine.poll() {
+        match action {
+            Action::Transmit { bytes, .. } => frames.push(bytes),
+            Action::Send(bytes) => {
+                let mut rest = &bytes[..];
+                while let Some(len) = message_len(rest) {
+                    bodies.push(Message::parse(&rest[..len]).expect("a message").body);
+                    rest = &rest[len..];
+                }
+                assert!(rest.is_empty());
+            }
+        }
+    }
+    (bodies, frames)
+}
+
+/// A machine whose switch is ready at time zero.
+fn running(test: Test) -> Machine {
+    let mut machine = Machine::new(settings(test));
+    machine.opened();
+    machine.received(Time::ZERO, &bytes(Body::Hello(Default::default())));
+    let (before, _) = sent(&mut machine);
+    assert!(matches!(before.first(), Some(Body::Hello(_))));
+    assert!(matches!(before.last(), Some(Body::BarrierRequest)));
+    machine.received(Time::ZERO, &bytes(Body::BarrierReply));
+    assert_eq!(machine.report().standing, Standing::Running);
+    machine
+}
+
+#[test]
+fn gaps_are_those_of_the_study() {
+    let with = |rate, size| Settings { rate: Rate(rate), size, ..settings(Test::PacketIn) };
+    // 1500 x 8,000,000 / (10 x 1024 x 1024) us.
+    assert_eq!(with(10_000_000, 1500).gap(), Span(1_144_409_179));
+    assert_eq!(with(1_000_000_000, 100).gap(), Span(762_939));
+    assert_eq!(with(200_000_000, 400).interval(), Span(15_258_789_000));
+}
+
+#[test]
+fn stamps_are_read_as_they_are_written_and_entries_have_packets_of_their_own() {
+    let settings = settings(Test::Data);
+    for entry in [0, 1, 32_767, 32_768, 999_999] {
+        let own = Stamp { entry, number: 5, sent: Time(77) };
+        let bytes = packet(&settings, own);
+        assert_eq!(bytes.len(), 1500);
+        assert_eq!(stamp(&bytes), Some(own));
+        assert_eq!(exact(entry, 1).tp_dst.to_be_bytes(), bytes[36..38]);
+        assert_eq!(exact(entry, 1).nw_dst.octets(), bytes[30..34]);
+    }
+    assert_ne!(exact(0, 1), exact(32_768, 1));
+    assert_eq!(stamp(&[0; SIZE_MIN as usize]), None);
+    assert_eq!(stamp(&[1, 2, 3]), None);
+}
+
+#[test]
+fn packets_that_come_back_have_a_delay_and_late_ones_are_counted_apart() {
+    let mut machine = running(Test::PacketIn);
+    let first = machine.poll_timeout().expect("a packet");
+    machine.handle_timeout(first);
+    let (_, frames) = sent(&mut machine);
+    let told = |data: &[u8]| {
+        let total_len = data.len() as u16;
+        let reason = PacketInReason::NoMatch;
+        let data = Rest::from(data);
+        bytes(Body::PacketIn(PacketIn { buffer_id: NO_BUFFER, total_len, in_port: 1, reason, data }))
+    };
+    let message = told(&frames[0]);
+    // In two pieces, as TCP may bring it.
+    machine.received(first + Span::from_us(600), &message[..30]);
+    assert_eq!(machine.report().received, 0);
+    machine.received(first + Span::from_us(600), &message[30..]);
+    assert_eq!(machine.report().delays, [Span::from_us(600)]);
+    while let Some(at) = machine.poll_timeout() {
+        machine.handle_timeout(at);
+    }
+    assert_eq!((machine.report().standing, machine.report().sent), (Standing::Done, 9));
+    machine.received(first + Span::from_secs(11), &message);
+    assert_eq!((machine.report().received, machine.report().late), (1, 1));
+}
+
+#[test]
+fn a_round_is_one_piece_that_begins_after_a_packet_and_ends_with_the_last_entry() {
+    let mut machine = running(Test::FlowAdd);
+    let mut additions = Vec::new();
+    let (mut begun, mut last) = (Time::ZERO, Vec::new());
+    while additions.is_empty() {
+        let at = machine.poll_timeout().expect("something due");
+        machine.handle_timeout(at);
+        let (bodies, frames) = sent(&mut machine);
+        last = frames.into_iter().next().unwrap_or(last);
+        (additions, begun) = (bodies, at);
+    }
+    assert_eq!(additions.len(), 3);
+    assert!(additions.iter().all(|body| matches!(body, Body::FlowMod(_))));
+    let departed = stamp(&last).expect("a stamp").sent;
+    assert_eq!(begun - departed, Span::from_us(500));
+    // What left before is no sign.
+    machine.packet(begun + Span::from_us(1), 1, &last);
+    assert_eq!(machine.report().rounds[0].delay, None);
+    let own = Stamp { entry: 2, number: 9, sent: begun + Span::from_us(5) };
+    machine.packet(begun + Span::from_ms(3), 1, &packet(&settings(Test::FlowAdd), own));
+    assert_eq!(machine.report().rounds[0].delay, Some(Span::from_ms(3)));
+    let (bodies, _) = sent(&mut machine);
+    assert!(matches!(&bodies[..], [Body::FlowMod(_)]), "all is deleted again");
+}
+
+#[test]
+fn a_switch_that_goes_has_reset_and_one_that_speaks_nonsense_is_counted() {
+    let mut machine = running(Test::PacketOut);
+    machine.received(Time(5), &[1, 99, 0, 8, 0, 0, 0, 0]);
+    assert_eq!(machine.report().errors, 1);
+    machine.closed();
+    assert_eq!((machine.report().standing, machine.report().resets), (Standing::Reset, 1));
+    assert_eq!(machine.poll_timeout(), None);
+    machine.opened();
+    assert!(machine.poll().is_none(), "the test is over");
+}
+
+#[test]
+fn spreads_are_those_of_the_sample() {
+    let delays = [1, 2, 3, 10].map(Span::from_secs).to_vec();
+    let spread = Report { delays, ..Report::default() }.spread().expect("values");
+    assert_eq!((spread.mean, spread.median, spread.min, spread.max), (4.0, 2.5, 1.0, 10.0));
+    assert!((spread.sd.expect("several") - 4.082_483).abs() < 1e-6);
+    assert_eq!(Report::default().spread(), None);
+}
