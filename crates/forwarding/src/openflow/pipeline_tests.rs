@@ -321,6 +321,18 @@ fn tables_are_gone_through_with_metadata_and_the_action_set_is_done_at_the_end()
 }
 
 #[test]
+fn a_packet_of_the_action_set_is_told_with_the_entry_that_wrote_it() {
+    let mut datapath = datapath();
+    let write = Instruction::WriteActions { actions: vec![to(ports::CONTROLLER)] };
+    add(&mut datapath, 0, &[(OxmField::InPort, 1)], vec![write, Instruction::GotoTable { table: 1 }]);
+    // An entry for packets that no other matches.
+    add(&mut datapath, 1, &[], vec![]);
+    let out = process(&mut datapath, 1, frame());
+    let [Leaving::Controller { reason, table, .. }] = &out[..] else { panic!("{out:?}") };
+    assert_eq!((*reason, *table), (PacketInReason::Action, 0));
+}
+
+#[test]
 fn groups_get_copies_and_a_group_takes_precedence_of_a_port() {
     let mut datapath = datapath();
     let bucket = |actions| Bucket { weight: 1, watch_port: ports::ANY, watch_group: groups::ANY, actions };
