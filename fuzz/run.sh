@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(tree formats rsvp capture router speakers)
+[ ${#targets[@]} -gt 0 ] || targets=(tree formats rsvp capture router speakers switch)
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 # Coverage that libFuzzer reads: the flags that it documents for LLVM, which stable rustc hands on.

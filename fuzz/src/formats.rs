@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, ospf, tcp, udp};
+use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 11;
+pub const COUNT: u8 = 12;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -25,7 +25,8 @@ pub fn formats(input: &[u8]) {
         7 => bfd_packet(bytes),
         8 => ldp_pdu(bytes),
         9 => bgp_message(bytes),
-        _ => lsp_ping_message(bytes),
+        10 => lsp_ping_message(bytes),
+        _ => openflow_message(bytes),
     }
 }
 
@@ -63,6 +64,28 @@ fn lsp_ping_message(bytes: &[u8]) {
     // What is longer than a TLV can be is not written.
     let Ok(once) = message.write() else { return };
     assert_eq!(lsp_ping::LspPing::parse(&once), Ok(message));
+}
+
+/// A message of either version; its length is made right. What can't be read has an answer.
+fn openflow_message(bytes: &[u8]) {
+    let _ = openflow::message_len(bytes);
+    let mut whole = bytes.to_vec();
+    if let (Ok(len), Some(place)) = (u16::try_from(whole.len()), whole.get_mut(2..4)) {
+        place.copy_from_slice(&len.to_be_bytes());
+    }
+    let message = match openflow::Any::parse(&whole) {
+        Some(Ok(message)) => message,
+        Some(Err(malformed)) => {
+            let _ = openflow::ErrorMessage::answer(&malformed, &whole);
+            return;
+        }
+        None => return,
+    };
+    let mut once = Vec::new();
+    if message.emit(&mut once).is_ok() {
+        let again = openflow::Any::parse(&once).expect("a known version");
+        assert!(again.as_ref() == Ok(&message), "{again:?} was {message:?}");
+    }
 }
 
 fn bfd_packet(bytes: &[u8]) {
@@ -218,7 +241,15 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.extend(ldp_seeds());
     seeds.extend(bgp_seeds());
     seeds.extend(lsp_ping_seed());
+    seeds.extend(openflow_messages().into_iter().map(|message| [&[11], &message[..]].concat()));
     seeds
+}
+
+/// Messages of OpenFlow with all that it has, written by an independent implementation.
+pub fn openflow_messages() -> Vec<Vec<u8>> {
+    let lines = include_str!("../../crates/wire/src/openflow/fixtures.txt").lines();
+    let messages = lines.filter_map(|line| line.split_once(' ')?.1.parse::<wire::Hex>().ok());
+    messages.map(|hex| hex.0).collect()
 }
 
 /// A reply of LSP ping with a way on, and the FEC that it was asked about.

@@ -4,16 +4,18 @@ mod formats;
 mod ipv6;
 mod live;
 mod speakers;
+mod switch;
 
 use engine::CaptureReader;
 use wire::checksum;
 use wire::rsvp::Packet;
 use wire::tree;
 
-pub use formats::{formats, seeds};
+pub use formats::{formats, openflow_messages, seeds};
 pub use ipv6::ipv6;
 pub use live::{router, wrap};
 pub use speakers::speakers;
+pub use switch::switch;
 
 /// A frame to a tree and back: the same bytes, whatever they were.
 pub fn tree(frame: &[u8]) {

@@ -6,5 +6,6 @@ mod bird;
 mod frr;
 mod lan;
 mod ldp;
+mod openflow;
 mod ospf;
 mod sessions;

@@ -30,7 +30,15 @@ fn main() -> std::io::Result<()> {
         None => chunk(0, frame),
     });
     write(&directory, "router", inputs)?;
-    write(&directory, "speakers", (1..64).map(edits))
+    write(&directory, "speakers", (1..64).map(edits))?;
+    // As bytes of the stream that they are, from the controller of their version; a frame between them.
+    let said = twinplane_fuzz::openflow_messages().into_iter().filter(|message| message.len() < 256);
+    let frame = frames.first().map_or_else(Vec::new, |frame| frame[..frame.len().min(255)].to_vec());
+    let inputs = said.map(|message| {
+        let from = u8::from(message[0] == 1);
+        [&[from, message.len() as u8], &message[..], &[2, frame.len() as u8], &frame].concat()
+    });
+    write(&directory, "switch", inputs)
 }
 
 /// Edits of what two speakers say, drawn by a multiplicative generator: more of them the larger the number is.

@@ -39,9 +39,10 @@ pub(super) struct Doer<'a> {
     pub(super) buckets_left: &'a mut Option<usize>,
 }
 
-/// The action set of a packet: one action of each kind, done in the order of the specification.
+/// The action set of a packet: one action of each kind, done in the order of the specification. Each is there with the
+/// entry that wrote it, of which a controller is told.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ActionSet(Vec<Action>);
+pub(super) struct ActionSet(Vec<(Action, Taken)>);
 
 /// Where the order of the specification has an action. Of actions with the same place one takes the place of the other;
 /// each field that is set has a place of its own.
@@ -68,12 +69,12 @@ fn place(action: &Action) -> (u8, u8) {
 }
 
 impl ActionSet {
-    /// Writes actions into it.
-    pub(super) fn write(&mut self, actions: &[Action]) {
+    /// Writes actions of an entry into it.
+    pub(super) fn write(&mut self, actions: &[Action], taken: Taken) {
         for action in actions {
-            match self.0.binary_search_by_key(&place(action), place) {
-                Ok(at) => self.0[at] = action.clone(),
-                Err(at) => self.0.insert(at, action.clone()),
+            match self.0.binary_search_by_key(&place(action), |(action, _)| place(action)) {
+                Ok(at) => self.0[at] = (action.clone(), taken),
+                Err(at) => self.0.insert(at, (action.clone(), taken)),
             }
         }
     }
@@ -89,13 +90,13 @@ impl ActionSet {
 
 impl Doer<'_> {
     /// Does the action set. A group takes precedence of the port; without both the packet is dropped.
-    pub(super) fn do_set(&mut self, set: &ActionSet, packet: &mut Packet, taken: Taken, depth: usize) {
-        let has_group = set.0.iter().any(|action| matches!(action, Action::Group { .. }));
-        for action in &set.0 {
+    pub(super) fn do_set(&mut self, set: &ActionSet, packet: &mut Packet, depth: usize) {
+        let has_group = set.0.iter().any(|(action, _)| matches!(action, Action::Group { .. }));
+        for (action, taken) in &set.0 {
             if has_group && matches!(action, Action::Output { .. }) {
                 continue;
             }
-            if !self.do_one(action, packet, taken, depth) {
+            if !self.do_one(action, packet, *taken, depth) {
                 return;
             }
         }
@@ -151,9 +152,9 @@ impl Doer<'_> {
         for bucket in chosen {
             let Some(group) = self.groups.get(id).filter(|_| self.buckets_left.is_some()) else { break };
             let mut set = ActionSet::default();
-            set.write(&group.buckets[bucket].actions);
+            set.write(&group.buckets[bucket].actions, taken);
             let mut copy = packet.clone();
-            self.do_set(&set, &mut copy, taken, depth + 1);
+            self.do_set(&set, &mut copy, depth + 1);
         }
         self.buckets_left.is_some()
     }

@@ -223,7 +223,7 @@ impl Datapath {
                         }
                     }
                     Instruction::ClearActions => set.clear(),
-                    Instruction::WriteActions { actions } => set.write(actions),
+                    Instruction::WriteActions { actions } => set.write(actions, taken),
                     Instruction::WriteMetadata { metadata, mask } => packet.write_metadata(*metadata, *mask),
                     Instruction::GotoTable { table } => next = Some(*table),
                     Instruction::Experimenter { .. } => {}
@@ -234,7 +234,7 @@ impl Datapath {
                 Some(later) if later > table => table = later,
                 _ => {
                     if !set.is_empty() {
-                        doer.do_set(&set, &mut packet, taken, 0);
+                        doer.do_set(&set, &mut packet, 0);
                     }
                     return;
                 }

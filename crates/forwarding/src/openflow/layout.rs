@@ -54,6 +54,8 @@ pub(super) struct Layout {
     /// The top label stack entry.
     pub(super) mpls: Option<usize>,
     pub(super) network: Option<(Network, usize)>,
+    /// The byte of IP, or of its last extension header, that names the protocol behind it.
+    pub(super) protocol_at: Option<usize>,
     /// The protocol that IP names last, and where its header is; of a packet's first fragment, too.
     pub(super) transport: Option<(u8, usize)>,
     /// Is it a fragment of IP?
@@ -167,6 +169,7 @@ fn ipv4(from: &mut Bytes<'_>, fields: &mut Fields, layout: &mut Layout, at: usiz
     fields.set(IpDscp, (tos >> 2).into());
     fields.set(IpEcn, (tos & 3).into());
     fields.set(IpProto, protocol.into());
+    layout.protocol_at = Some(at + 9);
     fields.set(Ipv4Src, from.number(at + 12, 4)?);
     fields.set(Ipv4Dst, from.number(at + 16, 4)?);
     // More fragments, and the fragment offset (RFC 791, 3.1).
@@ -199,6 +202,7 @@ fn ipv6(from: &mut Bytes<'_>, fields: &mut Fields, layout: &mut Layout, at: usiz
         return None;
     }
     layout.network = Some((Network::Ipv6, at));
+    layout.protocol_at = Some(at + 6);
     fields.set(IpDscp, first >> 22);
     fields.set(IpEcn, first >> 20);
     fields.set(Ipv6Flabel, first);
@@ -241,6 +245,7 @@ fn ipv6(from: &mut Bytes<'_>, fields: &mut Fields, layout: &mut Layout, at: usiz
             _ => (usize::from(from.byte(header + 1)?) + 1) * 8,
         };
         next = from.byte(header)?;
+        layout.protocol_at = Some(header);
         header += len;
         if !is_first {
             break;

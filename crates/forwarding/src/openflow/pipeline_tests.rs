@@ -321,6 +321,38 @@ fn tables_are_gone_through_with_metadata_and_the_action_set_is_done_at_the_end()
 }
 
 #[test]
+fn the_protocol_of_ip_is_set_behind_extension_headers_and_in_the_checksum() {
+    let mut datapath = datapath();
+    let into_udp = vec![set(OxmField::IpProto, 17), to(2)];
+    add(&mut datapath, 0, &[(OxmField::EthType, 0x86dd)], apply(into_udp));
+    let network = Network::V6(Ipv6Addr::from_bits(1), Ipv6Addr::from_bits(2), 0);
+    let tcp = Model { network, protocol: 6, ..udp() }.bytes();
+    let out = sent(&process(&mut datapath, 1, frame_of(&tcp, 14)));
+    assert_eq!(out[0].1[20], 17);
+    let sum_at = |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    let expected = wire::checksum::update(sum_at(&tcp, 70), 6, 17);
+    assert_eq!(sum_at(&out[0].1, 70), expected);
+    // Destination options of eight bytes stand between.
+    let mut longer = tcp.clone();
+    (longer[19], longer[20]) = (tcp[19] + 8, 60);
+    longer.splice(54..54, [6, 0, 1, 4, 0, 0, 0, 0]);
+    let out = sent(&process(&mut datapath, 1, frame_of(&longer, 14)));
+    assert_eq!((out[0].1[20], out[0].1[54]), (60, 17));
+}
+
+#[test]
+fn a_packet_of_the_action_set_is_told_with_the_entry_that_wrote_it() {
+    let mut datapath = datapath();
+    let write = Instruction::WriteActions { actions: vec![to(ports::CONTROLLER)] };
+    add(&mut datapath, 0, &[(OxmField::InPort, 1)], vec![write, Instruction::GotoTable { table: 1 }]);
+    // An entry for packets that no other matches.
+    add(&mut datapath, 1, &[], vec![]);
+    let out = process(&mut datapath, 1, frame());
+    let [Leaving::Controller { reason, table, .. }] = &out[..] else { panic!("{out:?}") };
+    assert_eq!((*reason, *table), (PacketInReason::Action, 0));
+}
+
+#[test]
 fn groups_get_copies_and_a_group_takes_precedence_of_a_port() {
     let mut datapath = datapath();
     let bucket = |actions| Bucket { weight: 1, watch_port: ports::ANY, watch_group: groups::ANY, actions };

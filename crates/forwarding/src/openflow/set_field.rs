@@ -109,10 +109,13 @@ impl Packet {
                 };
                 self.replace(at, &new.to_be_bytes(), &[Some(at + 10)]);
             }
-            (Some((Network::Ipv4, at)), IpProto) => {
-                let new = self.two(at + 8) & 0xff00 | value as u16 & 0xff;
-                self.replace(at + 8, &new.to_be_bytes(), &[Some(at + 10)]);
-                self.read();
+            // It is in the pseudo header of the transport layer, too (RFC 9293, 3.1; RFC 8200, 8.1).
+            (Some((network @ (Network::Ipv4 | Network::Ipv6), at)), IpProto) => {
+                let own = Some(at + 10).filter(|_| network == Network::Ipv4);
+                if let Some(place) = self.layout.protocol_at {
+                    self.replace(place, &[value as u8], &[own, self.pseudo_header_checksum()]);
+                    self.read();
+                }
             }
             (Some((Network::Ipv6, at)), Ipv6Src | Ipv6Dst) => {
                 let place = at + if field == Ipv6Src { 8 } else { 24 };

@@ -111,3 +111,64 @@ fn a_controller_that_reads_slowly_waits_and_loses_packets_only() {
     assert!(rounds > 2, "{rounds}");
     assert_eq!((answers, bench.switch.packet_ins_left_out()), (401, 2 * rounds - 1));
 }
+
+/// Bytes of a message of version 1.3.
+fn bytes_of(body: v1_3::Body) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    v1_3::Message { xid: 5, body }.emit(&mut bytes).expect("a message");
+    bytes
+}
+
+#[test]
+fn a_controller_that_dies_stops_floods_or_lies_harms_nobody_else() {
+    let mut bench = Bench::new();
+    let well = bench.connect(Version::V1_3);
+    let is_well = |bench: &mut Bench| {
+        assert_eq!(bench.ask(well, v1_3::Body::BarrierRequest), [v1_3::Body::BarrierReply]);
+        assert_eq!(bench.fault(well, add(vec![], vec![to(2)])), None);
+        assert_eq!(bench.frame(1), [2]);
+    };
+    // It dies in the middle of a message.
+    let dying = bench.connect(Version::V1_3);
+    let whole = bytes_of(add(vec![], vec![to(3)]));
+    bench.give(dying, whole[..whole.len() / 2].to_vec());
+    bench.tell(ChannelInput::Closed { connection: dying });
+    is_well(&mut bench);
+    // It stops there, and goes on later.
+    let slow = bench.connect(Version::V1_3);
+    bench.give(slow, whole[..11].to_vec());
+    is_well(&mut bench);
+    bench.give(slow, whole[11..].to_vec());
+    assert_eq!(bench.frame(1), [3]);
+    is_well(&mut bench);
+    // It floods: ten thousand entries are asked for in one go, of which the table has room for a hundred.
+    let many: Vec<u8> = (0..10_000)
+        .flat_map(|port| bytes_of(add(vec![Oxm::exact(OxmField::Metadata, port)], vec![to(3)])))
+        .collect();
+    bench.give(slow, many);
+    let full = bench.heard(slow);
+    let is_full = |body: &v1_3::Body| match body {
+        v1_3::Body::Error(error) => Fault::of(error.numbers()) == Some(Fault::TableFull),
+        _ => false,
+    };
+    assert!(full.len() >= 9_900 && full.iter().all(is_full), "{}", full.len());
+    is_well(&mut bench);
+    // It says more than it sends: what follows is part of that message, until it has said all.
+    let lying = bench.connect(Version::V1_3);
+    let mut message = bytes_of(v1_3::Body::EchoRequest(Rest::from(&[][..])));
+    message[2..4].copy_from_slice(&24u16.to_be_bytes());
+    bench.give(lying, message);
+    bench.give(lying, bytes_of(v1_3::Body::BarrierRequest));
+    assert_eq!(bench.heard(lying), []);
+    is_well(&mut bench);
+    bench.give(lying, bytes_of(v1_3::Body::BarrierRequest));
+    assert!(matches!(&bench.heard(lying)[..], [v1_3::Body::EchoReply(data)] if data.0.len() == 16));
+    // The lengths inside of a message are wrong, one after the other: all are answered, or are what they say.
+    for at in 8..whole.len() {
+        let mut wrong = whole.clone();
+        wrong[at] ^= 0xff;
+        bench.give(lying, wrong);
+        assert!(bench.heard(lying).len() <= 1, "{at}");
+        is_well(&mut bench);
+    }
+}

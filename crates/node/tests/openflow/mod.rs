@@ -1,0 +1,14 @@
+//! The switch beside Open vSwitch: both are given the same messages and frames, and have to answer alike.
+
+mod actions;
+mod alike;
+mod dice;
+mod differences;
+mod lines;
+mod named;
+mod ovs;
+mod packet;
+mod programme;
+mod programme_1_0;
+mod run;
+mod subject;
