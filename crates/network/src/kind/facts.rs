@@ -39,6 +39,9 @@ pub struct Facts {
     /// If it is a shared segment: the network that all nodes on links to it are in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Prefix>,
+    /// Is it an ATM switch? Its links carry cells, and circuits begin and end at it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub cells: bool,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -106,6 +109,7 @@ impl Facts {
             host: None,
             tests: Tests::Nowhere,
             segment: Some(prefix),
+            cells: false,
         }
     }
 
@@ -122,5 +126,6 @@ impl Facts {
         host: None,
         tests: Tests::Nowhere,
         segment: None,
+        cells: false,
     };
 }
