@@ -82,6 +82,11 @@ pub enum Outside {
     Nowhere,
 }
 
+/// The media of links between routers and hosts: those that carry packets.
+pub fn packet_media() -> impl Iterator<Item = &'static Medium> {
+    MEDIA.iter().copied().filter(|medium| medium.carries == Carries::Packets)
+}
+
 impl Medium {
     /// The medium of this name.
     pub fn named(name: &str) -> Option<&'static Medium> {

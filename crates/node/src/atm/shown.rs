@@ -5,7 +5,7 @@ use super::cross::CrossCounters;
 use super::end::EndCounters;
 use super::output::OutputCounters;
 use super::{AtmSwitch, Port};
-use base::{PortId, Time};
+use base::PortId;
 
 /// Cells that came by a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,6 @@ pub struct EndShown<'a> {
     pub counters: &'a EndCounters,
     /// Cells that wait for their turn.
     pub waiting_cells: u64,
-    /// When the next of them may leave.
-    pub due: Option<Time>,
 }
 
 impl AtmSwitch {
@@ -89,7 +87,6 @@ impl AtmSwitch {
                 config: &end.config,
                 counters: &end.counters,
                 waiting_cells: end.waiting_cells(),
-                due: end.due(),
             }),
             Port::Cells(_) => None,
         })
