@@ -91,6 +91,8 @@ WHOLE: dict[str, Any] = {
         "raw": {"kind": "peer"},
         "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"},
         "of": {"kind": "switch", "prefix": "10.4.0.0/24", "controllers": ["ptcp:6653"]},
+        "cells1": {"kind": "atm-switch"},
+        "cells2": {"kind": "atm-switch"},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -105,6 +107,8 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["raw", "p"]},
         {"endpoints": ["lan", "p"]},
         {"endpoints": ["of", "p"]},
+        {"endpoints": ["cells1", "cells2"], "medium": "atm"},
+        {"endpoints": ["pe1", "p"], "pvc": {"through": ["cells1", "cells2"]}},
     ],
     "lsps": [
         {
@@ -217,6 +221,7 @@ RECORDS: dict[str, Place] = {
     "PolicyRule": ("nodes", "pe1", "bgp", "redistribute", 0, "rules", 0),
     "BridgeSpec": ("nodes", "lan"),
     "SwitchSpec": ("nodes", "of"),
+    "AtmSwitchSpec": ("nodes", "cells1"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),
@@ -225,6 +230,7 @@ RECORDS: dict[str, Place] = {
     "ExternalSpec": ("nodes", "x"),
     "PeerSpec": ("nodes", "raw"),
     "LinkSpec": ("links", 0),
+    "PvcSpec": ("links", 9, "pvc"),
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "ProtectionSpec": ("lsps", 0, "protection"),

@@ -351,13 +351,13 @@ class Network(Acting, Asking, Shown):
         addresses: tuple[str, str] | None = None,
         ingress: Any = None,
     ) -> Link:
-        """A permanent virtual circuit of ATM between two routers, or a host and a router: a link like any other.
+        """A permanent virtual circuit of ATM between two routers, or a host and a router: it is a link.
 
         Its packets go as cells `through` ATM switches, two or more, which links with ``medium="atm"`` join.
-        `vci` is its channel on these links, one for all or one for each; the lowest that is free if not given.
-        `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
-        ``"shim"`` (a label stack entry). With `service` ``"cbr"`` its cells leave before others, and the links
-        have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most, unless
+        `vci` is its channel on these links, one for all or one for each; the lowest that is free if not
+        given. `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
+        ``"shim"`` (a label stack entry). With `service` ``"cbr"`` its cells leave before others, and the
+        links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most, unless
         `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second switch.
 
         `mtu` is the longest packet, 9180 bytes unless it is given (RFC 2225, 7).

@@ -10,8 +10,8 @@ from .parameters import TagSwitchingParameters
 NEAR = 100e6
 """Bits per second of links of Ethernet beside the core."""
 WIRE, TAG, LEAST = 38, 4, 84
-"""Bytes beside an IP packet on Ethernet (header, check sequence, preamble, gap), of a tag, and of the shortest
-frame with preamble and gap."""
+"""Bytes beside an IP packet on Ethernet (header, check sequence, preamble, gap), of a tag, and of the
+shortest frame with preamble and gap."""
 HEADERS, MTU = 40, 1500
 """Bytes of IP and TCP, and of the longest packet."""
 CELL_BYTES, CELL_BITS, TRAILER = 48, 424, 8

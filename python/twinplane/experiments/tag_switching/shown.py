@@ -268,8 +268,8 @@ def _on_atm(p: TagSwitchingParameters) -> list[str]:
     with_tags, without = link_mbps(p, True), link_mbps(p, False)
     return [
         f"On links of {p.cells_per_s:g} cells/s, {cells}: they carry {with_tags:.3f} Mbit/s of data with tags"
-        f" and {without:.3f} without. A cell less for each packet, which the published 1.75 and 1.69 need, is to"
-        " be had at one size in six, and 1500 is none of them.",
-        "With tags, a circuit by configuration is in the place of the channel that tags set up: the same cells"
-        " by the same switches. How tags set it up is not in this part.",
+        f" and {without:.3f} without. A cell less for each packet, which the published 1.75 and 1.69 need, is"
+        " to be had at one size in six, and 1500 is none of them.",
+        "With tags, a circuit by configuration is in the place of the channel that tags set up: the same"
+        " cells by the same switches. How tags set it up is not in this part.",
     ]

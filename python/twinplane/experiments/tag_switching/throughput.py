@@ -61,7 +61,9 @@ def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
 
 
 def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
-    """ATM switches, and a circuit between the edge routers: with tags in the place of the channel that they set up."""
+    """ATM switches, and a circuit between the edge routers: with tags in the place of the channel that these
+    set up.
+    """
     for country in path:
         net.atm_switch(switch(country), ubr_cells=BUFFER_PACKETS * cells_of(MTU, "llc-snap"))
     core = f"{p.cells_per_s:g} cells/s"
@@ -89,17 +91,18 @@ def interface(country: str) -> str:
     return f"{country}-interface"
 
 
-def traffic(net: Network, p: TagSwitchingParameters, *ends: str) -> None:
+def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str) -> None:
     """What goes between the two hosts."""
     start, stop = f"{SETTLED_S} s", f"{SETTLED_S + p.duration_s} s"
     if p.part == "udp":
         rate = f"{p.udp_mbps} Mbit/s"
-        net.flow(*ends, rate=rate, rate_counts="ip", size=MTU + 18, start=start, stop=stop)
+        net.flow(sender, receiver, rate=rate, rate_counts="ip", size=MTU + 18, start=start, stop=stop)
     elif p.part == "rtt":
-        net.tcp(*ends, application="request-response", transactions=100, start=start)
+        net.tcp(sender, receiver, application="request-response", transactions=100, start=start)
     else:
         net.tcp(
-            *ends,
+            sender,
+            receiver,
             duplex="full" if p.part == "duplex" else "half",
             buffer=f"{p.buffer_kb * 1000:.0f} B",
             message=p.message,
