@@ -357,8 +357,8 @@ class Network(Acting, Asking, Shown):
         `vci` is its channel on these links, one for all or one for each; the lowest that is free if not
         given. `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
         ``"shim"`` (a label stack entry). With `service` ``"cbr"`` its cells leave before others, and the
-        links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most, unless
-        `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second switch.
+        links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most,
+        unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second switch.
 
         `mtu` is the longest packet, 9180 bytes unless it is given (RFC 2225, 7).
         """
