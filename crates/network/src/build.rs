@@ -13,6 +13,7 @@ use super::watched::WatchedEnds;
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use control::rsvp::Rsvp;
+use engine::capture::form::Pdus;
 use engine::medium::Carries;
 use engine::{PortSpec, World};
 use node::{Peer, Router};
@@ -170,6 +171,12 @@ impl Network {
                 .add_link(engine::LinkSpec::new(node, switch, Rate(0), Span::ZERO).with_detection(detection))
         };
         let (one, other) = (add(ends[0], first)?, add(ends[1], last)?);
+        let encapsulation = circuit.spec.encapsulation();
+        for (link, channel) in [(one.0, circuit.channels.first()), (other.0, circuit.channels.last())] {
+            if let Some(&(vpi, vci)) = channel {
+                self.world.show_pdus(link, Pdus { vpi, vci, encapsulation })?;
+            }
+        }
         debug_assert_eq!(([one.1, other.1], [one.2, other.2]), (self.links[index].ports, access));
         let link = &mut self.links[index];
         link.id = one.0;

@@ -7,12 +7,12 @@ pub use edge::EDGE;
 pub use host::{HOST, STATION};
 
 use network::NodeKind;
-use network::kind::{BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
+use network::kind::{ATM_SWITCH, BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
 pub const KINDS: &[NodeKind] =
-    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR];
+    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, ATM_SWITCH, FRR, BIRD, REFLECTOR];
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
 pub const FILE_KINDS: &[NodeKind] = &[
@@ -24,6 +24,7 @@ pub const FILE_KINDS: &[NodeKind] = &[
     PEER,
     BRIDGE,
     SWITCH,
+    ATM_SWITCH,
     FRR,
     BIRD,
     REFLECTOR,
