@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import twinplane as tp
 from twinplane.errors import TwinplaneError
 from twinplane.experiments.tag_switching.links import ENCAPSULATIONS, cells_of
 
-from tests.lab.support import tshark
+from tests.lab.test_captures import tshark
 
 
 def triangle(**circuit: Any) -> tuple[tp.Network, tp.Link]:
@@ -137,7 +136,9 @@ def test_wrong_input_is_one_sentence(tmp_path: Path, old: str, new: str, words: 
 def test_two_owners_of_a_channel_and_an_oversold_path_are_refused() -> None:
     net, _ = triangle(vci=40, service="cbr", peak="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], vci=40)
-    with pytest.raises(TwinplaneError, match="VPI 0, VCI 40 on link rome - bern is that of the circuit a - b"):
+    with pytest.raises(
+        TwinplaneError, match="VCI 40 on link rome - bern is that of the circuit a - b"
+    ):
         net.run(until="1 ms")
     net, _ = triangle(service="cbr", peak="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], service="cbr", peak="2000 cells/s")
@@ -145,12 +146,29 @@ def test_two_owners_of_a_channel_and_an_oversold_path_are_refused() -> None:
         net.run(until="1 ms")
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
-def test_tshark_reads_what_a_circuit_carries(tmp_path: Path) -> None:
-    net, _ = triangle()
-    tap = net.capture("right", "b")
+@pytest.mark.needs("tshark")
+def test_tshark_reads_the_pdus_of_a_circuit(tmp_path: Path) -> None:
+    net, _ = triangle(vci=77)
+    tap = net.capture("a", "b")
     net.tcp("left", "right", bytes="20 kB", start="1 s")
     net.run(until="10 s")
-    tap.save(tmp_path / "right.pcapng")
-    lines = tshark(tmp_path / "right.pcapng", "tcp.len", "_ws.malformed", "ip.checksum.status")
-    assert sum(int(line.split("\t")[0] or 0) for line in lines if line.strip()) >= 20_000
+    path = tmp_path / "circuit.pcapng"
+    tap.save(path)
+    fields = ("-T", "fields", "-e", "atm.vci", "-e", "llc.dsap", "-e", "tcp.len", "-e", "_ws.malformed")
+    rows = [line.split("\t") for line in tshark(path, *fields)]
+    assert rows and all(row[0] == "77" and row[1] and not row[3] for row in rows), rows
+    assert sum(int(row[2] or 0) for row in rows) == 20_000
+
+
+@pytest.mark.needs("tshark")
+def test_tshark_reads_cells(tmp_path: Path) -> None:
+    net, _ = triangle(vci=77)
+    tap = net.capture("rome", "bern")
+    net.flow("left", "right", rate="100 kbit/s", size=500, start="1 s", stop="1.1 s")
+    net.run(until="2 s")
+    path = tmp_path / "cells.pcapng"
+    tap.save(path)
+    rows = [
+        line.split("\t") for line in tshark(path, "-T", "fields", "-e", "erf.types.type", "-e", "atm.vci")
+    ]
+    assert rows and all(row[1] == "77" for row in rows), rows[:3]
