@@ -100,6 +100,21 @@ fn a_packet_arrives_when_its_last_cell_does() {
     }
 }
 
+/// The first packet waits until the other end has said its address.
+#[test]
+fn inatmarp_is_asked_before_the_first_packet() {
+    let flow = json!({"from": 2, "to": 3, "rate_bps": 500_000, "size": 500, "start_ps": S, "stop_ps": 2 * S});
+    let mut network = with_flow(json!({"map": "inatmarp"}), flow);
+    run(&mut network, 3 * S);
+    let flows = network.table_json("streams", None).expect("a table");
+    assert_eq!(sum(&flows, "sent"), sum(&flows, "received"));
+    let ends = network.table_json("atm_ends", None).expect("a table");
+    assert_eq!(sum(&ends, "packets_sent"), sum(&flows, "sent") + 2, "a request and an answer");
+    assert_eq!(balance(&mut network), Ok(()));
+    let refused = refusal(&described(json!({"map": "inatmarp", "encapsulation": "vc-mux"})));
+    assert!(refused.contains("map inatmarp needs encapsulation llc-snap"), "{refused}");
+}
+
 /// What a flow over TCP from left to right did: its row of `tcp_flows`.
 fn tcp(mut described: Value, flow: Value, seconds: u64) -> (Testbed, Value) {
     let mut whole = json!({"from": "left", "to": "right", "stop": format!("{seconds} s")});

@@ -340,6 +340,7 @@ class Network(Acting, Asking, Shown):
         vpi: int | None = None,
         vci: int | Sequence[int] | None = None,
         encapsulation: str = "llc-snap",
+        map: str = "static",
         service: str = "ubr",
         peak: Quantity | None = None,
         shaped: bool = True,
@@ -356,7 +357,8 @@ class Network(Acting, Asking, Shown):
         Its packets go as cells `through` ATM switches, two or more, which links with ``medium="atm"`` join.
         `vci` is its channel on these links, one for all or one for each; the lowest that is free if not
         given. `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
-        ``"shim"`` (a label stack entry). With `service` ``"cbr"`` its cells leave before others, and the
+        ``"shim"`` (a label stack entry). Its ends know each other's address by configuration, or ask for it
+        (`map` ``"inatmarp"``). With `service` ``"cbr"`` its cells leave before others, and the
         links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most,
         unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second switch.
 
@@ -367,6 +369,7 @@ class Network(Acting, Asking, Shown):
             "vpi": vpi,
             "vci": vci if vci is None or isinstance(vci, int) else list(vci),
             "encapsulation": encapsulation,
+            "map": map,
             "service": service,
             "peak": peak,
             "shaped": shaped,

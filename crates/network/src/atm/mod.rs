@@ -13,8 +13,9 @@ use base::describe::Describe;
 use base::diagnostic::Diagnostic;
 use base::{LinkId, PortId, Rate};
 use engine::medium::Carries;
-use node::atm::Service;
+use node::atm::{Map, Service};
 use std::collections::BTreeMap;
+use wire::atm::Encapsulation;
 
 /// Channels below this are set apart for the network's own use on every path (RFC 3035, 7.1, has the first of others).
 pub const VCI_MIN: u32 = 32;
@@ -89,6 +90,9 @@ fn way(description: &Description, link: &LinkSpec, pvc: &PvcSpec) -> Result<Circ
     let is_switch = |node: usize| description.nodes[node].facts().cells;
     if let Some(node) = [link.a, link.b].into_iter().find(|&node| is_switch(node)) {
         return Err(AtmProblem::CircuitOfSwitch { node: name(node) }.into());
+    }
+    if pvc.map() == Map::Learned && pvc.encapsulation() != Encapsulation::LlcSnap {
+        return Err(Diagnostic::new(AtmProblem::MapWithoutSnap {}).at("map").on_key().at("pvc"));
     }
     let through: Vec<usize> = pvc.through.iter().map(|node| node.index()).collect();
     if through.len() < 2 {

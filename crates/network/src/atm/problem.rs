@@ -25,6 +25,8 @@ base::problems! {
         TwoOwners { vpi: u16, vci: u16, between: String, other: String } is Conflict, "two-owners", "VPI {vpi}, VCI {vci} on link {between} is that of the circuit {other} already";
         /// A link whose channels are used up.
         NoVciLeft { between: String, vpi: u16 } is Conflict, "no-vci-left", "on link {between} no VCI of VPI {vpi} is left";
+        /// InATMARP on a circuit that carries IP alone.
+        MapWithoutSnap {} is Conflict, "map-without-snap", "map inatmarp needs encapsulation llc-snap: others carry no such packets";
         /// Constant bit rate without a rate.
         CbrWithoutPeak {} is Conflict, "cbr-without-peak", "service cbr needs a peak rate, such as 'peak: 4750 cells/s'";
         /// Policing by no rate.

@@ -80,5 +80,6 @@ fn end(network: &Network, link: &Link, circuit: &Circuit, side: usize) -> EndCon
         mtu: link.spec.mtu.min(u32::from(u16::MAX)) as u16,
         own: station(side),
         peer: station(1 - side),
+        map: spec.map(),
     }
 }

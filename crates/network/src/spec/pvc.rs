@@ -4,7 +4,7 @@ use super::reference::{Names, NodeRef};
 use base::describe::Several;
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
-use node::atm::Service;
+use node::atm::{Map, Service};
 use wire::atm::{CELL_LEN, Encapsulation, PAYLOAD_LEN};
 
 base::words! {
@@ -33,6 +33,18 @@ base::words! {
     default Ubr;
 }
 
+base::words! {
+    /// How an end of a circuit knows which address is at the other one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MapWord {
+        /// By configuration.
+        Static = "static",
+        /// It asks: InATMARP (RFC 2390), on circuits with LLC and SNAP.
+        InAtmArp = "inatmarp",
+    }
+    default Static;
+}
+
 base::record! {
     /// A permanent virtual circuit of ATM.
     #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +57,8 @@ base::record! {
         pub vci: Option<Several<u32>>, absent "the lowest that is free on each link, from 32 on";
         /// What stands between a packet and AAL5.
         pub encapsulation: EncapsulationWord = EncapsulationWord::default();
+        /// How each end knows which address is at the other one.
+        pub map: MapWord = MapWord::default();
         /// What is agreed about its cells.
         pub service: ServiceWord = ServiceWord::default();
         /// The most that is sent, such as 4750 cells/s.
@@ -76,6 +90,14 @@ impl PvcSpec {
             EncapsulationWord::LlcSnap => Encapsulation::LlcSnap,
             EncapsulationWord::VcMux => Encapsulation::VcMultiplexed,
             EncapsulationWord::Shim => Encapsulation::Shim,
+        }
+    }
+
+    /// How each end knows the other one.
+    pub fn map(&self) -> Map {
+        match self.map {
+            MapWord::Static => Map::Static,
+            MapWord::InAtmArp => Map::Learned,
         }
     }
 

@@ -69,6 +69,15 @@ pub struct Station {
     pub address: Ipv4Addr,
 }
 
+/// How an end knows who is at the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// By configuration.
+    Static,
+    /// It asks (InATMARP, RFC 2390).
+    Learned,
+}
+
 /// An end of a circuit: where packets become cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndConfig {
@@ -82,8 +91,10 @@ pub struct EndConfig {
     pub mtu: u16,
     /// The station at this end.
     pub own: Station,
-    /// The one at the other end, known by configuration.
+    /// The one at the other end.
     pub peer: Station,
+    /// How its address is known here.
+    pub map: Map,
 }
 
 /// A port.

@@ -2,19 +2,25 @@
 //!
 //! Inside a node packets have Ethernet headers. They are taken off here, and put on again at the other end with the
 //! addresses of the two stations. Who asks by ARP for the station at the other end is answered here, from
-//! configuration (the static map of classical IP over permanent circuits): no ARP goes over a circuit.
+//! configuration or from what InATMARP has told (classical IP over permanent circuits, RFC 2225, 8.2): no ARP goes over
+//! a circuit.
 
-use super::config::EndConfig;
+use super::config::{EndConfig, Map};
 use crate::neighbors::arp_frame;
 use base::device::{DropCounters, DropReason};
 use base::{Frame, Label, MacAddr, Serialiser, Span, Time};
+use core::net::Ipv4Addr;
 use std::collections::VecDeque;
 use wire::arp;
 use wire::atm::aal5::{self, Fault, Reassembler, Trailer};
+use wire::atm::inatmarp;
 use wire::atm::{CELL_LEN, Encapsulation, Format, LLC_SNAP_LEN, PAYLOAD_LEN, SHIM_LEN, llc_snap};
 use wire::ethernet::{self, EtherType};
 use wire::llc::{HEADER_LEN as LLC_LEN, OUI_ETHERTYPE, SAP_SNAP, SnapRepr, UI};
 use wire::mpls;
+
+/// So long what InATMARP told is believed (RFC 2225, 8.5.1).
+const BELIEVED: Span = Span::from_secs(15 * 60);
 
 /// An end of a circuit.
 #[derive(Debug)]
@@ -30,6 +36,10 @@ pub struct End {
     pdus: VecDeque<Vec<u8>>,
     gone: usize,
     waiting_cells: u64,
+    /// The address of the other station, and until when that is believed.
+    learned: Option<(Ipv4Addr, Time)>,
+    /// For whom the station asked and was not answered.
+    asked: Option<Ipv4Addr>,
     pub counters: EndCounters,
 }
 
@@ -61,6 +71,19 @@ pub enum Taken {
     Dropped(DropReason),
 }
 
+/// What an end does about a cell.
+#[derive(Debug)]
+pub enum Received {
+    /// It keeps it, or what it was the last cell of.
+    Part,
+    /// It was the last cell: this goes to the station.
+    Packet(Frame),
+    /// This PDU goes back.
+    Reply(Vec<u8>),
+    /// It was the last cell, and what it completes is dropped.
+    Dropped(DropReason),
+}
+
 impl End {
     pub fn new(config: EndConfig, format: Format) -> End {
         let payload_max = usize::from(config.mtu) + config.encapsulation.header_len();
@@ -73,6 +96,8 @@ impl End {
             pdus: VecDeque::new(),
             gone: 0,
             waiting_cells: 0,
+            learned: None,
+            asked: None,
             counters: EndCounters::default(),
         }
     }
@@ -84,17 +109,18 @@ impl End {
         let payload_max = usize::from(self.config.mtu) + self.config.encapsulation.header_len();
         self.reassembler = Reassembler::new(payload_max);
         self.waiting_cells = 0;
+        (self.learned, self.asked) = (None, None);
     }
 
     /// Makes a PDU of a frame of the station.
-    pub fn take(&mut self, frame: &Frame) -> Taken {
+    pub fn take(&mut self, now: Time, frame: &Frame) -> Taken {
         let bytes = frame.to_vec();
         let Some((header, packet)) = bytes.split_first_chunk::<{ ethernet::HEADER_LEN }>() else {
             return self.refuse(DropReason::Truncated);
         };
         let ethertype = EtherType(u16::from_be_bytes([header[12], header[13]]));
         if ethertype == EtherType::ARP {
-            return self.answer(packet);
+            return self.answer(now, packet);
         }
         if packet.len() > usize::from(self.config.mtu) {
             return self.refuse(DropReason::TooBig);
@@ -126,19 +152,65 @@ impl End {
         self.counters.cells_sent += (pdu.len() / PAYLOAD_LEN) as u64;
     }
 
-    fn answer(&self, packet: &[u8]) -> Taken {
+    /// What the station is told that asks for an address.
+    fn answer(&mut self, now: Time, packet: &[u8]) -> Taken {
         let Ok(asked) = arp::Packet::new_checked(packet) else { return Taken::Ignored };
-        let (own, peer) = (self.config.own, self.config.peer);
-        if asked.operation() != arp::Operation::REQUEST || asked.target_ip() != peer.address {
+        if asked.operation() != arp::Operation::REQUEST {
             return Taken::Ignored;
         }
-        Taken::Answer(arp_frame(&arp::Repr {
+        let known = match self.config.map {
+            Map::Static => Some(self.config.peer.address),
+            Map::Learned => self.learned.filter(|(_, until)| now < *until).map(|(address, _)| address),
+        };
+        match known {
+            Some(address) if address == asked.target_ip() => Taken::Answer(self.arp_answer(address)),
+            Some(_) => Taken::Ignored,
+            None => {
+                self.asked = Some(asked.target_ip());
+                self.inverse(&inatmarp::Repr::request(self.config.own.address))
+                    .map_or(Taken::Ignored, Taken::Pdu)
+            }
+        }
+    }
+
+    /// The station at the other end has this address.
+    fn arp_answer(&self, address: Ipv4Addr) -> Frame {
+        let (own, peer) = (self.config.own, self.config.peer);
+        arp_frame(&arp::Repr {
             operation: arp::Operation::REPLY,
             sender_mac: peer.mac,
-            sender_ip: peer.address,
+            sender_ip: address,
             target_mac: own.mac,
-            target_ip: asked.sender_ip(),
-        }))
+            target_ip: own.address,
+        })
+    }
+
+    /// The PDU of an InATMARP packet (RFC 2225, 8.2: on circuits with LLC and SNAP).
+    fn inverse(&self, repr: &inatmarp::Repr) -> Option<Vec<u8>> {
+        let packet = repr.emit().ok()?;
+        aal5::pdu(&[&llc_snap(EtherType::ARP)[..], &packet].concat(), Trailer::default()).ok()
+    }
+
+    /// Takes an InATMARP packet: who sent it is at the other end, whether that asks or answers (RFC 2390, 7).
+    fn inverse_received(&mut self, now: Time, packet: &[u8]) -> Received {
+        let Ok(repr) = inatmarp::Repr::parse(packet) else {
+            return Received::Dropped(self.lost(DropReason::Malformed));
+        };
+        if let Some(address) = repr.source_ip {
+            self.learned = Some((address, now + BELIEVED));
+        }
+        if repr.operation == inatmarp::Operation::REQUEST {
+            return self
+                .inverse(&repr.reply(self.config.own.address))
+                .map_or(Received::Part, Received::Reply);
+        }
+        match self.learned {
+            Some((address, _)) if self.asked == Some(address) => {
+                self.asked = None;
+                Received::Packet(self.arp_answer(address))
+            }
+            _ => Received::Part,
+        }
     }
 
     /// The cells of a PDU.
@@ -193,21 +265,22 @@ impl End {
         Some(cell)
     }
 
-    /// Takes the payload of a cell. After the last one of a PDU the answer is the packet for the station, or why there
-    /// is none.
-    pub fn receive(&mut self, payload: &[u8; PAYLOAD_LEN], last: bool) -> Option<Result<Frame, DropReason>> {
+    /// Takes the payload of a cell.
+    pub fn receive(&mut self, now: Time, payload: &[u8; PAYLOAD_LEN], last: bool) -> Received {
         self.counters.cells_received += 1;
-        let payload = match self.reassembler.receive(payload, last)? {
-            Ok((payload, _)) => payload,
-            Err(fault) => return Some(Err(self.lost(reason_of(fault)))),
+        let payload = match self.reassembler.receive(payload, last) {
+            None => return Received::Part,
+            Some(Ok((payload, _))) => payload,
+            Some(Err(fault)) => return Received::Dropped(self.lost(reason_of(fault))),
         };
-        Some(match packet_of(self.config.encapsulation, &payload) {
-            Some((ethertype, packet)) => {
-                self.counters.packets_received += 1;
-                Ok(self.frame(ethertype, packet))
-            }
-            None => Err(self.lost(DropReason::UnknownProtocol)),
-        })
+        let Some((ethertype, packet)) = packet_of(self.config.encapsulation, &payload) else {
+            return Received::Dropped(self.lost(DropReason::UnknownProtocol));
+        };
+        self.counters.packets_received += 1;
+        match ethertype {
+            EtherType::ARP => self.inverse_received(now, packet),
+            _ => Received::Packet(self.frame(ethertype, packet)),
+        }
     }
 
     /// Counts what is dropped.

@@ -13,7 +13,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AtmConfig, Channel, Cross, EndConfig, PortConfig, Service, Station, Traffic};
+pub use config::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
 pub use cross::CrossCounters;
 pub use end::EndCounters;
 pub use gcra::Gcra;
@@ -22,7 +22,7 @@ pub use shown::Input;
 pub use shown::{CrossShown, EndShown, PortShown};
 
 use self::cross::Crossing;
-use self::end::{End, Taken};
+use self::end::{End, Received, Taken};
 use self::output::{Offered, Output as Outgoing};
 use base::device::{DropCounters, DropReason};
 use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
@@ -151,7 +151,7 @@ impl AtmSwitch {
     fn take_cell(&mut self, now: Time, port: PortId, frame: Frame) -> Fate {
         match self.recognise(port, frame) {
             Ok((Way::Cross(place), header, cell)) => self.pass(now, place, header, cell),
-            Ok((Way::End(end), header, cell)) => self.give(end, header, cell),
+            Ok((Way::End(end), header, cell)) => self.give(now, end, header, cell),
             Err((reason, frame)) => Fate::Dropped(reason, frame),
         }
     }
@@ -213,55 +213,66 @@ impl AtmSwitch {
     }
 
     /// Gives a cell to the end of its circuit.
-    fn give(&mut self, port: PortId, header: Header, frame: Frame) -> Fate {
+    fn give(&mut self, now: Time, port: PortId, header: Header, frame: Frame) -> Fate {
         let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return Fate::Kept };
         let payload = frame.header().get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<PAYLOAD_LEN>());
         let Some(payload) = payload.filter(|_| header.pti.is_user()) else {
             // Cells of operation and maintenance, and of resource management: nobody here takes them.
             return Fate::Dropped(end.lost(DropReason::NoListener), frame);
         };
-        match end.receive(payload, header.pti.is_last()) {
-            None => Fate::Kept,
-            Some(Ok(packet)) => Fate::Leaves(port, packet),
-            Some(Err(reason)) => Fate::Dropped(reason, frame),
+        match end.receive(now, payload, header.pti.is_last()) {
+            Received::Part => Fate::Kept,
+            Received::Packet(packet) => Fate::Leaves(port, packet),
+            Received::Dropped(reason) => Fate::Dropped(reason, frame),
+            Received::Reply(pdu) => {
+                // One that finds no room is asked for again.
+                self.send_pdu(now, port, pdu);
+                Fate::Kept
+            }
         }
     }
 
     /// Takes a frame of the station at an end.
     fn take_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
-        let pdu = match end.take(&frame) {
-            Taken::Pdu(pdu) => pdu,
-            Taken::Answer(frame) => {
-                self.outputs.push_back(Output::Transmit { port, frame, ready: now });
-                return;
+        match end.take(now, &frame) {
+            Taken::Pdu(pdu) => {
+                if !self.send_pdu(now, port, pdu) {
+                    self.lose(port, frame, DropReason::BufferFull);
+                }
             }
-            Taken::Ignored => return,
-            Taken::Dropped(reason) => return self.lose(port, frame, reason),
-        };
+            Taken::Answer(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Taken::Ignored => {}
+            Taken::Dropped(reason) => self.lose(port, frame, reason),
+        }
+    }
+
+    /// Sends a PDU of an end, if there is room for all its cells.
+    fn send_pdu(&mut self, now: Time, port: PortId, pdu: Vec<u8>) -> bool {
+        let Some(Port::Packets(end)) = self.ports.get(port.index()) else { return false };
         let (to, service) = (end.config.channel.port, end.config.traffic.service);
+        let (waiting, is_shaped) = (end.waiting_cells(), end.is_shaped());
         let cells = (pdu.len() / PAYLOAD_LEN) as u64;
-        let waiting = end.waiting_cells();
-        let is_shaped = end.is_shaped();
-        let Some(Port::Cells(out)) = self.ports.get_mut(to.index()) else { return };
-        // A packet is taken whole or not at all.
+        let Some(Port::Cells(out)) = self.ports.get(to.index()) else { return false };
         let has_room = match is_shaped {
             true => waiting + cells <= out.output.limit(service).max(cells),
             false => out.output.has_room(now, service, cells),
         };
-        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
+        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return false };
         if !has_room {
-            let reason = end.lost(DropReason::BufferFull);
-            return self.lose(port, frame, reason);
+            end.lost(DropReason::BufferFull);
+            return false;
         }
         end.accepted(&pdu);
         if is_shaped {
             end.push(now, pdu);
-            return self.send_shaped(now, port);
+            self.send_shaped(now, port);
+            return true;
         }
         for cell in end.cells(&pdu) {
             self.send_cell(now, to, service, cell);
         }
+        true
     }
 
     /// Sends the cells of a shaped end whose time has come.

@@ -39,6 +39,7 @@ fn end(channel: Channel, encapsulation: Encapsulation, peak: Option<Rate>) -> Po
         mtu: 9_180,
         own: station(1),
         peer: station(2),
+        map: Map::Static,
     })
 }
 
@@ -281,6 +282,52 @@ fn who_asks_for_the_other_station_is_answered_here() {
         .map(|packet| (packet.operation(), packet.sender_mac(), packet.sender_ip(), packet.target_mac()));
     let (own, peer) = (station(1), station(2));
     assert_eq!(packet, Ok((wire::arp::Operation::REPLY, peer.mac, peer.address, own.mac)));
+}
+
+/// Each end asks who is at the other one, answers, and is answered; the station is told then, and again after 15
+/// minutes.
+#[test]
+fn inatmarp_finds_the_other_station() {
+    let learned = |own: u8, peer: u8| {
+        let PortConfig::Packets(end) = end(channel(0, 40), Encapsulation::LlcSnap, None) else {
+            panic!("an end")
+        };
+        let config = EndConfig { own: station(own), peer: station(peer), map: Map::Learned, ..end };
+        switch(vec![cells(), PortConfig::Packets(config)], vec![])
+    };
+    let (mut near, mut far) = (learned(1, 2), learned(2, 1));
+    let ask = |target: u8| {
+        crate::neighbors::arp_frame(&wire::arp::Repr {
+            operation: wire::arp::Operation::REQUEST,
+            sender_mac: station(1).mac,
+            sender_ip: station(1).address,
+            target_mac: MacAddr::default(),
+            target_ip: station(target).address,
+        })
+    };
+    let mut exchange = |now: u64, target: u8| {
+        let (mut request, mut reply, mut answer) = (Found::default(), Found::default(), Found::default());
+        give(&mut near, now, 1, ask(target), &mut request);
+        let asked = request.left.len();
+        for (_, port, frame) in request.left {
+            if port == 1 {
+                return (0, Some(frame));
+            }
+            give(&mut far, now, 0, frame, &mut reply);
+        }
+        for (_, _, frame) in reply.left {
+            give(&mut near, now, 0, frame, &mut answer);
+        }
+        (asked, answer.left.pop().map(|(_, _, frame)| frame))
+    };
+    let (asked, answer) = exchange(0, 2);
+    let bytes = answer.expect("an answer").to_vec();
+    let packet = wire::arp::Packet::new_checked(&bytes[14..]).expect("ARP");
+    assert_eq!((asked, packet.sender_ip(), packet.sender_mac()), (1, station(2).address, station(2).mac));
+    assert!(matches!(exchange(1, 2), (0, Some(_))), "it is known");
+    assert!(matches!(exchange(2, 3), (0, None)), "another is not there");
+    assert!(matches!(exchange(901_000 * MS, 2), (1, Some(_))), "it is asked for again");
+    assert_eq!(far.ends().map(|end| end.counters.packets_received).collect::<Vec<_>>(), [2]);
 }
 
 #[test]
