@@ -91,6 +91,7 @@ WHOLE: dict[str, Any] = {
         "raw": {"kind": "peer"},
         "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"},
         "of": {"kind": "switch", "prefix": "10.4.0.0/24", "controllers": ["ptcp:6653"]},
+        "pe2": {"kind": "router"},
         "cells1": {"kind": "atm-switch"},
         "cells2": {"kind": "atm-switch"},
     },
@@ -108,7 +109,7 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["lan", "p"]},
         {"endpoints": ["of", "p"]},
         {"endpoints": ["cells1", "cells2"], "medium": "atm"},
-        {"endpoints": ["pe1", "p"], "pvc": {"through": ["cells1", "cells2"]}},
+        {"endpoints": ["pe1", "pe2"], "pvc": {"through": ["cells1", "cells2"]}},
     ],
     "lsps": [
         {

@@ -153,8 +153,8 @@ fn check_links(description: &Description) -> Checked {
         if !(68..=65_535).contains(&link.mtu) {
             return field("mtu", BuildProblem::Mtu { mtu: link.mtu });
         }
-        let (medium, most) = (link.medium.name, link.medium.framing.mtu());
-        if link.medium.carries == Carries::Packets && link.mtu > most {
+        let (medium, most) = (link.medium.name, link.medium.mtu());
+        if link.mtu > most {
             return field("mtu", BuildProblem::MediumMtu { mtu: link.mtu, medium, most });
         }
         let bridge = [link.a, link.b].into_iter().find(|&node| nodes[node].facts().segment.is_some());

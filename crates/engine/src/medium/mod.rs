@@ -93,6 +93,14 @@ impl Medium {
         MEDIA.iter().copied().find(|medium| medium.name == name)
     }
 
+    /// The longest packet that one of its frames holds; as long as any, where packets go as cells.
+    pub fn mtu(&self) -> u32 {
+        match self.carries {
+            Carries::Packets => self.framing.mtu(),
+            Carries::Cells => u32::from(u16::MAX),
+        }
+    }
+
     /// Are its frames, and the time that they take, those of Ethernet?
     pub fn is_plain(&self) -> bool {
         self.conversion.is_none() && self.framing == Framing::ETHERNET

@@ -16,7 +16,6 @@ use base::describe::{
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
 use engine::discipline::TreeSpec;
-use engine::medium::Carries;
 use node::conditioner::ConditionerSpec;
 
 base::words! {
@@ -135,12 +134,8 @@ impl LinkSpec {
         if let Some(key) = self.pvc.as_ref().and_then(|_| self.of_wires()) {
             return Err(Diagnostic::new(NetworkProblem::OfWires { key }).at(key).on_key());
         }
-        // Cells carry no packets of their own, and a circuit the longest that is usual on ATM (RFC 2225, 7).
-        let mtu_max = match (&self.pvc, medium.carries) {
-            (Some(_), _) => MTU_ATM,
-            (None, Carries::Cells) => MTU,
-            (None, Carries::Packets) => medium.framing.mtu(),
-        };
+        // The longest packet that is usual on ATM (RFC 2225, 7).
+        let mtu_max = if self.pvc.is_some() { MTU_ATM } else { medium.mtu() };
         let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(mtu_max);
         let of_ipv6 = [("dad", self.dad == Some(true)), ("advertise", self.advertise.is_some())];
         if let Some((key, _)) = of_ipv6.into_iter().find(|(_, said)| *said && self.ipv6.is_none()) {
