@@ -136,9 +136,7 @@ def test_wrong_input_is_one_sentence(tmp_path: Path, old: str, new: str, words: 
 def test_two_owners_of_a_channel_and_an_oversold_path_are_refused() -> None:
     net, _ = triangle(vci=40, service="cbr", peak="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], vci=40)
-    with pytest.raises(
-        TwinplaneError, match="VCI 40 on link rome - bern is that of the circuit a - b"
-    ):
+    with pytest.raises(TwinplaneError, match="VCI 40 on link rome - bern is that of the circuit a - b"):
         net.run(until="1 ms")
     net, _ = triangle(service="cbr", peak="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], service="cbr", peak="2000 cells/s")

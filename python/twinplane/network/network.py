@@ -360,7 +360,8 @@ class Network(Acting, Asking, Shown):
         ``"shim"`` (a label stack entry). Its ends know each other's address by configuration, or ask for it
         (`map` ``"inatmarp"``). With `service` ``"cbr"`` its cells leave before others, and the
         links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most,
-        unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second switch.
+        unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second
+        switch.
 
         `mtu` is the longest packet, 9180 bytes unless it is given (RFC 2225, 7).
         """

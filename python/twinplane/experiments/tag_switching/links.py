@@ -38,13 +38,13 @@ class Links(ABC):
     def one_way_s(self, ip: int) -> float:
         """From host to host, but for propagation."""
 
-    def data_mbps(self, acks: float = 0.0) -> float:
-        """Data in full segments, beside so many acknowledgements for each."""
-        return (MTU - HEADERS) * 8 / (self.packet_s(MTU) + acks * self.packet_s(HEADERS)) / 1e6
+    def data_mbps(self, packet: int, acks: float = 0.0) -> float:
+        """Data in segments of such packets, beside so many acknowledgements for each."""
+        return (packet - HEADERS) * 8 / (self.packet_s(packet) + acks * self.packet_s(HEADERS)) / 1e6
 
-    def ip_mbps(self) -> float:
-        """IP packets of the greatest length."""
-        return MTU * 8 / self.packet_s(MTU) / 1e6
+    def ip_mbps(self, packet: int) -> float:
+        """IP in packets of this length."""
+        return packet * 8 / self.packet_s(packet) / 1e6
 
 
 def _frame(ip: int, tagged: bool) -> int:
@@ -88,9 +88,13 @@ class AtmLinks(Links):
         return cells / self.cells_per_s + 2 / STM1_CELLS + 2 * _frame(ip, False) * 8 / NEAR
 
 
+def encapsulation_of(p: TagSwitchingParameters, tagged: bool) -> str:
+    """What stands in front of packets on ATM."""
+    return p.tag_encapsulation if tagged else p.plain_encapsulation
+
+
 def links(p: TagSwitchingParameters, hops: int, tagged: bool) -> Links:
     """The links of a path with so many between switches, with tags or without."""
     if p.medium == "atm":
-        encapsulation = p.tag_encapsulation if tagged else p.plain_encapsulation
-        return AtmLinks(p.cells_per_s, hops, encapsulation)
+        return AtmLinks(p.cells_per_s, hops, encapsulation_of(p, tagged))
     return EthernetLinks(p.rate_mbps * 1e6, hops, tagged)

@@ -70,6 +70,9 @@ class TagSwitchingParameters(Parameters):
     plain_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
         "llc-snap", description="on ATM: what stands in front of a packet without tags"
     )
+    packet: int = Field(
+        1500, ge=88, le=1500, description="bytes of IP in full packets; the study has an MTU of 1500"
+    )
     rtt_ms: float = Field(12.0, ge=0.01, le=2000, description="propagation there and back")
     duration_s: float = Field(30.0, ge=1, le=3600, description="for how long data is sent")
     buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")

@@ -83,6 +83,8 @@ def columns(points: Sequence[Point]) -> list[Column]:
         )
 
     found = [Column("part", lambda point: point.parameters["part"])]
+    if any(point.parameters["packet"] != MTU for point in points):
+        found.append(Column("packet (B)", lambda point: point.parameters["packet"]))
     parts = {point.parameters["part"] for point in points}
     if parts & {"tcp", "duplex"}:
         found.append(Column("buffer (kB)", lambda point: f"{point.parameters['buffer_kb']:g}"))
@@ -261,15 +263,15 @@ def _on_ethernet(p: TagSwitchingParameters) -> list[str]:
 def _on_atm(p: TagSwitchingParameters) -> list[str]:
     kinds = (("with tags", p.tag_encapsulation), ("without", p.plain_encapsulation))
     cells = "; ".join(
-        f"{name} ({kind}) a packet of {MTU} bytes takes {cells_of(MTU, kind)} cells, an acknowledgement"
-        f" {cells_of(HEADERS, kind)}"
+        f"{name} ({kind}) a packet of {p.packet} bytes takes {cells_of(p.packet, kind)} cells, an"
+        f" acknowledgement {cells_of(HEADERS, kind)}"
         for name, kind in kinds
     )
     with_tags, without = link_mbps(p, True), link_mbps(p, False)
     return [
         f"On links of {p.cells_per_s:g} cells/s, {cells}: they carry {with_tags:.3f} Mbit/s of data with tags"
         f" and {without:.3f} without. A cell less for each packet, which the published 1.75 and 1.69 need, is"
-        " to be had at one size in six, and 1500 is none of them.",
+        " to be had at one size in six: 1500 is none of them, 1284 is one.",
         "With tags, a circuit by configuration is in the place of the channel that tags set up: the same"
         " cells by the same switches. How tags set it up is not in this part.",
     ]

@@ -13,7 +13,7 @@ from ...network.drawing import topology
 from ...profiles import hosts as profiles
 from ..base import Outcome
 from .build import COUNTRIES, edge, host, switch
-from .links import HEADERS, MTU, STM1_CELLS, Links, cells_of, links
+from .links import HEADERS, MTU, STM1_CELLS, TAG, Links, cells_of, encapsulation_of, links
 from .parameters import TagSwitchingParameters
 
 PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
@@ -81,7 +81,7 @@ def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> Non
         edge(ends[0]),
         edge(ends[1]),
         through=[interface(ends[0]), *(switch(country) for country in path), interface(ends[1])],
-        encapsulation=p.tag_encapsulation if p.tags == "with" else p.plain_encapsulation,
+        encapsulation=encapsulation_of(p, p.tags == "with"),
         peak=core,
     )
 
@@ -96,7 +96,7 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
     start, stop = f"{SETTLED_S} s", f"{SETTLED_S + p.duration_s} s"
     if p.part == "udp":
         rate = f"{p.udp_mbps} Mbit/s"
-        net.flow(sender, receiver, rate=rate, rate_counts="ip", size=MTU + 18, start=start, stop=stop)
+        net.flow(sender, receiver, rate=rate, rate_counts="ip", size=p.packet + 18, start=start, stop=stop)
     elif p.part == "rtt":
         net.tcp(sender, receiver, application="request-response", transactions=100, start=start)
     else:
@@ -106,6 +106,7 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
             duplex="full" if p.part == "duplex" else "half",
             buffer=f"{p.buffer_kb * 1000:.0f} B",
             message=p.message,
+            mss=p.packet - HEADERS,
             connections=p.flows,
             start=start,
             stop=stop,
@@ -185,12 +186,12 @@ def smallest_rtt_s(p: TagSwitchingParameters, tagged: bool, data: int) -> float:
 
 def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> float:
     """What a link of the core carries of data, beside so many acknowledgements for each segment."""
-    return links_of(p, tagged).data_mbps(acks)
+    return links_of(p, tagged).data_mbps(p.packet, acks)
 
 
 def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """The lesser of what a window in each round trip gives, and of what the link carries."""
-    mss = MTU - HEADERS
+    mss = p.packet - HEADERS
     host = profiles.resolve(p.profile).get("tcp", {})
     window = p.buffer_kb * 1000
     if not host.get("window_scaling", True):
@@ -201,7 +202,7 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     rtt = smallest_rtt_s(p, tagged, int(min(window, mss)))
     by_window, by_link = p.flows * window * 8 / rtt / 1e6, link_mbps(p, tagged)
     # At worst all of a window is acknowledged together, and late: then this is the time between two windows.
-    segment = links_of(p, tagged).packet_s(MTU)
+    segment = links_of(p, tagged).packet_s(p.packet)
     late = units.span_ps(host.get("ack_delay", "40 ms")) / 1e12
     slowest = rtt + max(0.0, window / mss - 1) * segment + late
     together = p.flows * window * 8 / slowest / 1e6
@@ -226,7 +227,7 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
         )
     why = "rate, less headers, less up to one acknowledgement for two"
     low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
-    if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (MTU - HEADERS):
+    if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (p.packet - HEADERS):
         # Windows that the buffer in front of the link does not hold lose packets in both directions.
         return Prediction(
             half.value, low / 2, half.high, f"{why}; how soon TCP goes on after losses is left open"
@@ -241,11 +242,18 @@ def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     return Prediction(value, value * 0.99, value * 1.01, f"propagation, and each {unit} stored and forwarded")
 
 
+def held_packets(p: TagSwitchingParameters, tagged: bool) -> int:
+    """Packets that wait in front of the core: as many as bytes, or cells, of the longest."""
+    if p.medium == "atm":
+        return BUFFER_PACKETS * cells_of(MTU, "llc-snap") // cells_of(p.packet, encapsulation_of(p, tagged))
+    return BUFFER_PACKETS * (MTU + 18) // (p.packet + 18 + (TAG if tagged else 0))
+
+
 def udp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """Nothing is lost up to the rate of the link; beyond it what it does not carry and no buffer holds."""
-    carried = links_of(p, tagged).ip_mbps()
+    carried = links_of(p, tagged).ip_mbps(p.packet)
     sent = p.udp_mbps * p.duration_s * 1e6 / 8
-    held = BUFFER_PACKETS * MTU
+    held = held_packets(p, tagged) * p.packet
     value = max(0.0, 1 - (carried * p.duration_s * 1e6 / 8 + held) / sent)
     return Prediction(
         value, max(0.0, value - 0.01), value + 0.01, "rate of the link, less headers, and its buffer"
