@@ -94,7 +94,7 @@ impl Pdus {
 /// A record with a cell: the time in parts of 2^32 of a second, type, flags, lengths, and the cell without its fifth byte.
 fn record(nanos: u64, cell: &[u8]) -> Vec<u8> {
     let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    let stamp = seconds << 32 | (rest << 32) / 1_000_000_000;
+    let stamp = (seconds << 32) | ((rest << 32) / 1_000_000_000);
     let held = cell.len().saturating_sub(1) as u16;
     let mut record = Vec::with_capacity(ERF_LEN + CELL_LEN);
     record.extend(stamp.to_le_bytes());

@@ -261,7 +261,7 @@ impl End {
         }
         self.waiting_cells -= 1;
         let time = self.pace.as_mut().map_or(Span::ZERO, |pace| pace.advance(CELL_LEN as u32));
-        self.next = self.next + time;
+        self.next += time;
         Some(cell)
     }
 
