@@ -22,6 +22,18 @@ class Page:
 
 
 PAGES = {
+    "atm": Page(
+        ("2684", "2225", "2390"),
+        Named(
+            {
+                "switch": "crates/node/src/atm/{}.rs",
+                "wire": "crates/wire/src/atm/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+                "python": "tests/{}.py",
+            }
+        ),
+        15,
+    ),
     "bfd": Page(
         ("5880", "5881", "5882", "5883", "5884", "7726"),
         Named(

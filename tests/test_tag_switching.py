@@ -130,6 +130,40 @@ def test_throughput_is_what_arithmetic_says(which: str, settings: dict[str, Any]
     assert EXPERIMENT.columns([point]) and EXPERIMENT.answer([point]) and EXPERIMENT.arithmetic([point])
 
 
+@pytest.mark.parametrize(
+    "which, settings",
+    [
+        ("tcp", {}),
+        ("tcp", {"packet": 1284}),
+        ("tcp", {"tag_encapsulation": "shim", "cells_per_s": 4515, "path": "france", "rtt_ms": 70}),
+        ("tcp", {"buffer_kb": 8, "rtt_ms": 70, "tags": "without"}),
+        ("duplex", {"buffer_kb": 128, "tags": "without"}),
+        ("rtt", {"path": "france", "rtt_ms": 70}),
+        ("udp", {"udp_mbps": 1.7}),
+        ("udp", {"udp_mbps": 2.5, "tags": "without"}),
+    ],
+)
+def test_throughput_on_atm_is_what_arithmetic_says(which: str, settings: dict[str, Any]) -> None:
+    point = part(which, medium="atm", **settings)
+    ours = [row for row in EXPERIMENT.comparisons([point]) if row.kind == Kind.OURS]
+    assert ours and all(row.holds for row in ours), [
+        (row.what, row.low, row.measured, row.high) for row in ours
+    ]
+    assert EXPERIMENT.fault(point) is None
+    assert EXPERIMENT.columns([point]) and EXPERIMENT.answer([point]) and EXPERIMENT.arithmetic([point])
+
+
+def test_packets_of_1284_bytes_give_both_published_figures() -> None:
+    """At 1500 bytes all take 32 cells; a packet of 1284 takes one more with LLC and SNAP than without."""
+    found = {}
+    for packet in (1500, 1284):
+        rows = EXPERIMENT.comparisons([part("tcp", medium="atm", packet=packet)])
+        found[packet] = [row for row in rows if row.published is not None]
+    assert [row.published for row in found[1284]] == [1.75, 1.69]
+    assert all(row.holds for row in found[1284]), found[1284]
+    assert not any(row.holds for row in found[1500]), found[1500]
+
+
 def test_what_arithmetic_does_not_allow_is_a_fault() -> None:
     right = part("tcp")
     assert EXPERIMENT.fault(right) is None

@@ -40,7 +40,9 @@ TIME_UNITS: dict[str, Fraction] = {
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 RATE_UNITS: dict[str, Fraction] = {
-    f"{prefix}bit/s": Fraction(factor) for prefix, factor in {**_PREFIXES, **_BINARY}.items()
+    **{f"{prefix}bit/s": Fraction(factor) for prefix, factor in {**_PREFIXES, **_BINARY}.items()},
+    # A cell of ATM has 53 bytes.
+    "cells/s": Fraction(424),
 }
 SIZE_UNITS: dict[str, Fraction] = {
     "B": Fraction(1),

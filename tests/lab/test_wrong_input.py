@@ -112,6 +112,9 @@ WHOLE: dict[str, Any] = {
             },
         },
         "t": {"kind": "openflow-tester"},
+        "pe2": {"kind": "router"},
+        "cells1": {"kind": "atm-switch"},
+        "cells2": {"kind": "atm-switch"},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -129,6 +132,8 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["of", "t"]},
         {"endpoints": ["of", "t"]},
         {"endpoints": ["of", "t"], "addresses": ["10.5.0.1/30", "10.5.0.2/30"]},
+        {"endpoints": ["cells1", "cells2"], "medium": "atm"},
+        {"endpoints": ["pe1", "pe2"], "pvc": {"through": ["cells1", "cells2"]}},
     ],
     "lsps": [
         {
@@ -243,6 +248,7 @@ RECORDS: dict[str, Place] = {
     "SwitchSpec": ("nodes", "of"),
     "SwitchProfileSpec": ("nodes", "of", "profile"),
     "OpenFlowTesterSpec": ("nodes", "t"),
+    "AtmSwitchSpec": ("nodes", "cells1"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),
@@ -251,6 +257,7 @@ RECORDS: dict[str, Place] = {
     "ExternalSpec": ("nodes", "x"),
     "PeerSpec": ("nodes", "raw"),
     "LinkSpec": ("links", 0),
+    "PvcSpec": ("links", 12, "pvc"),
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "ProtectionSpec": ("lsps", 0, "protection"),

@@ -116,11 +116,29 @@ drop_reasons! {
     Misdelivered,
     /// To a group, and it came by another way than from its source (the check of the reverse path).
     WrongInterface,
+    /// A cell whose header is wrong beyond repair.
+    HeaderError,
+    /// A cell of a virtual channel or path that nobody has.
+    UnknownVc,
+    /// A cell of a packet that was not begun, since too many cells wait (early packet discard).
+    EarlyPacketDiscard,
+    /// A cell of a packet of which another cell was dropped already.
+    PartialPacket,
+    /// The check of a PDU of AAL5 does not match: cells of it are wrong, or missing.
+    PduCrc,
+    /// A PDU of AAL5 whose length does not fit its cells, or that is longer than the receiver takes.
+    PduLength,
 }
 
 /// Drops counted by reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropCounters([u64; DropReason::ALL.len()]);
+
+impl Default for DropCounters {
+    fn default() -> DropCounters {
+        DropCounters([0; DropReason::ALL.len()])
+    }
+}
 
 impl DropCounters {
     /// Counts one drop for this reason.

@@ -13,6 +13,8 @@ use super::watched::WatchedEnds;
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use control::rsvp::Rsvp;
+use engine::capture::form::Pdus;
+use engine::medium::Carries;
 use engine::{PortSpec, World};
 use node::{Peer, Router};
 use std::collections::BTreeSet;
@@ -141,11 +143,45 @@ impl Network {
             };
             let ports = [port(spec.a, spec.a_clock_ppb), port(spec.b, spec.b_clock_ppb)];
             let (a, b) = (NodeId(spec.a as u32), NodeId(spec.b as u32));
+            if self.links[index].circuit.is_some() {
+                self.add_circuit(index)?;
+                continue;
+            }
+            // A switch has its buffer itself.
+            let without = |port: PortSpec| PortSpec { buffer_bytes: None, ..port };
+            let ports = if spec.medium.carries == Carries::Cells { ports.map(without) } else { ports };
             let built = self.world.add_link(engine::LinkSpec { a, b, ports, delay: spec.delay })?;
             self.world.set_medium(built.0, spec.medium)?;
             let link = &mut self.links[index];
             debug_assert_eq!(link.ports, [built.1, built.2]);
             (link.id, link.ports) = (built.0, [built.1, built.2]);
+        }
+        Ok(())
+    }
+
+    /// The two links of a circuit: from the nodes at its ends to the first and the last switch, in no time.
+    fn add_circuit(&mut self, index: usize) -> Result<(), NetworkError> {
+        let link = &self.links[index];
+        let Some(circuit) = &link.circuit else { return Ok(()) };
+        let [first, .., last] = circuit.through[..] else { return Ok(()) };
+        let (detection, ends, access) = (link.spec.detection, link.ends(), circuit.access);
+        let mut add = |node: usize, switch: usize| {
+            let [node, switch] = [node, switch].map(|node| NodeId(node as u32));
+            self.world
+                .add_link(engine::LinkSpec::new(node, switch, Rate(0), Span::ZERO).with_detection(detection))
+        };
+        let (one, other) = (add(ends[0], first)?, add(ends[1], last)?);
+        let encapsulation = circuit.spec.encapsulation();
+        for (link, channel) in [(one.0, circuit.channels.first()), (other.0, circuit.channels.last())] {
+            if let Some(&(vpi, vci)) = channel {
+                self.world.show_pdus(link, Pdus { vpi, vci, encapsulation })?;
+            }
+        }
+        debug_assert_eq!(([one.1, other.1], [one.2, other.2]), (self.links[index].ports, access));
+        let link = &mut self.links[index];
+        link.id = one.0;
+        if let Some(circuit) = &mut link.circuit {
+            circuit.second = other.0;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::problem::{BuildProblem, LspProblem};
 use super::spec::problem::NetworkProblem;
 use base::describe::{Describe, listed, near};
 use base::diagnostic::{At, Diagnostic};
+use engine::medium::Carries;
 use node::profile::WrongCost;
 use std::collections::BTreeMap;
 
@@ -152,12 +153,14 @@ fn check_links(description: &Description) -> Checked {
         if !(68..=65_535).contains(&link.mtu) {
             return field("mtu", BuildProblem::Mtu { mtu: link.mtu });
         }
-        let (medium, most) = (link.medium.name, link.medium.framing.mtu());
+        let (medium, most) = (link.medium.name, link.medium.mtu());
         if link.mtu > most {
             return field("mtu", BuildProblem::MediumMtu { mtu: link.mtu, medium, most });
         }
         let bridge = [link.a, link.b].into_iter().find(|&node| nodes[node].facts().segment.is_some());
-        if let Some(bridge) = bridge.filter(|_| !link.medium.has_addresses) {
+        if let Some(bridge) =
+            bridge.filter(|_| link.medium.carries == Carries::Packets && !link.medium.has_addresses)
+        {
             let node = nodes[bridge].name.clone();
             return field("medium", BuildProblem::MediumOfSegment { medium, node });
         }

@@ -25,6 +25,9 @@ impl Network {
     pub fn fault(&mut self, mut fault: Fault) -> Result<(), NetworkError> {
         fault.at = fault.at.max(self.now());
         self.world.fault(fault.clone())?;
+        if let Some(kind) = self.beyond_circuit(&fault.kind) {
+            self.world.fault(Fault { kind, ..fault.clone() })?;
+        }
         self.note_fault(&fault);
         self.expect_routes(&fault);
         Ok(())
@@ -41,6 +44,9 @@ impl Network {
     ) -> Result<(), NetworkError> {
         let fault = Fault::new(at.max(self.now()), kind);
         self.world.fault_marked(fault.at, fault.kind.clone(), mark)?;
+        if let Some(kind) = self.beyond_circuit(&fault.kind) {
+            self.world.fault_marked(fault.at, kind, mark)?;
+        }
         self.expect_routes(&fault);
         self.note_fault(&Fault { until, ..fault });
         Ok(())
@@ -51,7 +57,24 @@ impl Network {
     pub fn end_fault(&mut self, at: Time, kind: FaultKind, mark: Option<u64>) -> Result<(), NetworkError> {
         let at = at.max(self.now());
         self.expect_routes(&Fault::new(at, kind.clone()));
+        if let Some(kind) = self.beyond_circuit(&kind) {
+            self.world.end_fault(at, kind, mark)?;
+        }
         Ok(self.world.end_fault(at, kind, mark)?)
+    }
+
+    /// What a failure of a circuit, or its end, is at its other end: both nodes learn of it.
+    fn beyond_circuit(&self, kind: &FaultKind) -> Option<FaultKind> {
+        let second = |link: LinkId| {
+            let known = self.links.iter().find(|known| known.id == link)?;
+            Some(known.circuit.as_ref()?.second)
+        };
+        Some(match *kind {
+            FaultKind::LinkDown { link } => FaultKind::LinkDown { link: second(link)? },
+            FaultKind::LinkUp { link } => FaultKind::LinkUp { link: second(link)? },
+            FaultKind::LinkHeal { link } => FaultKind::LinkHeal { link: second(link)? },
+            _ => return None,
+        })
     }
 
     /// Takes all faults away now: links and devices come up, nothing disturbs them.

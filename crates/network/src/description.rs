@@ -7,6 +7,7 @@ use crate::spec::address::InterfaceAddress;
 use crate::spec::address6::InterfaceAddress6;
 use crate::spec::link::Driver;
 use crate::spec::protocols::Protocols;
+use crate::spec::pvc::PvcSpec;
 use crate::spec::reference::{Endpoint, Names};
 use crate::spec::route::RouteSpec;
 use crate::spec::routing::RoutingSpec;
@@ -173,6 +174,8 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// What frames are on it.
     pub medium: &'static Medium,
+    /// The circuit of ATM that is in the place of a wire, if there is one.
+    pub pvc: Option<PvcSpec>,
     /// Propagation delay, the same both ways.
     pub delay: Span,
     /// Bandwidth that LSPs may reserve, each way; the rate if absent.

@@ -6,6 +6,7 @@
 pub mod actions;
 pub mod addressing;
 pub mod advice;
+mod atm;
 pub mod beside;
 mod build;
 mod bypasses;
@@ -57,6 +58,7 @@ pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Part, Scope, TableEntry};
 pub use te_paths::TePathsSpec;
 
+use atm::Circuit;
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;
 use base::{LinkId, Map, NodeId, PortId, Time};
@@ -90,6 +92,8 @@ pub struct Link {
     pub addresses: [Ipv4Addr; 2],
     /// Length of the prefix that both lie in.
     pub prefix_len: u8,
+    /// The circuit of ATM that is in the place of a wire, if there is one.
+    pub circuit: Option<Circuit>,
 }
 
 impl Link {

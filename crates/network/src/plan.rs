@@ -2,6 +2,7 @@
 
 use super::Link;
 use super::addressing::{self, Links, overlap};
+use super::atm;
 use super::description::{Description, LinkSpec};
 use super::kind::HostFacts;
 use super::place::{Place, node_name};
@@ -17,6 +18,7 @@ use std::collections::BTreeSet;
 /// Ports and addresses of all links; ports are counted at each node in the order of its links.
 pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
     let segments = segment::addresses(description)?;
+    let mut circuits = atm::circuits(description)?;
     let mut addresses = Links::new(description.nodes.len());
     let mut ports = vec![0u16; description.nodes.len()];
     let mut next = |node: usize| {
@@ -46,7 +48,13 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
             },
         };
         let ports = [next(spec.a), next(spec.b)];
-        Ok::<_, Diagnostic>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len })
+        let mut circuit = circuits.remove(&index);
+        if let Some(circuit) = &mut circuit
+            && let [first, .., last] = circuit.through[..]
+        {
+            circuit.access = [next(first), next(last)];
+        }
+        Ok::<_, Diagnostic>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len, circuit })
     };
     let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     check_apart(description, &links)?;

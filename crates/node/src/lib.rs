@@ -1,6 +1,7 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
 pub mod advertising;
+pub mod atm;
 pub mod bridge;
 pub mod discovery;
 mod echo;
@@ -17,6 +18,7 @@ pub mod switch;
 mod trouble;
 
 pub use advertising::Advertise;
+pub use atm::{AtmConfig, AtmSwitch};
 pub use bridge::{Bridge, BridgeConfig};
 /// TCP of a host, for the programs there.
 pub use control::services::sessions;

@@ -3,7 +3,7 @@
 use crate::common::{MS, S, chain, column, network, routers, run};
 use base::random::Stream;
 use base::{LinkId, NodeId, Rate, Span, Streams, Time};
-use engine::medium::MEDIA;
+use engine::medium::packet_media;
 use engine::{Direction, Fault, FaultKind};
 use network::Part;
 use rand::RngExt;
@@ -149,7 +149,7 @@ fn described(random: &mut Stream) -> (Value, usize, usize) {
     for link in &mut links {
         let on_bridge = bridged.iter().any(|bridge| link["a"] == *bridge || link["b"] == *bridge);
         // Ethernet twice as often as each of the others.
-        let others = MEDIA.iter().filter(|_| !on_bridge).map(|medium| medium.name);
+        let others = packet_media().filter(|_| !on_bridge).map(|medium| medium.name);
         let media: Vec<&str> = core::iter::once("ethernet").chain(others).collect();
         let medium = *pick(random, &media);
         link["medium"] = json!(medium);

@@ -1,6 +1,7 @@
 //! All tests in one program: linking one for each file took longer than running them.
 
 mod accounts;
+mod atm;
 mod bfd;
 mod churn;
 mod common;

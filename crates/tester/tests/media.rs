@@ -3,7 +3,7 @@
 use crate::common::{MS, S, conserved, network, refusal, routers, run};
 use base::{LinkId, Span, Time};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
-use engine::medium::MEDIA;
+use engine::medium::packet_media;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use network::Placement;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn delays_are_from_first_bit_to_first_bit_where_hosts_have_links_of_a_medium() {
 /// With these links of a medium all packets arrive, and each is later by its longer header on so many links.
 fn cross(links: &[usize], counted: i64) {
     let mut on_ethernet = Vec::new();
-    for medium in MEDIA {
+    for medium in packet_media() {
         let mut described = described("ethernet");
         for link in links {
             described["links"][link]["medium"] = json!(medium.name);
@@ -74,7 +74,7 @@ fn cross(links: &[usize], counted: i64) {
 
 #[test]
 fn gaps_and_padding_are_those_of_the_medium() {
-    for medium in MEDIA {
+    for medium in packet_media() {
         let mut described = described(medium.name);
         described["lsps"] = json!([]);
         // Back to back: more than the middle link takes.
@@ -151,7 +151,7 @@ fn a_queue_counts_the_frames_of_the_medium() {
 
 #[test]
 fn the_same_happens_by_the_clock_on_the_wall() {
-    for medium in MEDIA {
+    for medium in packet_media() {
         let mut described = described(medium.name);
         for flow in described["flows"].as_array_mut().expect("flows") {
             flow["rate_bps"] = json!(200_000);

@@ -59,8 +59,10 @@ class LinkSpec(Written):
     """The two ends, each NODE, or NODE:INTERFACE."""
     rate: str | Quantity = "none"
     """Rate of both ports, or none: as fast as the interfaces are."""
-    medium: Literal["ethernet", "llc", "serial"] | None = None
+    medium: Literal["ethernet", "llc", "atm", "serial"] | None = None
     """What frames are on it [default: ethernet]."""
+    pvc: PvcSpec | None = None
+    """A permanent virtual circuit of ATM in the place of a wire [default: none]."""
     delay: Quantity = 0
     """Propagation delay."""
     mtu: int | None = None
@@ -93,6 +95,30 @@ class LinkSpec(Written):
     """Meters and markers for what arrives by it: under `conditioners`, in the same way [default: nothing is metered]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PvcSpec(Written):
+    """A permanent virtual circuit of ATM."""
+
+    through: Sequence[str]
+    """ATM switches that it passes, those at its ends among them: two or more, joined by links of medium atm."""
+    vpi: int = 0
+    """Its virtual path on each of these links."""
+    vci: int | Sequence[int] | None = None
+    """Its virtual channel there: one for all links, or one for each [default: the lowest that is free on each link, from 32 on]."""
+    encapsulation: Literal["llc-snap", "vc-mux", "shim"] = "llc-snap"
+    """What stands between a packet and AAL5."""
+    map: Literal["static", "inatmarp"] = "static"
+    """How each end knows which address is at the other one."""
+    service: Literal["ubr", "cbr"] = "ubr"
+    """What is agreed about its cells."""
+    peak: Quantity | None = None
+    """The most that is sent, such as 4750 cells/s [default: as much as the links carry; cbr needs one]."""
+    shaped: bool = True
+    """Cells leave at the peak rate at most; otherwise as they come."""
+    tolerance: Quantity | None = None
+    """Cells that are earlier by more than this are dropped by the second switch (GCRA) [default: no cell is too early]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1604,6 +1630,20 @@ class SwitchProfileSpec(Written):
     """Bytes of messages that wait, beyond which the connection is reset; zero for no limit."""
 
 
+class AtmSwitchSpec(Written):
+    """An ATM switch. It is joined to others by links of medium atm, and its table follows from the circuits of the network. The port of a circuit's end makes cells of packets, so that one beside a router may stand for the router's own ATM interface."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "atm-switch")
+    cbr_cells: int = 256
+    """Cells of constant bit rate that wait at a port at most."""
+    ubr_cells: int = 8192
+    """The same of unspecified bit rate, at ports whose link says no `buffer`."""
+    epd_cells: int | None = None
+    """From so many waiting cells on, packets of unspecified bit rate are dropped whole (early packet discard) [default: cells are dropped one by one]."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FrrSpec(Written):
     """A router of FRRouting: in a lab a network namespace whose kernel forwards, with the daemons in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
@@ -2124,6 +2164,7 @@ NodeSpec: TypeAlias = (
     | PeerSpec
     | BridgeSpec
     | SwitchSpec
+    | AtmSwitchSpec
     | FrrSpec
     | BirdSpec
     | ReflectorSpec

@@ -13,7 +13,7 @@ from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
-from .nodes import Bridge, Edge, External, Host, Peer, Router, Switch, handle
+from .nodes import AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch, handle
 from .settings import check_name
 from .trees import at_ends, each_end
 
@@ -150,6 +150,17 @@ class Describing:
         tester = handle(self._owner, name, self._next, "openflow-tester")
         self._register(tester, **said)
         return tester
+
+    def atm_switch(self, name: str, said: dict[str, Any]) -> AtmSwitch:
+        """See `twinplane.Network.atm_switch`."""
+        switch = AtmSwitch(self._owner, name, self._next)
+        self._register(switch, **said)
+        return switch
+
+    def pvc(self, x: Node | str, y: Node | str, circuit: dict[str, Any], ingress: Any, **said: Any) -> Link:
+        """See `twinplane.Network.pvc`."""
+        circuit["through"] = [self._draft.node(node).name for node in circuit["through"]]
+        return self.link(x, y, None, ingress, pvc=given(**circuit), **said)
 
     def host(
         self,

@@ -19,7 +19,7 @@ from .draft import Draft
 from .engine import Engine
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp, TcpFlow
-from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
+from .nodes import AtmSwitch, Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
 from .schedule import Schedule
 from .settings import check_clock, whole
@@ -292,6 +292,23 @@ class Network(Acting, Asking, Shown):
         """
         return self.describing.openflow_tester(name, settings)
 
+    def atm_switch(
+        self,
+        name: str,
+        *,
+        cbr_cells: int | None = None,
+        ubr_cells: int | None = None,
+        epd_cells: int | None = None,
+    ) -> AtmSwitch:
+        """An ATM switch, to be linked to others with ``medium="atm"``; `pvc` leads through it.
+
+        At a port wait `cbr_cells` of constant bit rate at most (256 if not given) and `ubr_cells` of
+        unspecified bit rate (8192, or as many as the `buffer` of the link holds). From `epd_cells` on packets
+        are dropped whole, not cell by cell.
+        """
+        said = {"cbr_cells": cbr_cells, "ubr_cells": ubr_cells, "epd_cells": epd_cells}
+        return self.describing.atm_switch(name, said)
+
     def host(
         self,
         name: str,
@@ -327,6 +344,63 @@ class Network(Acting, Asking, Shown):
     def external(self, name: str, router_id: str | None = None) -> External:
         """Somebody else's router, in real time; `attach` says by which interfaces it is reached."""
         return self.describing.external(name, router_id)
+
+    def pvc(
+        self,
+        x: Node | str,
+        y: Node | str,
+        through: Sequence[Node | str],
+        *,
+        vpi: int | None = None,
+        vci: int | Sequence[int] | None = None,
+        encapsulation: str = "llc-snap",
+        map: str = "static",
+        service: str = "ubr",
+        peak: Quantity | None = None,
+        shaped: bool = True,
+        tolerance: Quantity | None = None,
+        mtu: int | None = None,
+        metric: int = 1,
+        reservable: Quantity | None = None,
+        detection: Quantity | None = None,
+        addresses: tuple[str, str] | None = None,
+        ingress: Any = None,
+    ) -> Link:
+        """A permanent virtual circuit of ATM between two routers, or a host and a router: it is a link.
+
+        Its packets go as cells `through` ATM switches, two or more, which links with ``medium="atm"`` join.
+        `vci` is its channel on these links, one for all or one for each; the lowest that is free if not
+        given. `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
+        ``"shim"`` (a label stack entry). Its ends know each other's address by configuration, or ask for it
+        (`map` ``"inatmarp"``). With `service` ``"cbr"`` its cells leave before others, and the
+        links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most,
+        unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second
+        switch.
+
+        `mtu` is the longest packet, 9180 bytes unless it is given (RFC 2225, 7).
+        """
+        circuit = {
+            "through": list(through),
+            "vpi": vpi,
+            "vci": vci if vci is None or isinstance(vci, int) else list(vci),
+            "encapsulation": encapsulation,
+            "map": map,
+            "service": service,
+            "peak": peak,
+            "shaped": shaped,
+            "tolerance": tolerance,
+        }
+        return self.describing.pvc(
+            x,
+            y,
+            circuit,
+            ingress,
+            mtu=mtu,
+            metric=metric,
+            reservable=reservable,
+            detection=detection,
+            addresses=addresses,
+        )
 
     def link(
         self,

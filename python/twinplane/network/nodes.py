@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .handles import Hop
 
 
-__all__ = ["Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
+__all__ = ["AtmSwitch", "Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
 
 
 class HeadEnd(Node):
@@ -373,13 +373,21 @@ class Switch(Node):
     kind = "switch"
 
 
+class AtmSwitch(Node):
+    """An ATM switch: circuits of routers and hosts go through it."""
+
+    kind = "atm-switch"
+
+
 class External(Node):
     """Somebody else's router, in real time, beyond interfaces."""
 
     kind = "external"
 
 
-HANDLES: dict[str, type[Node]] = {kind.kind: kind for kind in (Bridge, Edge, External, Peer, Router, Switch)}
+HANDLES: dict[str, type[Node]] = {
+    kind.kind: kind for kind in (AtmSwitch, Bridge, Edge, External, Peer, Router, Switch)
+}
 """Kinds of nodes whose handles need nothing but the node."""
 
 

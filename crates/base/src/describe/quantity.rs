@@ -108,6 +108,7 @@ pub static RATE: Kind = Kind {
         ("Mibit/s", 1 << 20, 1),
         ("Gibit/s", 1 << 30, 1),
         ("Tibit/s", 1 << 40, 1),
+        ("cells/s", 424, 1),
     ],
     tc: |unit| {
         let name = unit.strip_suffix("/s").unwrap_or(unit);

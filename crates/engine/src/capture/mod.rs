@@ -9,6 +9,7 @@
 //! beyond that, down to a picosecond, is lost in the file. Packets are written without padding and frame check
 //! sequence, in order of time.
 
+pub mod form;
 pub mod pcapng;
 pub mod reader;
 pub mod tap;

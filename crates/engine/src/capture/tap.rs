@@ -1,6 +1,7 @@
 //! What is captured where, and the order in which it is written. Shared by both clocks.
 
 use super::CaptureError;
+use super::form::Form;
 use super::pcapng::{BlockWriter, Way};
 use crate::offload::real_frames;
 use base::{Frame, LinkId, NodeId, PortId, Time};
@@ -77,8 +78,8 @@ pub struct Tap {
     name: String,
     out: Out,
     blocks: BlockWriter,
-    /// The number in the file of each port that is captured.
-    interfaces: BTreeMap<u32, u32>,
+    /// The number in the file of each port that is captured, and what is shown of its frames.
+    interfaces: BTreeMap<u32, (u32, Form)>,
     pending: BinaryHeap<Reverse<Pending>>,
     order: u64,
     packets: u64,
@@ -130,8 +131,8 @@ struct Pending {
 }
 
 impl Tap {
-    /// A capture of the ports given with number, name, speed and link type.
-    pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64, u16)]) -> Result<Tap, CaptureError> {
+    /// A capture of the ports given with number, name, speed, link type and what is shown of their frames.
+    pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64, u16, Form)]) -> Result<Tap, CaptureError> {
         let (name, out) = Out::open(spec.to)?;
         let mut tap = Tap {
             name,
@@ -147,9 +148,10 @@ impl Tap {
         };
         let mut begin = || -> std::io::Result<()> {
             tap.blocks.section(tap.out.writer())?;
-            for (index, (port, name, speed, link_type)) in ports.iter().enumerate() {
-                tap.blocks.interface(tap.out.writer(), name, *speed, *link_type)?;
-                tap.interfaces.insert(*port, index as u32);
+            for (index, (port, name, speed, link_type, form)) in ports.iter().enumerate() {
+                let link_type = form.link_type().unwrap_or(*link_type);
+                tap.blocks.interface(tap.out.writer(), name, *speed, link_type)?;
+                tap.interfaces.insert(*port, (index as u32, *form));
             }
             Ok(())
         };
@@ -205,9 +207,11 @@ impl Tap {
     pub fn write_until(&mut self, now: Time) {
         while !self.is_over() && self.pending.peek().is_some_and(|Reverse(p)| p.at <= now) {
             let Some(Reverse(p)) = self.pending.pop() else { break };
-            let Some(&interface) = self.interfaces.get(&p.port) else { continue };
+            let Some(&(interface, form)) = self.interfaces.get(&p.port) else { continue };
             let nanos = self.epoch_ns.saturating_add(p.at.as_nanos());
-            match self.blocks.packet(self.out.writer(), interface, nanos, p.way, &p.bytes) {
+            // The first lane of a link is that of its first end, which has the circuit if there is one.
+            let Some(shown) = form.show(nanos, p.port % 2 == 0, p.bytes) else { continue };
+            match self.blocks.packet(self.out.writer(), interface, nanos, p.way, &shown) {
                 Ok(()) => self.packets += 1,
                 Err(source) => self.fail(source),
             }

@@ -1,5 +1,6 @@
 //! Files of every kind, whole, cut and broken.
 
+use super::super::form::Form;
 use super::super::tap::Tap;
 use super::*;
 use crate::capture::{CaptureSpec, CaptureTarget, CaptureTo};
@@ -8,7 +9,10 @@ use proptest::prelude::*;
 
 fn written(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let spec = CaptureSpec::new(CaptureTarget::Link(LinkId(0)), CaptureTo::Memory);
-    let ports = [(6, "left:0".to_string(), 1_000_000_000, 1), (7, "right:1".to_string(), 0, 1)];
+    let ports = [
+        (6, "left:0".to_string(), 1_000_000_000, 1, Form::Bytes),
+        (7, "right:1".to_string(), 0, 1, Form::Bytes),
+    ];
     let mut tap = Tap::new(spec, &ports).unwrap();
     for (at, bytes) in frames {
         let port = 6 + u32::from(at % 2 == 1);
@@ -131,8 +135,11 @@ fn a_full_disk_is_an_error_and_leaves_what_was_written() {
         }
     }
     let to = CaptureTo::Writer("disk".to_string(), Box::new(Full(400)));
-    let mut tap =
-        Tap::new(CaptureSpec::new(CaptureTarget::Everything, to), &[(0, "a:0".to_string(), 0, 1)]).unwrap();
+    let mut tap = Tap::new(
+        CaptureSpec::new(CaptureTarget::Everything, to),
+        &[(0, "a:0".to_string(), 0, 1, Form::Bytes)],
+    )
+    .unwrap();
     for i in 0..20 {
         tap.pass(Time(i), 0, Way::Outbound, Time(i), Time(i), &Frame::from_bytes(&[0; 60]));
     }

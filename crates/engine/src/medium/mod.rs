@@ -4,12 +4,16 @@
 //! when the first bit leaves, and the far end gives it its Ethernet header back before a device sees it. In between (in
 //! captures, under faults, in digests, on interfaces of this machine) its bytes are those of the medium.
 //!
+//! Cells of ATM are an exception: the devices at both ends hold them as they are on the link.
+//!
 //! Ethernet needs no change, so that its frames keep to the fast path.
 
+mod atm;
 mod ethernet;
 mod llc;
 mod serial;
 
+pub use atm::ATM;
 pub use ethernet::ETHERNET;
 pub use llc::LLC;
 
@@ -17,7 +21,7 @@ use base::frame::Framing;
 use base::{Frame, MacAddr};
 
 /// Every medium that a link may have; the first is that of links of which nothing is said.
-pub const MEDIA: &[&Medium] = &[&ETHERNET, &LLC, &serial::MEDIUM];
+pub const MEDIA: &[&Medium] = &[&ETHERNET, &LLC, &ATM, &serial::MEDIUM];
 
 /// What a link is made of: how long its frames are, and what header they have on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,8 @@ pub struct Medium {
     pub framing: Framing,
     /// How its frames are made and read; nothing if they are those of the nodes.
     pub conversion: Option<Conversion>,
+    /// What its frames are to the devices at its ends.
+    pub carries: Carries,
     /// What captures say its frames are (the numbers of www.tcpdump.org/linktypes.html).
     pub link_type: u16,
     /// Do its frames carry Ethernet addresses? Only then can a bridge pass them on.
@@ -56,6 +62,15 @@ pub struct Ends {
     pub to: MacAddr,
 }
 
+/// What frames of a medium are to the devices at its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Packets, with the Ethernet header that they have inside of nodes.
+    Packets,
+    /// Cells: parts of packets, as they are on the medium.
+    Cells,
+}
+
 /// Where frames of a medium may leave this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
@@ -67,10 +82,23 @@ pub enum Outside {
     Nowhere,
 }
 
+/// The media of links between routers and hosts: those that carry packets.
+pub fn packet_media() -> impl Iterator<Item = &'static Medium> {
+    MEDIA.iter().copied().filter(|medium| medium.carries == Carries::Packets)
+}
+
 impl Medium {
     /// The medium of this name.
     pub fn named(name: &str) -> Option<&'static Medium> {
         MEDIA.iter().copied().find(|medium| medium.name == name)
+    }
+
+    /// The longest packet that one of its frames holds; as long as any, where packets go as cells.
+    pub fn mtu(&self) -> u32 {
+        match self.carries {
+            Carries::Packets => self.framing.mtu(),
+            Carries::Cells => u32::from(u16::MAX),
+        }
     }
 
     /// Are its frames, and the time that they take, those of Ethernet?

@@ -37,6 +37,7 @@ mod sharing;
 mod taps;
 mod window;
 
+use crate::capture::form::Form;
 use crate::capture::tap::Tap;
 use crate::digest::Digest;
 use crate::error::EngineError;
@@ -131,6 +132,8 @@ struct PortState {
     late: u64,
     duplicated: u64,
     /// Captures of what the port sends, and of what arrives at the other end.
+    /// What captures show of the link's frames, unless that follows from its medium.
+    form: Form,
     out_taps: Vec<u32>,
     in_taps: Vec<u32>,
     /// The device believes that the port is down.

@@ -1,13 +1,14 @@
 //! Captures and recordings of a network in virtual time.
 
 use super::{PortState, World};
+use crate::capture::form::{Form, Pdus};
 use crate::capture::pcapng::{ETHERNET, Way};
 use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
 use crate::lane::Lane;
 use crate::record::{RecordTo, Recorder, Recording};
-use base::{Frame, NodeId, Time};
+use base::{Frame, LinkId, NodeId, Time};
 
 impl World {
     /// Begins a capture. It does not change the run, but slows it down. If it fails in mid-run, the run returns the
@@ -24,7 +25,7 @@ impl World {
             }
             CaptureTarget::Everything => (0..self.lanes.len() as u32, false),
         };
-        let described = |g| (g, self.port_name(g), self.port_rate(g), self.link_type(g));
+        let described = |g| (g, self.port_name(g), self.port_rate(g), self.link_type(g), self.form(g));
         let described: Vec<_> = ports.clone().map(described).collect();
         let tap = Tap::new(spec, &described)?;
         let id = self.taps.len() as u32;
@@ -129,6 +130,22 @@ impl World {
 
     fn link_type(&self, g: u32) -> u16 {
         self.lanes[g as usize].medium().map_or(ETHERNET, |medium| medium.link_type)
+    }
+
+    /// Says that a link is where a circuit begins, at its first end, so that captures show its packets as PDUs.
+    pub fn show_pdus(&mut self, link: LinkId, pdus: Pdus) -> Result<(), EngineError> {
+        self.check_link(link)?;
+        for g in [2 * link.0, 2 * link.0 + 1] {
+            self.ports[g as usize].form = Form::Pdus(pdus);
+        }
+        Ok(())
+    }
+
+    fn form(&self, g: u32) -> Form {
+        match self.ports[g as usize].form {
+            Form::Bytes => Form::of(self.lanes[g as usize].medium()),
+            said => said,
+        }
     }
 
     /// A frame that arrives at the end of lane `g` is captured there.

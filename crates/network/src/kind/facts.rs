@@ -43,6 +43,9 @@ pub struct Facts {
     /// over those.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub managed: bool,
+    /// Is it an ATM switch? Its links carry cells, and circuits begin and end at it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub cells: bool,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -111,6 +114,7 @@ impl Facts {
             tests: Tests::Nowhere,
             segment: Some(prefix),
             managed: false,
+            cells: false,
         }
     }
 
@@ -128,5 +132,6 @@ impl Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
+        cells: false,
     };
 }

@@ -3,6 +3,7 @@
 //!
 //! Nobody asks a node which kind it is of: what others have to know of it are its [`Facts`].
 
+pub mod atm_switch;
 mod bridge;
 mod external;
 mod facts;
@@ -14,6 +15,7 @@ mod resolve;
 mod router;
 mod switch;
 
+pub use atm_switch::ATM_SWITCH;
 pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
 pub use facts::{Facts, HostFacts, Tests};
@@ -39,7 +41,7 @@ use engine::World;
 use node::{Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR];
+pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, ATM_SWITCH, FRR, BIRD, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

@@ -139,6 +139,9 @@ impl Draft {
         for (side, end) in link.endpoints.iter_mut().enumerate() {
             end.resolve(&self.names).at(side).at("endpoints")?;
         }
+        if let Some(pvc) = &mut link.pvc {
+            pvc.resolve(&self.names).at("pvc")?;
+        }
         if link.endpoints[0].node == link.endpoints[1].node {
             return Err(NetworkProblem::LinkToItself {}.into());
         }

@@ -6,6 +6,7 @@ use super::advertise::AdvertiseSpec;
 use super::labels::Labels;
 use super::medium::LinkMedium;
 use super::problem::NetworkProblem;
+use super::pvc::PvcSpec;
 use super::reference::Endpoint;
 use crate::description::{self, NodeSpec};
 use base::describe::{
@@ -63,6 +64,8 @@ base::record! {
         pub rate: LinkRate = LinkRate(None);
         /// What frames are on it.
         pub medium: Option<LinkMedium>, absent "ethernet";
+        /// A permanent virtual circuit of ATM in the place of a wire.
+        pub pvc: Option<PvcSpec>, absent "none";
         /// Propagation delay.
         pub delay: Span = Span::ZERO;
         /// Longest packet in bytes, labels included.
@@ -106,6 +109,8 @@ base::record! {
 const RESERVABLE_WITHOUT_RATE: Rate = Rate(10_000_000_000);
 /// Longest packet of a link of which nothing is said, in bytes.
 const MTU: u32 = 9_216;
+/// The same of a circuit of ATM.
+const MTU_ATM: u32 = 9_180;
 /// The same where AF_XDP is at an end: a frame of its rings has 3,520 bytes.
 const MTU_XDP: u32 = 3_498;
 
@@ -126,7 +131,12 @@ impl LinkSpec {
         let [a, b] = self.endpoints.each_ref().map(|end| end.node.index());
         let [a_clock_ppb, b_clock_ppb] = self.clock_ppm.map(|ppm| (ppm * 1_000.0).round_ties_even() as i64);
         let LinkMedium(medium) = self.medium.unwrap_or_default();
-        let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(medium.framing.mtu());
+        if let Some(key) = self.pvc.as_ref().and_then(|_| self.of_wires()) {
+            return Err(Diagnostic::new(NetworkProblem::OfWires { key }).at(key).on_key());
+        }
+        // The longest packet that is usual on ATM (RFC 2225, 7).
+        let mtu_max = if self.pvc.is_some() { MTU_ATM } else { medium.mtu() };
+        let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(mtu_max);
         let of_ipv6 = [("dad", self.dad == Some(true)), ("advertise", self.advertise.is_some())];
         if let Some((key, _)) = of_ipv6.into_iter().find(|(_, said)| *said && self.ipv6.is_none()) {
             return Err(Diagnostic::new(NetworkProblem::WithoutIpv6 {}).at(key));
@@ -140,8 +150,13 @@ impl LinkSpec {
             b,
             rate: self.rate.0.unwrap_or_default(),
             medium,
+            pvc: self.pvc.clone(),
             delay: self.delay,
-            reservable: self.reservable.or(self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE)),
+            reservable: self.reservable.or_else(|| self.pvc.as_ref()?.payload_rate()).or(self
+                .rate
+                .0
+                .is_none()
+                .then_some(RESERVABLE_WITHOUT_RATE)),
             buffer_bytes: self.buffer.map(|buffer| buffer.0),
             mtu: said.unwrap_or(unsaid_mtu),
             mtu_said: said.is_some(),
@@ -159,6 +174,20 @@ impl LinkSpec {
             a_ingress: None,
             b_ingress: None,
         })
+    }
+}
+
+impl LinkSpec {
+    /// What it says of a wire.
+    fn of_wires(&self) -> Option<&'static str> {
+        let said = [
+            ("rate", self.rate.0.is_some()),
+            ("medium", self.medium.is_some()),
+            ("delay", self.delay != Span::ZERO),
+            ("buffer", self.buffer.is_some()),
+            ("queue", self.queue.is_some()),
+        ];
+        said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
     }
 }
 

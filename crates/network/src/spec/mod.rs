@@ -24,6 +24,7 @@ pub mod problem;
 pub mod profile;
 pub mod protection;
 pub mod protocols;
+pub mod pvc;
 pub mod reference;
 pub mod route;
 pub mod routing;
@@ -245,6 +246,9 @@ impl ReadNetwork {
         let names = Names::new(self.nodes.iter().map(|node| node.0.clone()));
         let mut used: BTreeSet<(usize, String)> = BTreeSet::new();
         for (index, link) in self.spec.links.iter_mut().enumerate() {
+            if let Some(pvc) = &mut link.pvc {
+                pvc.resolve(&names).at("pvc").at(index).at("links")?;
+            }
             for (side, end) in link.endpoints.iter_mut().enumerate() {
                 let place = |error: Diagnostic| error.at(side).at("endpoints").at(index).at("links");
                 end.resolve(&names).map_err(place)?;

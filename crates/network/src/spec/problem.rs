@@ -46,6 +46,8 @@ base::problems! {
         RouteEnds { end: String, to: String } is Conflict, "route-ends-elsewhere", "it ends at '{end}', and the LSP at '{to}'";
         /// A link and the host at its end that say two lengths.
         OtherMtu { mtu: u32, host: u32 } is Conflict, "other-mtu", "{mtu}: the host at its end says {host}: one of the two";
+        /// Something that a circuit has from the links that it passes.
+        OfWires { key: &'static str } is Conflict, "of-wires", "a circuit has none of its own: the links between ATM switches have a '{key}'";
         /// A profile that is not there.
         UnknownProfile { profile: String } is UnknownName, "unknown-profile", "'{profile}': the core knows the profile 'ideal' by name, of others what they say is needed";
         /// An LSP that ends where it begins.

@@ -1,5 +1,6 @@
 //! Tables of what a network holds and what happened in it: which there are, and how they are asked for.
 
+mod atm;
 mod counted;
 mod next_hops;
 mod rib;
@@ -116,6 +117,9 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<counted::BalanceRow>(Scope::Network, made!(counted::balance)),
     entry::<counted::WriteRow>(Scope::Network, made!(counted::writes)),
     entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
+    entry::<atm::AtmPortRow>(Scope::Network, made!(atm::ports)),
+    entry::<atm::AtmChannelRow>(Scope::Network, made!(atm::channels)),
+    entry::<atm::AtmEndRow>(Scope::Network, made!(atm::ends)),
     entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
     entry::<queues::QueueTableRow>(Scope::Either, |network, only| network.queues(only)),
     entry::<queues::QueueSeriesRow>(Scope::Either, |network, only| network.queue_series(only)),

@@ -10,12 +10,25 @@ pub use openflow::OPENFLOW_TESTER;
 pub(crate) use openflow::ports as tester_ports;
 
 use network::NodeKind;
-use network::kind::{BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
+use network::kind::{ATM_SWITCH, BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
-pub const KINDS: &[NodeKind] =
-    &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, SWITCH, FRR, BIRD, REFLECTOR, OPENFLOW_TESTER];
+pub const KINDS: &[NodeKind] = &[
+    ROUTER,
+    HOST,
+    STATION,
+    EDGE,
+    EXTERNAL,
+    PEER,
+    BRIDGE,
+    SWITCH,
+    ATM_SWITCH,
+    FRR,
+    BIRD,
+    REFLECTOR,
+    OPENFLOW_TESTER,
+];
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
 pub const FILE_KINDS: &[NodeKind] = &[
@@ -27,6 +40,7 @@ pub const FILE_KINDS: &[NodeKind] = &[
     PEER,
     BRIDGE,
     SWITCH,
+    ATM_SWITCH,
     FRR,
     BIRD,
     REFLECTOR,

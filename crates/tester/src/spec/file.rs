@@ -59,7 +59,7 @@ impl NetworkFile {
         for index in 0..self.network.nodes.len() {
             let links = self.network.spec.links.iter();
             let mut own = links.filter(|link| link.endpoints.iter().any(|end| end.node.index() == index));
-            let of_medium = |LinkMedium(medium): LinkMedium| medium.framing.mtu().min(HOST_MTU);
+            let of_medium = |LinkMedium(medium): LinkMedium| medium.mtu().min(HOST_MTU);
             let mtu = own.find_map(|link| link.mtu.or(link.medium.map(of_medium)));
             let (name, node) = &mut self.network.nodes[index];
             match &*node.kind {

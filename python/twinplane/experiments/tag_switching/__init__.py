@@ -1,4 +1,4 @@
-"""`tag-switching`: parts of a published study of tag switching between six countries, on Ethernet for now.
+"""`tag-switching`: parts of a published study of tag switching between six countries, on Ethernet or on ATM.
 
 Part `recovery` has a network and a table of its own; `throughput` and `shown` are the others.
 """
@@ -123,6 +123,8 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """What flows can tell."""
         if parameters["part"] != "recovery":
+            if parameters["medium"] == "atm":
+                return ["Channels with tags are circuits by configuration, in which every cell counts."]
             return [
                 "Links are those of Ethernet: there are no cells, and a tag takes 4 bytes of every packet."
             ]

@@ -55,6 +55,24 @@ class TagSwitchingParameters(Parameters):
     tags: Literal["both", "with", "without"] = Field(
         "both", description="routers with tags, routers with static routes, or each in turn"
     )
+    medium: Literal["ethernet", "atm"] = Field(
+        "ethernet", description="other parts than recovery: what links of the core are"
+    )
+    cells_per_s: float = Field(
+        4750.0,
+        ge=10,
+        le=1e6,
+        description="on ATM: of links of the core; the study has 4750, and 4515 towards France",
+    )
+    tag_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
+        "vc-mux", description="on ATM: what stands in front of a packet with tags; RFC 3035 has shim"
+    )
+    plain_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
+        "llc-snap", description="on ATM: what stands in front of a packet without tags"
+    )
+    packet: int = Field(
+        1500, ge=88, le=1500, description="bytes of IP in full packets; the study has an MTU of 1500"
+    )
     rtt_ms: float = Field(12.0, ge=0.01, le=2000, description="propagation there and back")
     duration_s: float = Field(30.0, ge=1, le=3600, description="for how long data is sent")
     buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,29 +13,36 @@ from ...network.drawing import topology
 from ...profiles import hosts as profiles
 from ..base import Outcome
 from .build import COUNTRIES, edge, host, switch
+from .links import HEADERS, MTU, STM1_CELLS, TAG, Links, cells_of, encapsulation_of, links
 from .parameters import TagSwitchingParameters
 
 PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
 """Countries whose switches a path crosses: links of the core lie between them."""
 SETTLED_S = 60.0
 """By then routers with tags have them all."""
-WIRE, TAG = 38, 4
-"""Bytes beside an IP packet on Ethernet (header, check sequence, preamble, gap), and of a tag."""
-HEADERS, MTU, LEAST = 40, 1500, 84
-"""Bytes of IP and TCP, of the longest packet, and of the shortest frame with preamble and gap."""
-UDP_HEADERS = 28
 WARM = 0.25
 """Of the time in which data is sent, so much is left out: slow start is in it."""
 BUFFER_PACKETS = 100
 """Packets that wait at most in front of the link between two switches."""
-NEAR = 100e6
-"""Bits per second of links beside the core."""
 
 
 def build(p: TagSwitchingParameters, seed: int) -> Network:
-    """A chain of switches with an edge router, and a host, at either end."""
+    """Switches in a row, with an edge router, and a host, at either end."""
     net = Network(seed)
     path = PATHS[p.path]
+    if p.medium == "atm":
+        circuit(net, p, path)
+    else:
+        chain(net, p, path)
+    for country in (path[0], path[-1]):
+        net.host(host(country), address=f"192.168.{COUNTRIES[country]}3.2/24", profile=p.profile)
+        net.link(host(country), edge(country), rate="100 Mbit/s", delay="1 us")
+    traffic(net, p, host(path[0]), host(path[-1]))
+    return net
+
+
+def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
+    """Routers as switches, and links of Ethernet."""
     routes: dict[str, Any] = {"ospf": {"area": 0}, "ldp": True} if p.tags == "with" else {}
     delay = f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
     for country in path:
@@ -51,26 +58,59 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
     for country in (path[0], path[-1]):
         net.router(edge(country), **routes)
         net.link(edge(country), switch(country), rate="100 Mbit/s", delay="1 us")
-        net.host(host(country), address=f"192.168.{COUNTRIES[country]}3.2/24", profile=p.profile)
-        net.link(host(country), edge(country), rate="100 Mbit/s", delay="1 us")
-    ends = host(path[0]), host(path[-1])
+
+
+def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
+    """ATM switches, and a circuit between the edge routers: with tags in the place of the channel that these
+    set up.
+    """
+    for country in path:
+        net.atm_switch(switch(country), ubr_cells=BUFFER_PACKETS * cells_of(MTU, "llc-snap"))
+    core = f"{p.cells_per_s:g} cells/s"
+    delay = f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
+    for a, b in pairwise(path):
+        net.link(switch(a), switch(b), medium="atm", rate=core, delay=delay)
+    for country in (path[0], path[-1]):
+        net.router(edge(country))
+        net.atm_switch(interface(country), ubr_cells=BUFFER_PACKETS * cells_of(MTU, "llc-snap"))
+        net.link(
+            interface(country), switch(country), medium="atm", rate=f"{STM1_CELLS} cells/s", delay="1 us"
+        )
+    ends = path[0], path[-1]
+    net.pvc(
+        edge(ends[0]),
+        edge(ends[1]),
+        through=[interface(ends[0]), *(switch(country) for country in path), interface(ends[1])],
+        encapsulation=encapsulation_of(p, p.tags == "with"),
+        peak=core,
+    )
+
+
+def interface(country: str) -> str:
+    """The ATM interface of its edge router, which makes cells of packets."""
+    return f"{country}-interface"
+
+
+def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str) -> None:
+    """What goes between the two hosts."""
     start, stop = f"{SETTLED_S} s", f"{SETTLED_S + p.duration_s} s"
     if p.part == "udp":
         rate = f"{p.udp_mbps} Mbit/s"
-        net.flow(*ends, rate=rate, rate_counts="ip", size=MTU + 18, start=start, stop=stop)
+        net.flow(sender, receiver, rate=rate, rate_counts="ip", size=p.packet + 18, start=start, stop=stop)
     elif p.part == "rtt":
-        net.tcp(*ends, application="request-response", transactions=100, start=start)
+        net.tcp(sender, receiver, application="request-response", transactions=100, start=start)
     else:
         net.tcp(
-            *ends,
+            sender,
+            receiver,
             duplex="full" if p.part == "duplex" else "half",
             buffer=f"{p.buffer_kb * 1000:.0f} B",
             message=p.message,
+            mss=p.packet - HEADERS,
             connections=p.flows,
             start=start,
             stop=stop,
         )
-    return net
 
 
 def end_s(p: TagSwitchingParameters) -> float:
@@ -133,36 +173,25 @@ class Prediction:
     why: str
 
 
-def _wire(payload: int, tagged: bool) -> int:
-    """Bytes that an IP packet takes on a link of the core."""
-    tag = TAG if tagged else 0
-    return max(payload + WIRE + tag, LEAST)
-
-
-def _frame(payload: int, tagged: bool) -> int:
-    """Bytes from the first to the last of the frame of an IP packet: without preamble and gap."""
-    return max(payload + 18 + (TAG if tagged else 0), 64)
+def links_of(p: TagSwitchingParameters, tagged: bool) -> Links:
+    """The links of the path, with tags or without."""
+    return links(p, len(PATHS[p.path]) - 1, tagged)
 
 
 def smallest_rtt_s(p: TagSwitchingParameters, tagged: bool, data: int) -> float:
-    """There and back: so many bytes of data, and an acknowledgement, each stored and forwarded."""
-    hops = len(PATHS[p.path]) - 1
-    rate = p.rate_mbps * 1e6
-    # The last switch takes the tag off: all links of the core have it, and none behind them.
-    core = sum(_frame(HEADERS + size, tagged) * 8 / rate for size in (data, 0)) * hops
-    near = 4 * sum(_frame(HEADERS + size, False) * 8 / NEAR for size in (data, 0))
-    return p.rtt_ms / 1e3 + core + near + 8e-6
+    """There and back: so many bytes of data, and an acknowledgement."""
+    way = links_of(p, tagged)
+    return p.rtt_ms / 1e3 + way.one_way_s(HEADERS + data) + way.one_way_s(HEADERS) + 8e-6
 
 
 def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> float:
     """What a link of the core carries of data, beside so many acknowledgements for each segment."""
-    data = MTU - HEADERS
-    return p.rate_mbps * data / (_wire(MTU, tagged) + acks * _wire(HEADERS, tagged))
+    return links_of(p, tagged).data_mbps(p.packet, acks)
 
 
 def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """The lesser of what a window in each round trip gives, and of what the link carries."""
-    mss = MTU - HEADERS
+    mss = p.packet - HEADERS
     host = profiles.resolve(p.profile).get("tcp", {})
     window = p.buffer_kb * 1000
     if not host.get("window_scaling", True):
@@ -173,7 +202,7 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     rtt = smallest_rtt_s(p, tagged, int(min(window, mss)))
     by_window, by_link = p.flows * window * 8 / rtt / 1e6, link_mbps(p, tagged)
     # At worst all of a window is acknowledged together, and late: then this is the time between two windows.
-    segment = _wire(MTU, tagged) * 8 / (p.rate_mbps * 1e6)
+    segment = links_of(p, tagged).packet_s(p.packet)
     late = units.span_ps(host.get("ack_delay", "40 ms")) / 1e12
     slowest = rtt + max(0.0, window / mss - 1) * segment + late
     together = p.flows * window * 8 / slowest / 1e6
@@ -198,7 +227,7 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
         )
     why = "rate, less headers, less up to one acknowledgement for two"
     low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
-    if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (MTU - HEADERS):
+    if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (p.packet - HEADERS):
         # Windows that the buffer in front of the link does not hold lose packets in both directions.
         return Prediction(
             half.value, low / 2, half.high, f"{why}; how soon TCP goes on after losses is left open"
@@ -208,17 +237,23 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
 
 def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """A request and an answer of a byte each: the shortest frames there are."""
-    hops = len(PATHS[p.path]) - 1
-    each = _frame(HEADERS + 1, tagged) * 8 / (p.rate_mbps * 1e6) * hops + 4 * 64 * 8 / NEAR
-    value = p.rtt_ms / 1e3 + 2 * each + 8e-6
-    return Prediction(value, value * 0.99, value * 1.01, "propagation, and each frame stored and forwarded")
+    value = p.rtt_ms / 1e3 + 2 * links_of(p, tagged).one_way_s(HEADERS + 1) + 8e-6
+    unit = "cell" if p.medium == "atm" else "frame"
+    return Prediction(value, value * 0.99, value * 1.01, f"propagation, and each {unit} stored and forwarded")
+
+
+def held_packets(p: TagSwitchingParameters, tagged: bool) -> int:
+    """Packets that wait in front of the core: as many as bytes, or cells, of the longest."""
+    if p.medium == "atm":
+        return BUFFER_PACKETS * cells_of(MTU, "llc-snap") // cells_of(p.packet, encapsulation_of(p, tagged))
+    return BUFFER_PACKETS * (MTU + 18) // (p.packet + 18 + (TAG if tagged else 0))
 
 
 def udp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """Nothing is lost up to the rate of the link; beyond it what it does not carry and no buffer holds."""
-    carried = p.rate_mbps * MTU / _wire(MTU, tagged)
+    carried = links_of(p, tagged).ip_mbps(p.packet)
     sent = p.udp_mbps * p.duration_s * 1e6 / 8
-    held = BUFFER_PACKETS * MTU
+    held = held_packets(p, tagged) * p.packet
     value = max(0.0, 1 - (carried * p.duration_s * 1e6 / 8 + held) / sent)
     return Prediction(
         value, max(0.0, value - 0.01), value + 0.01, "rate of the link, less headers, and its buffer"

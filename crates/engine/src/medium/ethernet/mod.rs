@@ -1,6 +1,6 @@
 //! Ethernet II, where frames with LLC may be among the others: what frames are inside a node.
 
-use super::{Medium, Outside};
+use super::{Carries, Medium, Outside};
 use crate::capture::pcapng;
 use base::frame::Framing;
 
@@ -10,6 +10,7 @@ pub const ETHERNET: Medium = Medium {
     meaning: "Ethernet II; frames with LLC are sent as they are.",
     framing: Framing::ETHERNET,
     conversion: None,
+    carries: Carries::Packets,
     link_type: pcapng::ETHERNET,
     has_addresses: true,
     outside: Outside::Anywhere,

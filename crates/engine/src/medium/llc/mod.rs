@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Conversion, Ends, Medium, Outside};
+use super::{Carries, Conversion, Ends, Medium, Outside};
 use crate::capture::pcapng;
 use base::Frame;
 use base::frame::{ETHERTYPE_MIN, FCS_LEN, Framing};
@@ -24,6 +24,7 @@ pub const LLC: Medium = Medium {
         ..Framing::ETHERNET
     },
     conversion: Some(Conversion { encode, decode }),
+    carries: Carries::Packets,
     link_type: pcapng::ETHERNET,
     has_addresses: true,
     outside: Outside::Routers,

@@ -2,7 +2,7 @@
 //! an address, a control byte of zero, and the EtherType, which Wireshark reads as Cisco's HDLC. The bits that a real
 //! line stuffs are not counted.
 
-use super::{Conversion, Ends, Medium, Outside};
+use super::{Carries, Conversion, Ends, Medium, Outside};
 use base::frame::Framing;
 use base::{Frame, MacAddr};
 
@@ -26,6 +26,7 @@ pub const MEDIUM: Medium = Medium {
         gap: 1,
     },
     conversion: Some(Conversion { encode, decode }),
+    carries: Carries::Packets,
     link_type: 104,
     has_addresses: false,
     outside: Outside::Nowhere,

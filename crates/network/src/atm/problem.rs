@@ -1,0 +1,39 @@
+//! What can be wrong with links that carry cells, and with circuits.
+
+base::problems! {
+    /// Problems of ATM.
+    pub enum AtmProblem {
+        /// Cells at a node that makes nothing of them.
+        CellsAtOthers { node: String } is Conflict, "cells-at-others", "medium=atm: '{node}' is no ATM switch: give it a circuit ('pvc') that ends at one";
+        /// A link of another medium at a switch.
+        PacketsAtSwitch { node: String } is Conflict, "packets-at-switch", "'{node}' is an ATM switch: its links have medium atm and lead to others, and packets come to it by a 'pvc' between two routers or hosts";
+        /// A circuit that would end in a switch.
+        CircuitOfSwitch { node: String } is Conflict, "circuit-of-switch", "pvc: '{node}' is an ATM switch: a circuit is between two routers or hosts, and 'through' names the switches";
+        /// A circuit without a link of cells.
+        ShortCircuit { count: usize } is OutOfRange, "short-circuit", "{count} switches: a circuit passes two at least, joined by a link of medium atm";
+        /// A circuit through what is no switch.
+        NoSwitch { node: String } is Conflict, "no-atm-switch", "'{node}' is no ATM switch";
+        /// A circuit that comes back.
+        SwitchTwice { node: String } is Conflict, "atm-switch-twice", "'{node}' is on the way already";
+        /// Two switches without a link.
+        NoCellLink { from: String, to: String } is Conflict, "no-cell-link", "no link of medium atm joins '{from}' and '{to}'";
+        /// A list of VCIs that does not fit the way.
+        VciCount { count: usize, links: usize } is OutOfRange, "vci-count", "{count} VCIs for {links} links: one for all, or one for each";
+        /// A VCI that no circuit has.
+        VciRange { vci: u32, min: u32, max: u32 } is OutOfRange, "vci-range", "VCI {vci}: {min} to {max}, since those below are the network's own";
+        /// Two circuits with one channel on a link.
+        TwoOwners { vpi: u16, vci: u16, between: String, other: String } is Conflict, "two-owners", "VPI {vpi}, VCI {vci} on link {between} is that of the circuit {other} already";
+        /// A link whose channels are used up.
+        NoVciLeft { between: String, vpi: u16 } is Conflict, "no-vci-left", "on link {between} no VCI of VPI {vpi} is left";
+        /// InATMARP on a circuit that carries IP alone.
+        MapWithoutSnap {} is Conflict, "map-without-snap", "map inatmarp needs encapsulation llc-snap: others carry no such packets";
+        /// Constant bit rate without a rate.
+        CbrWithoutPeak {} is Conflict, "cbr-without-peak", "service cbr needs a peak rate, such as 'peak: 4750 cells/s'";
+        /// Policing by no rate.
+        ToleranceWithoutPeak {} is Conflict, "tolerance-without-peak", "'tolerance' says how early beside the peak rate a cell may be, and 'peak' is missing";
+        /// A peak rate above that of a link.
+        PeakAboveLink { peak: String, between: String, rate: String } is Conflict, "peak-above-link", "peak={peak}: link {between} carries {rate}";
+        /// A link of which more is promised than it has.
+        Oversold { peak: String, between: String, rate: String, promised: String } is Conflict, "oversold", "peak={peak}: link {between} carries {rate}, of which {promised} is promised to other circuits of service cbr";
+    }
+}

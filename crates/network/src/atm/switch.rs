@@ -1,0 +1,85 @@
+//! How the switches of a network are set up: their ports, and tables from the circuits that pass them.
+
+use super::Circuit;
+use crate::kind::atm_switch::AtmSwitchSpec;
+use crate::{Link, Network};
+use base::PortId;
+use node::atm::{AtmConfig, Channel, Cross, EndConfig, PortConfig, Station, Traffic};
+use std::collections::BTreeMap;
+use wire::atm::{CELL_LEN, Format};
+
+/// The configuration of the switch at a node.
+pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec) -> AtmConfig {
+    let mut ports: BTreeMap<PortId, PortConfig> = BTreeMap::new();
+    let mut crosses = Vec::new();
+    for link in network.links() {
+        let Some(circuit) = &link.circuit else {
+            if let Some(port) = link.port_at(node) {
+                ports.insert(port, cell_port(link, node));
+            }
+            continue;
+        };
+        let Some(place) = circuit.through.iter().position(|&switch| switch == node) else { continue };
+        let last = circuit.through.len() - 1;
+        if place == 0 {
+            ports.insert(circuit.access[0], PortConfig::Packets(end(network, link, circuit, 0)));
+        } else if place == last {
+            ports.insert(circuit.access[1], PortConfig::Packets(end(network, link, circuit, 1)));
+        } else {
+            let [before, after] = [place - 1, place].map(|hop| channel(network, circuit, hop, node));
+            // Each way is policed where it enters the network: at the second switch.
+            crosses.push(Cross { from: before, to: after, traffic: traffic(circuit, place == 1) });
+            crosses.push(Cross { from: after, to: before, traffic: traffic(circuit, place == last - 1) });
+        }
+    }
+    AtmConfig {
+        ports: ports.into_values().collect(),
+        crosses,
+        cbr_cells: spec.cbr_cells,
+        ubr_cells: spec.ubr_cells,
+        epd_cells: spec.epd_cells,
+    }
+}
+
+fn cell_port(link: &Link, node: usize) -> PortConfig {
+    let spec = &link.spec;
+    PortConfig::Cells {
+        rate: spec.rate,
+        clock_ppb: if spec.a == node { spec.a_clock_ppb } else { spec.b_clock_ppb },
+        format: Format::Nni,
+        ubr_cells: spec.buffer_bytes.map(|bytes| (bytes / CELL_LEN as u64).min(u64::from(u32::MAX)) as u32),
+    }
+}
+
+/// The channel of a circuit on a link of its way, at one of the switches there.
+fn channel(network: &Network, circuit: &Circuit, hop: usize, node: usize) -> Channel {
+    let link = &network.links()[circuit.links[hop]];
+    let (vpi, vci) = circuit.channels[hop];
+    Channel { port: link.port_at(node).unwrap_or(PortId(0)), vpi, vci }
+}
+
+fn traffic(circuit: &Circuit, policed: bool) -> Traffic {
+    let spec = &circuit.spec;
+    Traffic { service: spec.service(), peak: spec.peak, tolerance: spec.tolerance.filter(|_| policed) }
+}
+
+fn end(network: &Network, link: &Link, circuit: &Circuit, side: usize) -> EndConfig {
+    let (switch, hop) = match side {
+        0 => (circuit.through[0], 0),
+        _ => (circuit.through[circuit.through.len() - 1], circuit.links.len() - 1),
+    };
+    let station = |side: usize| Station {
+        mac: Network::mac_of(link.ends()[side], link.ports[side]),
+        address: link.addresses[side],
+    };
+    let spec = &circuit.spec;
+    EndConfig {
+        channel: channel(network, circuit, hop, switch),
+        traffic: Traffic { peak: spec.peak.filter(|_| spec.shaped), ..traffic(circuit, false) },
+        encapsulation: spec.encapsulation(),
+        mtu: link.spec.mtu.min(u32::from(u16::MAX)) as u16,
+        own: station(side),
+        peer: station(1 - side),
+        map: spec.map(),
+    }
+}

@@ -1,0 +1,123 @@
+//! What ATM switches show: ports, channels that they pass on, and ends of circuits.
+
+use crate::Network;
+use base::NodeId;
+use base::table::Table;
+use node::AtmSwitch;
+use node::atm::{CrossShown, EndShown, PortShown, Service};
+
+base::table! {
+    /// Ports of ATM switches that carry cells. Cells received and those that ends made of packets are together those
+    /// sent, dropped, taken by ends, and waiting.
+    pub struct AtmPortRow<'a> in "atm_ports" key ["node", "port"]
+    of (node: &'a str) from row: &PortShown<'_> {
+        /// The switch.
+        node: &'a str => node,
+        /// Number of the port, in the order of links.
+        port: u16 => row.port.0,
+        /// Cells that came.
+        received: u64 = "cells" => row.input.cells,
+        /// Cells of which a bit of the header was put right.
+        corrected: u64 = "cells" => row.headers.0,
+        /// Cells dropped for their header.
+        header_errors: u64 = "cells" => row.headers.1,
+        /// Cells of channels that nobody has.
+        unknown: u64 = "cells" => row.input.unknown,
+        /// Cells of constant bit rate that were sent.
+        sent_cbr: u64 = "cells" => row.output.sent[Service::Cbr as usize],
+        /// The same of unspecified bit rate.
+        sent_ubr: u64 = "cells" => row.output.sent[Service::Ubr as usize],
+        /// Cells that found no room here, or a port that was down.
+        dropped: u64 = "cells" => row.output.dropped.total(),
+        /// The most that waited here.
+        waiting_max: u64 = "cells" => row.output.waiting_max,
+        /// Cells that wait for the port, where it has cells of both services; others wait in the link.
+        waiting: u64 = "cells" => row.held,
+    }
+}
+
+base::table! {
+    /// The tables of ATM switches: channels that they pass on, one way each.
+    pub struct AtmChannelRow<'a> in "atm_channels" key ["node", "port", "vpi", "vci"]
+    of (node: &'a str) from row: &CrossShown<'_> {
+        /// The switch.
+        node: &'a str => node,
+        /// By which port cells come.
+        port: u16 => row.config.from.port.0,
+        /// With which path.
+        vpi: u16 => row.config.from.vpi,
+        /// With which channel.
+        vci: u16 => row.config.from.vci,
+        /// By which port they leave.
+        to_port: u16 => row.config.to.port.0,
+        /// With which path.
+        to_vpi: u16 => row.config.to.vpi,
+        /// With which channel.
+        to_vci: u16 => row.config.to.vci,
+        /// `cbr` or `ubr`.
+        service: &'static str => row.config.traffic.service.name(),
+        /// Cells that came.
+        received: u64 = "cells" => row.counters.received,
+        /// Cells that were passed on.
+        passed: u64 = "cells" => row.counters.passed,
+        /// Cells that were dropped.
+        dropped: u64 = "cells" => row.counters.dropped.total(),
+    }
+}
+
+base::table! {
+    /// Ends of circuits at ATM switches.
+    pub struct AtmEndRow<'a> in "atm_ends" key ["node", "port"]
+    of (node: &'a str) from row: &EndShown<'_> {
+        /// The switch.
+        node: &'a str => node,
+        /// Number of the port to the router or host, in the order of links.
+        port: u16 => row.port.0,
+        /// By which port its cells go.
+        cell_port: u16 => row.config.channel.port.0,
+        /// Virtual path there.
+        vpi: u16 => row.config.channel.vpi,
+        /// Virtual channel there.
+        vci: u16 => row.config.channel.vci,
+        /// Packets that became cells.
+        packets_sent: u64 = "packets" => row.counters.packets_sent,
+        /// These cells.
+        cells_sent: u64 = "cells" => row.counters.cells_sent,
+        /// Cells that came.
+        cells_received: u64 = "cells" => row.counters.cells_received,
+        /// Packets that they became.
+        packets_received: u64 = "packets" => row.counters.packets_received,
+        /// Packets, and PDUs of AAL5, that were dropped here.
+        dropped: u64 = "packets" => row.counters.dropped.total(),
+        /// Cells that wait for their time, of a circuit that is shaped.
+        waiting: u64 = "cells" => row.waiting_cells,
+    }
+}
+
+fn switches(network: &Network) -> impl Iterator<Item = (&str, &AtmSwitch)> {
+    (0..network.description().nodes.len()).filter_map(|node| {
+        let switch = network.world().device::<AtmSwitch>(NodeId(node as u32))?;
+        Some((network.node_name(node), switch))
+    })
+}
+
+/// Table `atm_ports`.
+pub fn ports(network: &Network, _: Option<usize>) -> Table {
+    switches(network)
+        .flat_map(|(node, switch)| switch.cell_ports().map(move |row| AtmPortRow::of(node, &row)))
+        .collect()
+}
+
+/// Table `atm_channels`.
+pub fn channels(network: &Network, _: Option<usize>) -> Table {
+    switches(network)
+        .flat_map(|(node, switch)| switch.crosses().map(move |row| AtmChannelRow::of(node, &row)))
+        .collect()
+}
+
+/// Table `atm_ends`.
+pub fn ends(network: &Network, _: Option<usize>) -> Table {
+    switches(network)
+        .flat_map(|(node, switch)| switch.ends().map(move |row| AtmEndRow::of(node, &row)))
+        .collect()
+}

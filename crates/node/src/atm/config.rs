@@ -1,0 +1,131 @@
+//! What an ATM switch is set up with.
+
+use base::{MacAddr, PortId, Rate, Span};
+use core::net::Ipv4Addr;
+use wire::atm::{Encapsulation, Format};
+
+/// What is agreed about the cells of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Service {
+    /// Constant bit rate: its cells leave before others.
+    Cbr,
+    /// Unspecified bit rate: its cells get what is left.
+    Ubr,
+}
+
+impl Service {
+    /// Both, in the order in which their cells leave.
+    pub const ALL: [Service; 2] = [Service::Cbr, Service::Ubr];
+
+    /// How users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Service::Cbr => "cbr",
+            Service::Ubr => "ubr",
+        }
+    }
+}
+
+/// A virtual channel at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Channel {
+    /// The port, which carries cells.
+    pub port: PortId,
+    /// Virtual path.
+    pub vpi: u16,
+    /// Virtual channel within it.
+    pub vci: u16,
+}
+
+/// How much comes and goes by a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// What is agreed about its cells.
+    pub service: Service,
+    /// The rate of its cells in bits per second, 424 for each; that of the port if absent.
+    pub peak: Option<Rate>,
+    /// Cells that come earlier than this beside the peak rate are dropped where the channel enters the network; none
+    /// are if absent.
+    pub tolerance: Option<Span>,
+}
+
+/// Cells that come by a channel leave by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cross {
+    /// By which they come.
+    pub from: Channel,
+    /// By which they leave.
+    pub to: Channel,
+    /// How much of them there is.
+    pub traffic: Traffic,
+}
+
+/// A station of IP at an end of a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// Its Ethernet address, which is on no wire.
+    pub mac: MacAddr,
+    /// Its address on the circuit.
+    pub address: Ipv4Addr,
+}
+
+/// How an end knows who is at the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// By configuration.
+    Static,
+    /// It asks (InATMARP, RFC 2390).
+    Learned,
+}
+
+/// An end of a circuit: where packets become cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndConfig {
+    /// By which its cells come and leave.
+    pub channel: Channel,
+    /// How much of them there is.
+    pub traffic: Traffic,
+    /// What stands in front of a packet.
+    pub encapsulation: Encapsulation,
+    /// The longest packet, in bytes.
+    pub mtu: u16,
+    /// The station at this end.
+    pub own: Station,
+    /// The one at the other end.
+    pub peer: Station,
+    /// How its address is known here.
+    pub map: Map,
+}
+
+/// A port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortConfig {
+    /// It carries cells.
+    Cells {
+        /// How fast; zero sends in no time.
+        rate: Rate,
+        /// How much faster its clock runs, in parts per billion.
+        clock_ppb: i64,
+        /// Which headers its cells have.
+        format: Format,
+        /// How many cells of UBR wait in front of it at most, instead of what the switch has.
+        ubr_cells: Option<u32>,
+    },
+    /// Packets come and go, of an end of a circuit.
+    Packets(EndConfig),
+}
+
+/// An ATM switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtmConfig {
+    /// Its ports in their order.
+    pub ports: Vec<PortConfig>,
+    /// Its table: which channels it switches, one way each.
+    pub crosses: Vec<Cross>,
+    /// How many cells of CBR wait at a port at most.
+    pub cbr_cells: u32,
+    /// The same of UBR.
+    pub ubr_cells: u32,
+    /// From so many waiting cells on no packet of UBR is begun; cells are dropped one by one if absent.
+    pub epd_cells: Option<u32>,
+}

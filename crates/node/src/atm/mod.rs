@@ -1,0 +1,441 @@
+//! An ATM switch: cells change their channel by a table, and circuits of packets begin and end at it.
+//!
+//! Ports that carry cells hold frames of 53 bytes, without an Ethernet header. Ports of packets are those of routers
+//! and hosts whose circuits end here: their frames become cells at once ([`end`]). A cell that comes is looked up by
+//! its port, path and channel: it belongs to an end here, or leaves by another port with another channel.
+
+mod config;
+mod cross;
+mod end;
+mod gcra;
+mod output;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+pub use config::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
+pub use cross::CrossCounters;
+pub use end::EndCounters;
+pub use gcra::Gcra;
+pub use output::OutputCounters;
+pub use shown::Input;
+pub use shown::{CrossShown, EndShown, PortShown};
+
+use self::cross::Crossing;
+use self::end::{End, Received, Taken};
+use self::output::{Offered, Output as Outgoing};
+use base::device::{DropCounters, DropReason};
+use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
+use std::collections::{BTreeMap, VecDeque};
+use wire::atm::{CELL_LEN, Format, HEADER_LEN, Header, HecReceiver, Mode, PAYLOAD_LEN, Verdict as Hec, hec};
+
+/// Where the cells of a channel go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// To another channel.
+    Cross(usize),
+    /// To the end of a circuit at this port.
+    End(PortId),
+}
+
+/// A port that carries cells.
+#[derive(Debug)]
+struct CellPort {
+    format: Format,
+    receiver: HecReceiver,
+    ways: BTreeMap<(u16, u16), Way>,
+    output: Outgoing,
+    input: Input,
+}
+
+/// A port.
+#[derive(Debug)]
+enum Port {
+    Cells(Box<CellPort>),
+    Packets(Box<End>),
+}
+
+/// An ATM switch.
+#[derive(Debug)]
+pub struct AtmSwitch {
+    ports: Vec<Port>,
+    crossings: Vec<Crossing>,
+    epd_cells: Option<u32>,
+    outputs: VecDeque<Output>,
+    drops: DropCounters,
+    /// When it has something to do.
+    due: Option<Time>,
+}
+
+/// A frame that is a cell.
+fn cell_frame(bytes: &[u8; CELL_LEN]) -> Frame {
+    Frame::from_bytes(bytes)
+}
+
+impl AtmSwitch {
+    /// A switch whose ports are up. What refers to ports that do not carry cells is left out: whoever makes the
+    /// configuration has checked it.
+    pub fn new(config: &AtmConfig) -> AtmSwitch {
+        let used = used_services(config);
+        let format = |port: PortId| match config.ports.get(port.index()) {
+            Some(PortConfig::Cells { format, .. }) => *format,
+            _ => Format::Nni,
+        };
+        let port = |(number, port): (usize, &PortConfig)| match port {
+            PortConfig::Cells { rate, clock_ppb, format, ubr_cells } => {
+                let limits = [config.cbr_cells, ubr_cells.unwrap_or(config.ubr_cells)];
+                let is_mixed = used[number] == [true, true];
+                Port::Cells(Box::new(CellPort {
+                    format: *format,
+                    receiver: HecReceiver::default(),
+                    ways: BTreeMap::new(),
+                    output: Outgoing::new(*rate, *clock_ppb, limits, is_mixed),
+                    input: Input::default(),
+                }))
+            }
+            PortConfig::Packets(end) => Port::Packets(Box::new(End::new(*end, format(end.channel.port)))),
+        };
+        let mut switch = AtmSwitch {
+            ports: config.ports.iter().enumerate().map(port).collect(),
+            crossings: config.crosses.iter().map(|cross| Crossing::new(*cross)).collect(),
+            epd_cells: config.epd_cells,
+            outputs: VecDeque::new(),
+            drops: DropCounters::default(),
+            due: None,
+        };
+        for (place, cross) in config.crosses.iter().enumerate() {
+            switch.enter(cross.from, Way::Cross(place));
+        }
+        for (number, port) in config.ports.iter().enumerate() {
+            if let PortConfig::Packets(end) = port {
+                switch.enter(end.channel, Way::End(PortId(number as u16)));
+            }
+        }
+        switch
+    }
+
+    fn enter(&mut self, channel: Channel, way: Way) {
+        if let Some(Port::Cells(port)) = self.ports.get_mut(channel.port.index()) {
+            port.ways.insert((channel.vpi, channel.vci), way);
+        }
+    }
+
+    /// Frames and cells discarded, by reason.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+
+    fn lose(&mut self, port: PortId, frame: Frame, reason: DropReason) {
+        self.drops.count(reason);
+        self.outputs.push_back(Output::Discard { port, frame, reason });
+    }
+
+    /// Can a cell be dealt with without anything being put off, and without anything being sent beside it?
+    fn is_quick(&self, now: Time, port: &CellPort, frame: &Frame) -> bool {
+        let Some(&[a, b, c, d, e]) = frame.header().first_chunk::<HEADER_LEN>() else { return false };
+        if frame.len() as usize != CELL_LEN || hec([a, b, c, d]) != e {
+            return false;
+        }
+        let header = Header::parse(port.format, [a, b, c, d]);
+        match port.ways.get(&(header.vpi, header.vci)) {
+            Some(Way::Cross(place)) => {
+                let to = self.crossings[*place].config.to.port;
+                matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
+            }
+            Some(Way::End(_)) => !header.pti.is_last(),
+            None => false,
+        }
+    }
+
+    /// Deals with a cell that came by a port.
+    fn take_cell(&mut self, now: Time, port: PortId, frame: Frame) -> Fate {
+        match self.recognise(port, frame) {
+            Ok((Way::Cross(place), header, cell)) => self.pass(now, place, header, cell),
+            Ok((Way::End(end), header, cell)) => self.give(now, end, header, cell),
+            Err((reason, frame)) => Fate::Dropped(reason, frame),
+        }
+    }
+
+    /// Whose a cell is. Its header is right afterwards.
+    fn recognise(
+        &mut self,
+        port: PortId,
+        mut frame: Frame,
+    ) -> Result<(Way, Header, Frame), (DropReason, Frame)> {
+        let Some(Port::Cells(port)) = self.ports.get_mut(port.index()) else {
+            return Err((DropReason::UnknownProtocol, frame));
+        };
+        port.input.cells += 1;
+        let is_cell = frame.len() as usize == CELL_LEN;
+        let Some(bytes) = frame.header_mut().first_chunk_mut::<HEADER_LEN>().filter(|_| is_cell) else {
+            port.input.refused += 1;
+            return Err((DropReason::Truncated, frame));
+        };
+        if port.receiver.receive(bytes) == Hec::Dropped {
+            return Err((DropReason::HeaderError, frame));
+        }
+        let [a, b, c, d, _] = *bytes;
+        let header = Header::parse(port.format, [a, b, c, d]);
+        match port.ways.get(&(header.vpi, header.vci)) {
+            Some(way) => Ok((*way, header, frame)),
+            None => {
+                port.input.unknown += 1;
+                Err((DropReason::UnknownVc, frame))
+            }
+        }
+    }
+
+    /// Passes a cell on by its new channel.
+    fn pass(&mut self, now: Time, place: usize, header: Header, mut frame: Frame) -> Fate {
+        let crossing = &mut self.crossings[place];
+        let (to, service) = (crossing.config.to, crossing.config.traffic.service);
+        let Some(Port::Cells(out)) = self.ports.get_mut(to.port.index()) else {
+            return Fate::Dropped(crossing.drop(DropReason::UnknownVc, header), frame);
+        };
+        if let Err(reason) = crossing.admit(now, header, &out.output, self.epd_cells) {
+            return Fate::Dropped(reason, frame);
+        }
+        let new = Header { vpi: to.vpi, vci: to.vci, ..header }.emit(out.format);
+        if let Some(bytes) = frame.header_mut().first_chunk_mut() {
+            *bytes = new;
+        }
+        match out.output.offer(now, frame, service) {
+            Offered::Leaves(frame) => {
+                crossing.counters.passed += 1;
+                Fate::Leaves(to.port, frame)
+            }
+            Offered::Waits => {
+                crossing.counters.passed += 1;
+                Fate::Kept
+            }
+            Offered::Dropped(reason, frame) => Fate::Dropped(crossing.drop(reason, header), frame),
+        }
+    }
+
+    /// Gives a cell to the end of its circuit.
+    fn give(&mut self, now: Time, port: PortId, header: Header, frame: Frame) -> Fate {
+        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return Fate::Kept };
+        let payload = frame.header().get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<PAYLOAD_LEN>());
+        let Some(payload) = payload.filter(|_| header.pti.is_user()) else {
+            // Cells of operation and maintenance, and of resource management: nobody here takes them.
+            return Fate::Dropped(end.lost(DropReason::NoListener), frame);
+        };
+        match end.receive(now, payload, header.pti.is_last()) {
+            Received::Part => Fate::Kept,
+            Received::Packet(packet) => Fate::Leaves(port, packet),
+            Received::Dropped(reason) => Fate::Dropped(reason, frame),
+            Received::Reply(pdu) => {
+                // One that finds no room is asked for again.
+                self.send_pdu(now, port, pdu);
+                Fate::Kept
+            }
+        }
+    }
+
+    /// Takes a frame of the station at an end.
+    fn take_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
+        match end.take(now, &frame) {
+            Taken::Pdu(pdu) => {
+                if !self.send_pdu(now, port, pdu) {
+                    self.lose(port, frame, DropReason::BufferFull);
+                }
+            }
+            Taken::Answer(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Taken::Ignored => {}
+            Taken::Dropped(reason) => self.lose(port, frame, reason),
+        }
+    }
+
+    /// Sends a PDU of an end, if there is room for all its cells.
+    fn send_pdu(&mut self, now: Time, port: PortId, pdu: Vec<u8>) -> bool {
+        let Some(Port::Packets(end)) = self.ports.get(port.index()) else { return false };
+        let (to, service) = (end.config.channel.port, end.config.traffic.service);
+        let (waiting, is_shaped) = (end.waiting_cells(), end.is_shaped());
+        let cells = (pdu.len() / PAYLOAD_LEN) as u64;
+        let Some(Port::Cells(out)) = self.ports.get(to.index()) else { return false };
+        let has_room = match is_shaped {
+            true => waiting + cells <= out.output.limit(service).max(cells),
+            false => out.output.has_room(now, service, cells),
+        };
+        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return false };
+        if !has_room {
+            end.lost(DropReason::BufferFull);
+            return false;
+        }
+        end.accepted(&pdu);
+        if is_shaped {
+            end.push(now, pdu);
+            self.send_shaped(now, port);
+            return true;
+        }
+        for cell in end.cells(&pdu) {
+            self.send_cell(now, to, service, cell);
+        }
+        true
+    }
+
+    /// Sends the cells of a shaped end whose time has come.
+    fn send_shaped(&mut self, now: Time, port: PortId) {
+        while let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) {
+            let (to, service) = (end.config.channel.port, end.config.traffic.service);
+            let Some(cell) = end.next_cell(now) else { return };
+            self.send_cell(now, to, service, cell);
+        }
+    }
+
+    fn send_cell(&mut self, now: Time, port: PortId, service: Service, cell: [u8; CELL_LEN]) {
+        let Some(Port::Cells(out)) = self.ports.get_mut(port.index()) else { return };
+        match out.output.offer(now, cell_frame(&cell), service) {
+            Offered::Leaves(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Offered::Waits => {}
+            Offered::Dropped(reason, frame) => self.lose(port, frame, reason),
+        }
+    }
+
+    /// Notes when there is something to do.
+    fn look_ahead(&mut self) {
+        let due = |port: &Port| match port {
+            Port::Cells(port) => port.output.due(),
+            Port::Packets(end) => end.due(),
+        };
+        self.due = self.ports.iter().filter_map(due).min();
+    }
+
+    fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
+        let change = if up { Event::PortUp { port: port.0 } } else { Event::PortDown { port: port.0 } };
+        self.outputs.push_back(Output::Event(change));
+        if let Some(Port::Cells(found)) = self.ports.get_mut(port.index()) {
+            for frame in found.output.set_up(now, up) {
+                self.lose(port, frame, DropReason::PortDown);
+            }
+        }
+    }
+
+    /// Forgets what it was in the middle of; its table stays.
+    fn restart(&mut self, now: Time) {
+        for number in 0..self.ports.len() {
+            let port = PortId(number as u16);
+            match &mut self.ports[number] {
+                Port::Packets(end) => end.clear(),
+                Port::Cells(found) => {
+                    found.receiver.mode = Mode::default();
+                    for frame in found.output.set_up(now, true) {
+                        self.lose(port, frame, DropReason::NodeDown);
+                    }
+                }
+            }
+        }
+        self.crossings.iter_mut().for_each(Crossing::restart);
+    }
+}
+
+/// What becomes of a cell.
+enum Fate {
+    /// A frame leaves by a port: the cell, or the packet that it was the last cell of.
+    Leaves(PortId, Frame),
+    /// It waits, or was put to the others of its packet.
+    Kept,
+    /// It is dropped.
+    Dropped(DropReason, Frame),
+}
+
+/// Which services have channels that leave by each port.
+fn used_services(config: &AtmConfig) -> Vec<[bool; 2]> {
+    let mut used = vec![[false; 2]; config.ports.len()];
+    let ends = config.ports.iter().filter_map(|port| match port {
+        PortConfig::Packets(end) => Some((end.channel.port, end.traffic.service)),
+        PortConfig::Cells { .. } => None,
+    });
+    let crosses = config.crosses.iter().map(|cross| (cross.to.port, cross.traffic.service));
+    for (port, service) in ends.chain(crosses) {
+        if let Some(used) = used.get_mut(port.index()) {
+            used[service as usize] = true;
+        }
+    }
+    used
+}
+
+impl Device for AtmSwitch {
+    fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        for (frame, verdict) in frames.iter_mut().zip(verdicts) {
+            *verdict = self.forward_one(now, port, frame);
+        }
+    }
+
+    fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        match self.ports.get(port.index()) {
+            Some(Port::Cells(cells)) if self.is_quick(now, cells, frame) => {}
+            _ => return Verdict::Punt,
+        }
+        // The frame is put back, or is nobody's any more.
+        let taken = core::mem::replace(frame, Frame::from_bytes(&[]));
+        match self.take_cell(now, port, taken) {
+            Fate::Leaves(port, cell) => {
+                *frame = cell;
+                Verdict::Transmit { port, ready: now }
+            }
+            Fate::Kept => Verdict::Consume,
+            Fate::Dropped(reason, cell) => {
+                *frame = cell;
+                self.drops.count(reason);
+                Verdict::Drop(reason)
+            }
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        match self.ports.get(port.index()) {
+            Some(Port::Packets(_)) => self.take_packet(now, port, frame),
+            _ => match self.take_cell(now, port, frame) {
+                Fate::Leaves(port, frame) => {
+                    self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+                }
+                Fate::Kept => {}
+                Fate::Dropped(reason, frame) => self.lose(port, frame, reason),
+            },
+        }
+        self.look_ahead();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        for number in 0..self.ports.len() {
+            let port = PortId(number as u16);
+            match &mut self.ports[number] {
+                Port::Cells(found) => {
+                    while let Some(frame) = found.output.next(now) {
+                        self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+                    }
+                }
+                Port::Packets(_) => self.send_shaped(now, port),
+            }
+        }
+        self.look_ahead();
+    }
+
+    fn handle_command(&mut self, now: Time, command: Command) {
+        match command {
+            Command::PortUp(port) => self.port_changed(now, port, true),
+            Command::PortDown(port) => self.port_changed(now, port, false),
+            Command::Restart => self.restart(now),
+            _ => {}
+        }
+        self.look_ahead();
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.due
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        for port in &self.ports {
+            if let Port::Cells(port) = port {
+                port.output.show_held(see);
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What waits in front of a port that carries cells, and when it leaves.
+//!
+//! Cells of CBR leave before those of UBR, and a cell that has begun is not interrupted. While a port has cells of one
+//! service alone, they leave in the order in which they come: then the link can take each at once, and how many wait
+//! follows from when the port is free. Only a port with both holds cells back.
+
+use super::config::Service;
+use base::device::{DropCounters, DropReason};
+use base::{Frame, Rate, Serialiser, Time};
+use std::collections::VecDeque;
+use wire::atm::CELL_LEN;
+
+/// A port that carries cells, as it sends.
+#[derive(Debug)]
+pub struct Output {
+    serialiser: Serialiser,
+    /// Picoseconds of a cell, rounded down; zero if the port sends in no time.
+    cell: u64,
+    /// When the last bit of all that was sent has left.
+    free: Time,
+    /// Are there channels of both services?
+    is_mixed: bool,
+    /// What waits, if there are, by service.
+    waiting: [VecDeque<Frame>; 2],
+    /// How many cells may wait, by service.
+    limits: [u32; 2],
+    is_up: bool,
+    /// What it has done.
+    pub counters: OutputCounters,
+}
+
+/// What a port has done with cells that were to leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputCounters {
+    /// Cells sent, by service.
+    pub sent: [u64; 2],
+    /// Cells dropped.
+    pub dropped: DropCounters,
+    /// The most that ever waited.
+    pub waiting_max: u64,
+}
+
+/// What becomes of a cell that is to leave.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It leaves: the link takes it.
+    Leaves(Frame),
+    /// It waits here.
+    Waits,
+    /// There is no room.
+    Dropped(DropReason, Frame),
+}
+
+impl Output {
+    /// An idle port.
+    pub fn new(rate: Rate, clock_ppb: i64, limits: [u32; 2], is_mixed: bool) -> Output {
+        let serialiser = Serialiser::new(rate, clock_ppb);
+        let cell = serialiser.span(CELL_LEN as u32).0 as u64;
+        Output {
+            serialiser,
+            cell,
+            free: Time::ZERO,
+            is_mixed,
+            waiting: Default::default(),
+            limits,
+            is_up: true,
+            counters: OutputCounters::default(),
+        }
+    }
+
+    /// Would a cell leave at once, or be taken by the link at once?
+    pub fn is_quick(&self, now: Time) -> bool {
+        !self.is_mixed || (self.free <= now && self.held() == 0)
+    }
+
+    /// How many cells wait here.
+    pub fn held(&self) -> u64 {
+        self.waiting.iter().map(|queue| queue.len() as u64).sum()
+    }
+
+    /// Cells of a service that wait at `now`, the one that is leaving not among them.
+    pub fn waiting(&self, now: Time, service: Service) -> u64 {
+        if self.is_mixed {
+            return self.waiting[service as usize].len() as u64;
+        }
+        match self.free.0.checked_sub(now.0) {
+            Some(left @ 1..) if self.cell > 0 => (left - 1) / self.cell,
+            _ => 0,
+        }
+    }
+
+    /// Is there room for so many cells at `now`?
+    pub fn has_room(&self, now: Time, service: Service, cells: u64) -> bool {
+        let limit = u64::from(self.limits[service as usize]);
+        let busy = u64::from(self.free > now || self.is_mixed && self.held() > 0);
+        // The first of them leaves at once if nothing is before it.
+        self.waiting(now, service) + cells + busy <= limit + 1
+    }
+
+    /// Takes a cell.
+    pub fn offer(&mut self, now: Time, cell: Frame, service: Service) -> Offered {
+        if !self.is_up {
+            self.counters.dropped.count(DropReason::PortDown);
+            return Offered::Dropped(DropReason::PortDown, cell);
+        }
+        if !self.has_room(now, service, 1) {
+            self.counters.dropped.count(DropReason::BufferFull);
+            return Offered::Dropped(DropReason::BufferFull, cell);
+        }
+        if self.is_quick(now) {
+            self.take(now, service);
+            self.counters.waiting_max = self.counters.waiting_max.max(self.waiting(now, service));
+            return Offered::Leaves(cell);
+        }
+        self.waiting[service as usize].push_back(cell);
+        self.counters.waiting_max = self.counters.waiting_max.max(self.held());
+        Offered::Waits
+    }
+
+    /// How many cells of a service may wait.
+    pub fn limit(&self, service: Service) -> u64 {
+        u64::from(self.limits[service as usize])
+    }
+
+    /// The port sends a cell as soon as it is free.
+    fn take(&mut self, now: Time, service: Service) {
+        // As the link does it: the remainder is carried while the port is busy.
+        if self.free < now {
+            self.serialiser.restart();
+        }
+        self.free = self.free.max(now) + self.serialiser.advance(CELL_LEN as u32);
+        self.counters.sent[service as usize] += 1;
+    }
+
+    /// When the port takes the next cell that waits here.
+    pub fn due(&self) -> Option<Time> {
+        (self.held() > 0).then_some(self.free)
+    }
+
+    /// The next cell that waits, if the port is free.
+    pub fn next(&mut self, now: Time) -> Option<Frame> {
+        if self.free > now {
+            return None;
+        }
+        for service in Service::ALL {
+            if let Some(cell) = self.waiting[service as usize].pop_front() {
+                self.take(now, service);
+                return Some(cell);
+            }
+        }
+        None
+    }
+
+    /// The link came up or went down: what waits is given back, and has been counted.
+    pub fn set_up(&mut self, now: Time, up: bool) -> Vec<Frame> {
+        self.is_up = up;
+        self.free = now;
+        let gone: Vec<Frame> = self.waiting.iter_mut().flat_map(|queue| queue.drain(..)).collect();
+        self.counters.dropped.add(DropReason::PortDown, gone.len() as u64);
+        gone
+    }
+
+    /// Shows the cells that wait.
+    pub fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.waiting.iter().flatten().for_each(see);
+    }
+}

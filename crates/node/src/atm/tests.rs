@@ -1,0 +1,407 @@
+//! A switch by itself: whose cells are whose, in which order they leave, and what is dropped for which reason.
+
+use super::*;
+use base::{MacAddr, Rate, Span};
+use core::net::Ipv4Addr;
+use proptest::prelude::*;
+use wire::atm::{Encapsulation, Pti};
+
+/// 1000 cells/s: a cell in a millisecond.
+const RATE: Rate = Rate(424_000);
+const MS: u64 = 1_000_000_000;
+
+fn cells() -> PortConfig {
+    PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: None }
+}
+
+fn channel(port: u16, vci: u16) -> Channel {
+    Channel { port: PortId(port), vpi: 0, vci }
+}
+
+fn traffic(service: Service) -> Traffic {
+    Traffic { service, peak: None, tolerance: None }
+}
+
+fn cross(from: Channel, to: Channel, service: Service) -> Cross {
+    Cross { from, to, traffic: traffic(service) }
+}
+
+fn station(last: u8) -> Station {
+    Station { mac: MacAddr([2, 0, 0, 0, 0, last]), address: Ipv4Addr::new(10, 0, 0, last) }
+}
+
+fn end(channel: Channel, encapsulation: Encapsulation, peak: Option<Rate>) -> PortConfig {
+    let traffic = Traffic { peak, ..traffic(Service::Ubr) };
+    PortConfig::Packets(EndConfig {
+        channel,
+        traffic,
+        encapsulation,
+        mtu: 9_180,
+        own: station(1),
+        peer: station(2),
+        map: Map::Static,
+    })
+}
+
+fn switch(ports: Vec<PortConfig>, crosses: Vec<Cross>) -> AtmSwitch {
+    AtmSwitch::new(&config(ports, crosses))
+}
+
+fn config(ports: Vec<PortConfig>, crosses: Vec<Cross>) -> AtmConfig {
+    AtmConfig { ports, crosses, cbr_cells: 8, ubr_cells: 100, epd_cells: None }
+}
+
+/// A cell, of the end of a packet if `last`; its first byte of payload is `mark`.
+fn cell(vci: u16, last: bool, mark: u8) -> Frame {
+    let pti = if last { Pti::USER_LAST } else { Pti::USER };
+    let mut bytes = [0; CELL_LEN];
+    bytes[..HEADER_LEN].copy_from_slice(&Header { gfc: 0, vpi: 0, vci, pti, clp: false }.emit(Format::Nni));
+    bytes[HEADER_LEN] = mark;
+    Frame::from_bytes(&bytes)
+}
+
+/// VCI and mark of a cell.
+fn read(frame: &Frame) -> (u16, u8) {
+    let bytes = frame.to_vec();
+    let [a, b, c, d, e] = *bytes.first_chunk().expect("a header");
+    assert_eq!(hec([a, b, c, d]), e);
+    (Header::parse(Format::Nni, [a, b, c, d]).vci, bytes[HEADER_LEN])
+}
+
+/// Gives a frame to a switch; what leaves, and what is dropped for which reason, is added.
+fn give(switch: &mut AtmSwitch, now: u64, port: u16, mut frame: Frame, found: &mut Found) {
+    match switch.forward_one(Time(now), PortId(port), &mut frame) {
+        Verdict::Transmit { port, .. } => found.left.push((now, port.0, frame)),
+        Verdict::Drop(reason) => found.dropped.push(reason),
+        Verdict::Consume => {}
+        Verdict::Punt | Verdict::Replicate => {
+            switch.handle_packet(Time(now), PortId(port), frame);
+            drain(switch, now, found);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    left: Vec<(u64, u16, Frame)>,
+    dropped: Vec<DropReason>,
+}
+
+fn drain(switch: &mut AtmSwitch, now: u64, found: &mut Found) {
+    while let Some(output) = switch.poll_output() {
+        match output {
+            Output::Transmit { port, frame, .. } => found.left.push((now, port.0, frame)),
+            Output::Discard { reason, .. } => found.dropped.push(reason),
+            _ => {}
+        }
+    }
+}
+
+/// Does what is due until nothing is.
+fn settle(switch: &mut AtmSwitch, found: &mut Found) {
+    while let Some(at) = switch.poll_timeout() {
+        switch.handle_timeout(at);
+        drain(switch, at.0, found);
+    }
+}
+
+#[test]
+fn cells_leave_by_the_channel_that_the_table_says() {
+    let crosses = vec![
+        cross(channel(0, 40), channel(1, 50), Service::Ubr),
+        cross(channel(1, 40), channel(0, 60), Service::Ubr),
+    ];
+    let mut switch = switch(vec![cells(), cells()], crosses);
+    let mut found = Found::default();
+    give(&mut switch, 0, 0, cell(40, false, 1), &mut found);
+    give(&mut switch, 0, 1, cell(40, true, 2), &mut found);
+    let left: Vec<_> = found.left.iter().map(|(_, port, frame)| (*port, read(frame))).collect();
+    assert_eq!(left, [(1, (50, 1)), (0, (60, 2))]);
+}
+
+#[test]
+fn what_nobody_has_and_wrong_headers_are_counted() {
+    let mut switch =
+        switch(vec![cells(), cells()], vec![cross(channel(0, 40), channel(1, 50), Service::Ubr)]);
+    let mut found = Found::default();
+    give(&mut switch, 0, 0, cell(41, false, 0), &mut found);
+    let flipped = |bits: [usize; 2]| {
+        let mut frame = cell(40, false, 0);
+        bits.iter().for_each(|bit| frame.header_mut()[bit / 8] ^= 0x80 >> (bit % 8));
+        frame
+    };
+    // One wrong bit is put right, two are not; behind an error a cell with one is dropped, too.
+    give(&mut switch, 0, 0, flipped([9, 60]), &mut found);
+    give(&mut switch, 0, 0, flipped([9, 60]), &mut found);
+    give(&mut switch, 0, 0, cell(40, false, 0), &mut found);
+    give(&mut switch, 0, 0, flipped([9, 11]), &mut found);
+    give(&mut switch, 0, 0, Frame::from_bytes(&[0; 52]), &mut found);
+    assert_eq!(
+        found.dropped,
+        [DropReason::UnknownVc, DropReason::HeaderError, DropReason::HeaderError, DropReason::Truncated]
+    );
+    assert_eq!(found.left.len(), 2);
+    let port = switch.cell_ports().next().expect("a port");
+    assert_eq!((port.input.cells, port.input.unknown, port.headers), (6, 1, (1, 2)));
+}
+
+#[test]
+fn cells_of_constant_bit_rate_leave_first() {
+    let crosses = vec![
+        cross(channel(0, 40), channel(2, 40), Service::Ubr),
+        cross(channel(1, 41), channel(2, 41), Service::Cbr),
+    ];
+    let mut switch = switch(vec![cells(), cells(), cells()], crosses);
+    let mut found = Found::default();
+    for mark in 0..3 {
+        give(&mut switch, 0, 0, cell(40, false, mark), &mut found);
+    }
+    give(&mut switch, MS / 2, 1, cell(41, false, 9), &mut found);
+    settle(&mut switch, &mut found);
+    let left: Vec<_> = found.left.iter().map(|(at, _, frame)| (*at, read(frame).1)).collect();
+    // The one that has begun is not interrupted.
+    assert_eq!(left, [(0, 0), (MS, 9), (2 * MS, 1), (3 * MS, 2)]);
+}
+
+#[test]
+fn early_packet_discard_drops_packets_whole() {
+    let crosses = vec![cross(channel(0, 40), channel(1, 40), Service::Ubr)];
+    let config = AtmConfig { ubr_cells: 6, epd_cells: Some(4), ..config(vec![cells(), cells()], crosses) };
+    let mut switch = AtmSwitch::new(&config);
+    let mut found = Found::default();
+    let packet = |switch: &mut AtmSwitch, found: &mut Found, cells: u8| {
+        (0..cells).for_each(|mark| give(switch, 0, 0, cell(40, mark + 1 == cells, mark), found));
+    };
+    // One leaves, two wait; the second packet begins below the threshold and fills what is left, and its end passes
+    // since the receiver needs it, if there is room.
+    packet(&mut switch, &mut found, 3);
+    packet(&mut switch, &mut found, 6);
+    packet(&mut switch, &mut found, 2);
+    assert_eq!(found.left.len(), 7);
+    let count = |reason| found.dropped.iter().filter(|one| **one == reason).count();
+    assert_eq!(count(DropReason::BufferFull), 2, "{:?}", found.dropped);
+    assert_eq!(count(DropReason::EarlyPacketDiscard), 2);
+}
+
+#[test]
+fn packets_become_cells_and_packets_again() {
+    for encapsulation in Encapsulation::ALL {
+        for size in [20usize, 28, 40, 41, 48, 1_500, 9_180] {
+            let mut near = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
+            let mut far = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
+            let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0];
+            bytes.extend((2..size).map(|byte| byte as u8));
+            let (mut sent, mut came) = (Found::default(), Found::default());
+            // 192 cells do not find room at once: the switch takes 100.
+            let frame = Frame::from_bytes(&bytes);
+            give(&mut near, 0, 1, frame, &mut sent);
+            let cells = encapsulation.cells_for(size);
+            if cells > 101 {
+                assert_eq!((sent.left.len(), &sent.dropped[..]), (0, &[DropReason::BufferFull][..]));
+                continue;
+            }
+            assert_eq!(sent.left.len(), cells, "{encapsulation:?}, {size}");
+            for (_, _, cell) in sent.left {
+                give(&mut far, 0, 0, cell, &mut came);
+            }
+            let [(_, 1, frame)] = &came.left[..] else { panic!("{:?}", came.dropped) };
+            let got = frame.to_vec();
+            // To the station there, from the one here.
+            assert_eq!((got[5], got[11], &got[12..]), (1, 2, &bytes[12..]));
+        }
+    }
+}
+
+#[test]
+fn a_lost_cell_costs_its_packet_and_no_other() {
+    let mut near = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
+    let mut far = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    bytes.resize(200, 7);
+    for (lost, packets) in [(2, 1), (4, 0)] {
+        // Five cells each: without its last one a packet runs into the next.
+        let (mut sent, mut came) = (Found::default(), Found::default());
+        give(&mut near, 0, 1, Frame::from_bytes(&bytes), &mut sent);
+        give(&mut near, 0, 1, Frame::from_bytes(&bytes), &mut sent);
+        sent.left.remove(lost);
+        for (_, _, cell) in sent.left {
+            give(&mut far, 0, 0, cell, &mut came);
+        }
+        assert_eq!((came.left.len(), &came.dropped[..]), (packets, &[DropReason::PduCrc][..]));
+        near.handle_command(Time(0), Command::Restart);
+    }
+}
+
+#[test]
+fn a_shaped_end_sends_at_its_peak_rate() {
+    // 100 cells/s on a port of 1000.
+    let peak = Some(Rate(42_400));
+    let mut switch = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, peak)], vec![]);
+    let mut found = Found::default();
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    bytes.resize(100, 7);
+    give(&mut switch, 5 * MS, 1, Frame::from_bytes(&bytes), &mut found);
+    give(&mut switch, 5 * MS, 1, Frame::from_bytes(&bytes), &mut found);
+    settle(&mut switch, &mut found);
+    let times: Vec<u64> = found.left.iter().map(|(at, ..)| *at / MS).collect();
+    assert_eq!(times, [5, 15, 25, 35, 45, 55]);
+}
+
+#[test]
+fn cells_that_are_early_are_policed() {
+    let policed =
+        Traffic { peak: Some(Rate(42_400)), tolerance: Some(Span(2 * MS as i64)), ..traffic(Service::Ubr) };
+    let from = Cross { traffic: policed, ..cross(channel(0, 40), channel(1, 40), Service::Ubr) };
+    let mut switch = switch(vec![cells(), cells()], vec![from]);
+    let mut found = Found::default();
+    for at in [0, 8, 15, 18, 30] {
+        give(&mut switch, at * MS, 0, cell(40, true, at as u8), &mut found);
+    }
+    let passed: Vec<u8> = found.left.iter().map(|(_, _, frame)| read(frame).1).collect();
+    assert_eq!((passed, &found.dropped[..]), (vec![0, 8, 18, 30], &[DropReason::Policed][..]));
+}
+
+#[test]
+fn who_asks_for_the_other_station_is_answered_here() {
+    let mut switch = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
+    let mut found = Found::default();
+    let ask = |target: u8| {
+        crate::neighbors::arp_frame(&wire::arp::Repr {
+            operation: wire::arp::Operation::REQUEST,
+            sender_mac: station(1).mac,
+            sender_ip: station(1).address,
+            target_mac: MacAddr::default(),
+            target_ip: station(target).address,
+        })
+    };
+    give(&mut switch, 0, 1, ask(3), &mut found);
+    assert!(found.left.is_empty(), "nobody is there");
+    give(&mut switch, 0, 1, ask(2), &mut found);
+    let [(_, 1, answer)] = &found.left[..] else { panic!("an answer") };
+    let packet = wire::arp::Packet::new_checked(&answer.to_vec()[14..])
+        .map(|packet| (packet.operation(), packet.sender_mac(), packet.sender_ip(), packet.target_mac()));
+    let (own, peer) = (station(1), station(2));
+    assert_eq!(packet, Ok((wire::arp::Operation::REPLY, peer.mac, peer.address, own.mac)));
+}
+
+/// Each end asks who is at the other one, answers, and is answered; the station is told then, and again after 15
+/// minutes.
+#[test]
+fn inatmarp_finds_the_other_station() {
+    let learned = |own: u8, peer: u8| {
+        let PortConfig::Packets(end) = end(channel(0, 40), Encapsulation::LlcSnap, None) else {
+            panic!("an end")
+        };
+        let config = EndConfig { own: station(own), peer: station(peer), map: Map::Learned, ..end };
+        switch(vec![cells(), PortConfig::Packets(config)], vec![])
+    };
+    let (mut near, mut far) = (learned(1, 2), learned(2, 1));
+    let ask = |target: u8| {
+        crate::neighbors::arp_frame(&wire::arp::Repr {
+            operation: wire::arp::Operation::REQUEST,
+            sender_mac: station(1).mac,
+            sender_ip: station(1).address,
+            target_mac: MacAddr::default(),
+            target_ip: station(target).address,
+        })
+    };
+    let mut exchange = |now: u64, target: u8| {
+        let (mut request, mut reply, mut answer) = (Found::default(), Found::default(), Found::default());
+        give(&mut near, now, 1, ask(target), &mut request);
+        let asked = request.left.len();
+        for (_, port, frame) in request.left {
+            if port == 1 {
+                return (0, Some(frame));
+            }
+            give(&mut far, now, 0, frame, &mut reply);
+        }
+        for (_, _, frame) in reply.left {
+            give(&mut near, now, 0, frame, &mut answer);
+        }
+        (asked, answer.left.pop().map(|(_, _, frame)| frame))
+    };
+    let (asked, answer) = exchange(0, 2);
+    let bytes = answer.expect("an answer").to_vec();
+    let packet = wire::arp::Packet::new_checked(&bytes[14..]).expect("ARP");
+    assert_eq!((asked, packet.sender_ip(), packet.sender_mac()), (1, station(2).address, station(2).mac));
+    assert!(matches!(exchange(1, 2), (0, Some(_))), "it is known");
+    assert!(matches!(exchange(2, 3), (0, None)), "another is not there");
+    assert!(matches!(exchange(901_000 * MS, 2), (1, Some(_))), "it is asked for again");
+    assert_eq!(far.ends().map(|end| end.counters.packets_received).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_port_that_goes_down_drops_what_waits() {
+    let crosses = vec![
+        cross(channel(0, 40), channel(1, 40), Service::Ubr),
+        cross(channel(0, 41), channel(1, 41), Service::Cbr),
+    ];
+    let mut switch = switch(vec![cells(), cells()], crosses);
+    let mut found = Found::default();
+    for mark in 0..4 {
+        give(&mut switch, 0, 0, cell(40, false, mark), &mut found);
+    }
+    switch.handle_command(Time(1), Command::PortDown(PortId(1)));
+    drain(&mut switch, 1, &mut found);
+    give(&mut switch, 2, 0, cell(40, false, 9), &mut found);
+    assert_eq!((found.left.len(), &found.dropped[..]), (1, &[DropReason::PortDown; 4][..]));
+    assert_eq!(switch.poll_timeout(), None);
+    switch.handle_command(Time(3), Command::PortUp(PortId(1)));
+    give(&mut switch, 3, 0, cell(40, false, 9), &mut found);
+    assert_eq!(found.left.len(), 2);
+}
+
+proptest! {
+    #![proptest_config(testing::cases(64))]
+    /// Whatever comes, each cell leaves, waits, or is dropped for a reason; those of a channel in their order.
+    #[test]
+    fn cells_are_conserved(
+        cells_of in proptest::collection::vec((0u64..3, 0u16..3, 39u16..44, any::<bool>()), 1..200),
+        limit in 1u32..20,
+        epd in proptest::option::of(0u32..20),
+    ) {
+        let crosses = vec![
+            cross(channel(0, 40), channel(2, 40), Service::Ubr),
+            cross(channel(1, 41), channel(2, 41), Service::Cbr),
+            cross(channel(1, 42), channel(0, 42), Service::Ubr),
+        ];
+        let ports = vec![cells(), cells(), cells()];
+        let config = AtmConfig { ubr_cells: limit, epd_cells: epd, ..config(ports, crosses) };
+        let mut switch = AtmSwitch::new(&config);
+        let (mut found, mut now) = (Found::default(), 0);
+        for (place, (wait, port, vci, last)) in cells_of.iter().enumerate() {
+            now += wait * MS / 2;
+            while let Some(at) = switch.poll_timeout().filter(|at| at.0 <= now) {
+                switch.handle_timeout(at);
+                drain(&mut switch, at.0, &mut found);
+            }
+            give(&mut switch, now, *port, cell(*vci, *last, place as u8), &mut found);
+            let held: u64 = switch.cell_ports().map(|port| port.held).sum();
+            prop_assert_eq!(found.left.len() + found.dropped.len() + held as usize, place + 1);
+        }
+        settle(&mut switch, &mut found);
+        prop_assert_eq!(found.left.len() + found.dropped.len(), cells_of.len());
+        for vci in 40..43 {
+            let marks = found.left.iter().map(|(_, _, frame)| read(frame)).filter(|one| one.0 == vci);
+            let marks: Vec<u8> = marks.map(|one| one.1).collect();
+            prop_assert!(marks.is_sorted());
+        }
+        let (received, sent): (u64, u64) = switch
+            .cell_ports()
+            .fold((0, 0), |(a, b), port| (a + port.input.cells, b + port.output.sent.iter().sum::<u64>()));
+        prop_assert_eq!((received as usize, sent as usize), (cells_of.len(), found.left.len()));
+    }
+
+    #[test]
+    fn any_bytes_are_cells_or_refused(
+        frames in proptest::collection::vec((0u16..2, proptest::collection::vec(any::<u8>(), 0..120)), 1..40),
+    ) {
+        for encapsulation in Encapsulation::ALL {
+            let mut switch = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
+            let mut found = Found::default();
+            for (port, bytes) in &frames {
+                give(&mut switch, 0, *port, Frame::from_bytes(bytes), &mut found);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Packets over circuits of ATM: cells and times by arithmetic, what is lost and why, and that cells are conserved.
+
+use crate::common::{MS, S, column, network, refusal, run, sum};
+use base::Time;
+use engine::{Direction, Fault, FaultKind, ThreadsFor};
+use serde_json::{Value, json};
+use twinplane_tester::Testbed;
+
+/// Picoseconds of a cell at 4750 cells/s.
+const CELL: f64 = 1e12 / 4_750.0;
+/// 4750 cells/s in bits per second.
+const RATE: u64 = 4_750 * 424;
+
+/// Two hosts with a router each, and a circuit between these through three switches; the links between switches carry
+/// 4750 cells/s.
+fn described(pvc: Value) -> Value {
+    described_far(pvc, 2 * MS)
+}
+
+/// The same with links between switches that are so long.
+fn described_far(pvc: Value, delay: u64) -> Value {
+    let mut circuit = json!({"through": ["s0", "s1", "s2"]});
+    for (key, value) in pvc.as_object().expect("an object") {
+        circuit[key] = value.clone();
+    }
+    let cells =
+        |a: usize, b: usize| json!({"a": a, "b": b, "medium": "atm", "rate_bps": RATE, "delay_ps": delay});
+    json!({
+        "nodes": [
+            {"name": "pe0", "kind": "router"},
+            {"name": "pe1", "kind": "router"},
+            {"name": "left", "kind": "host", "address": "10.1.0.2/24", "mtu": 9180},
+            {"name": "right", "kind": "host", "address": "10.2.0.2/24", "mtu": 9180},
+            {"name": "s0", "kind": "atm-switch"},
+            {"name": "s1", "kind": "atm-switch"},
+            {"name": "s2", "kind": "atm-switch"},
+        ],
+        "links": [
+            {"a": 2, "b": 0, "rate_bps": 1_000_000_000},
+            {"a": 1, "b": 3, "rate_bps": 1_000_000_000},
+            {"a": 0, "b": 1, "pvc": circuit},
+            cells(4, 5),
+            cells(5, 6),
+        ],
+    })
+}
+
+fn with_flow(pvc: Value, flow: Value) -> Testbed {
+    let mut whole = described(pvc);
+    whole["flows"] = json!([flow]);
+    network(whole)
+}
+
+/// Cells that ends made, and that came to ends, and those of ports: sent by switches, received, dropped.
+fn balance(network: &mut Testbed) -> Result<(), String> {
+    let mut table = |name: &str| network.table_json(name, None).expect("a table");
+    let (ports, ends) = (table("atm_ports"), table("atm_ends"));
+    let made = sum(&ends, "cells_sent") - sum(&ends, "waiting");
+    let came = sum(&ports, "received");
+    let sent = sum(&ports, "sent_cbr") + sum(&ports, "sent_ubr");
+    let gone = sum(&ports, "dropped")
+        + sum(&ports, "header_errors")
+        + sum(&ports, "unknown")
+        + sum(&table("atm_channels"), "dropped");
+    let taken = sum(&ends, "cells_received");
+    let waiting = sum(&ports, "waiting");
+    // What a port has no room for is dropped of a channel, too.
+    let twice = sum(&ports, "dropped");
+    if made + came == sent + gone - twice + taken + waiting {
+        return Ok(());
+    }
+    Err(format!("made {made}, came {came}; sent {sent}, dropped {gone}, taken {taken}, waiting {waiting}"))
+}
+
+/// A packet takes its cells at the rate of the links, and each further switch and link a cell and the propagation.
+#[test]
+fn a_packet_arrives_when_its_last_cell_does() {
+    for (encapsulation, header) in [("vc-mux", 0), ("shim", 4), ("llc-snap", 8)] {
+        for size in [64u64, 128, 506, 1_518] {
+            let flow =
+                json!({"from": 2, "to": 3, "rate_bps": size, "size": size, "start_ps": S, "stop_ps": 17 * S});
+            let mut network = with_flow(json!({"encapsulation": encapsulation}), flow);
+            run(&mut network, 30 * S);
+            let flows = network.table_json("streams", None).expect("a table");
+            let count = sum(&flows, "sent");
+            assert_eq!((count, sum(&flows, "received")), (2, 2), "{encapsulation}, {size}");
+            let ip = size - 18;
+            let cells = (ip + header + 8).div_ceil(48);
+            let ends = network.table_json("atm_ends", None).expect("a table");
+            assert_eq!(sum(&ends, "cells_sent"), 2 * cells);
+            // The last packet waits for nobody's address: its cells follow each other on the first link, and the last
+            // one is sent once more on the second. The link to the router is beside that; delays are from first bit
+            // to first bit, so that the last link does not count.
+            let ethernet = size as f64 * 8e3;
+            let theory = (cells + 1) as f64 * CELL + 2.0 * 2e9 + ethernet;
+            let delay = column(&flows, "delay_min_s")[0].as_f64().expect("a delay") * 1e12;
+            assert!((delay - theory).abs() < 4.0, "{encapsulation}, {size}: {delay} of {theory}");
+            assert_eq!(balance(&mut network), Ok(()));
+        }
+    }
+}
+
+/// The first packet waits until the other end has said its address.
+#[test]
+fn inatmarp_is_asked_before_the_first_packet() {
+    let flow = json!({"from": 2, "to": 3, "rate_bps": 500_000, "size": 500, "start_ps": S, "stop_ps": 2 * S});
+    let mut network = with_flow(json!({"map": "inatmarp"}), flow);
+    run(&mut network, 3 * S);
+    let flows = network.table_json("streams", None).expect("a table");
+    assert_eq!(sum(&flows, "sent"), sum(&flows, "received"));
+    let ends = network.table_json("atm_ends", None).expect("a table");
+    assert_eq!(sum(&ends, "packets_sent"), sum(&flows, "sent") + 2, "a request and an answer");
+    assert_eq!(balance(&mut network), Ok(()));
+    let refused = refusal(&described(json!({"map": "inatmarp", "encapsulation": "vc-mux"})));
+    assert!(refused.contains("map inatmarp needs encapsulation llc-snap"), "{refused}");
+}
+
+/// What a flow over TCP from left to right did: its row of `tcp_flows`.
+fn tcp(mut described: Value, flow: Value, seconds: u64) -> (Testbed, Value) {
+    let mut whole = json!({"from": "left", "to": "right", "stop": format!("{seconds} s")});
+    for (key, value) in flow.as_object().expect("an object") {
+        whole[key] = value.clone();
+    }
+    described["tcp"] = json!([whole]);
+    let mut network = network(described);
+    run(&mut network, seconds * S);
+    let flows = network.table_json("tcp_flows", None).expect("a table");
+    (network, flows)
+}
+
+/// Data of a segment in the cells that it takes, at 4750 cells/s, whatever the size of packets and what is in front of
+/// them.
+#[test]
+fn tcp_fills_cells_as_arithmetic_says() {
+    // On both sides of borders between cells first: at 1464 bytes only LLC and SNAP take one more, at 1500 all take 32.
+    let sizes = [
+        1_464, 1_500, 552, 9_180, 1_238, 100, 296, 432, 576, 1_000, 1_006, 1_024, 1_280, 1_378, 1_400, 1_480,
+        1_492, 2_048, 4_352, 4_470,
+    ];
+    let sizes = &sizes[..testing::runs(4).count().min(sizes.len())];
+    for (encapsulation, header) in [("vc-mux", 0), ("shim", 4), ("llc-snap", 8)] {
+        for &size in sizes {
+            let size: u64 = size;
+            let flow = json!({"mss": size - 40, "message": 20 * (size - 40), "buffer": "128 kB"});
+            let (mut network, flows) = tcp(described(json!({"encapsulation": encapsulation})), flow, 30);
+            let cells = (size + header + 8).div_ceil(48);
+            let theory = (size - 40) as f64 * 8.0 * 4_750.0 / cells as f64;
+            let goodput = column(&flows, "goodput_bps")[0].as_f64().expect("a number");
+            assert!((goodput / theory - 1.0).abs() < 0.01, "{encapsulation}, {size}: {goodput} of {theory}");
+            assert_eq!(sum(&flows, "retransmitted") + sum(&flows, "wrong"), 0);
+            assert_eq!(balance(&mut network), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn a_small_buffer_gives_buffer_over_rtt() {
+    // Windows of four to twelve segments, and a round trip that is longer than these take.
+    for (buffer, mss) in [(5_840, 1_460), (14_600, 1_460), (16_352, 1_460), (4_288, 536)] {
+        let flow = json!({"buffer": buffer, "mss": mss, "ack_delay": 0, "congestion": "none"});
+        let (_, flows) = tcp(described_far(json!({}), 40 * MS), flow, 60);
+        let number = |name: &str| column(&flows, name)[0].as_f64().expect("a number");
+        let (goodput, rtt) = (number("goodput_bps"), number("rtt_mean_s"));
+        let theory = buffer as f64 * 8.0 / rtt;
+        assert!((goodput / theory - 1.0).abs() < 0.02, "{buffer}: {goodput} of {theory}");
+    }
+}
+
+/// Cells that are lost, or wrong in a bit, cost packets, and are counted; none is lost twice or appears.
+#[test]
+fn cells_are_conserved_under_faults() {
+    let flow = json!({"from": 2, "to": 3, "rate_bps": 1_500_000, "size": 1_518, "stop_ps": 5 * S});
+    let mut network = with_flow(json!({}), flow);
+    let link = network.links()[3].id;
+    let kind =
+        FaultKind::Corruption { link, direction: Direction::Both, bit_error_rate: 1e-4, deliver: true };
+    network.fault(Fault { at: Time(S), until: None, kind }).expect("a fault");
+    for second in 1..8 {
+        run(&mut network, second * S + MS / 7);
+        let tables = network.table_json("atm_ports", None).expect("a table");
+        assert!(sum(&tables, "received") > 0);
+    }
+    assert_eq!(balance(&mut network), Ok(()));
+    let ports = network.table_json("atm_ports", None).expect("a table");
+    assert!(sum(&ports, "corrected") > 0, "one wrong bit of a header is put right");
+    let ends = network.table_json("atm_ends", None).expect("a table");
+    let flows = network.table_json("streams", None).expect("a table");
+    let (sent, received) = (sum(&flows, "sent"), sum(&flows, "received"));
+    assert_eq!((sum(&ends, "packets_sent"), sum(&ends, "packets_received")), (sent, received));
+    assert!(received > 0 && sum(&ends, "dropped") > 100, "{sent} {received}");
+}
+
+/// A circuit of constant bit rate keeps its rate beside one that takes all there is.
+#[test]
+fn constant_bit_rate_is_not_disturbed() {
+    let mut described = described(json!({"service": "cbr", "peak": "1000 cells/s", "vci": 40}));
+    for name in ["pe2", "pe3"] {
+        described["nodes"].as_array_mut().expect("nodes").push(json!({"name": name, "kind": "router"}));
+    }
+    let links = described["links"].as_array_mut().expect("links");
+    links.push(json!({"a": 7, "b": 8, "pvc": {"through": ["s0", "s1", "s2"]}}));
+    // 1000 cells/s are 31 packets of 32 cells a second; the other circuit gets more than it has room for.
+    described["flows"] = json!([
+        {"from": 2, "to": 3, "rate_bps": 30 * 1_518 * 8, "size": 1_518, "stop_ps": 10 * S},
+        {"from": 7, "to": 8, "rate_bps": 3_000_000, "size": 1_518, "stop_ps": 10 * S},
+    ]);
+    let mut network = network(described);
+    run(&mut network, 20 * S);
+    let flows = network.table_json("streams", None).expect("a table");
+    let (sent, received) = (column(&flows, "sent"), column(&flows, "received"));
+    assert_eq!(sent[0], received[0]);
+    assert!(received[1].as_u64() < sent[1].as_u64(), "{received:?}");
+    assert_eq!(balance(&mut network), Ok(()));
+}
+
+/// The same seed gives the same bytes, whatever the number of threads.
+#[test]
+fn a_run_is_repeated_to_the_byte() {
+    let digest = |threads: usize| {
+        let flow = json!({"from": 2, "to": 3, "rate_bps": 1_500_000, "size": 700, "stop_ps": S});
+        let mut network = with_flow(json!({}), flow);
+        network.world_mut().set_threads(ThreadsFor { most: threads, least_events: 0 });
+        run(&mut network, 2 * S);
+        network.world().digest()
+    };
+    assert_eq!(digest(1), digest(2));
+}
+
+#[test]
+fn what_can_not_be_built_is_said() {
+    let said = |pvc: Value| refusal(&described(pvc));
+    let lead = "link pe0 - pe1: ";
+    for (pvc, words) in [
+        (json!({"vci": 31}), "VCI 31: 32 to 65535, since those below are the network's own"),
+        (json!({"vci": 65_536}), "VCI 65536: 32 to 65535, since those below are the network's own"),
+        (json!({"vci": [40, 41, 42]}), "3 VCIs for 2 links: one for all, or one for each"),
+        (json!({"service": "cbr"}), "service cbr needs a peak rate, such as 'peak: 4750 cells/s'"),
+        (json!({"through": ["s0", "s2"]}), "no link of medium atm joins 's0' and 's2'"),
+    ] {
+        let found = said(pvc);
+        assert!(found.ends_with(words) && found.contains(lead), "{found}");
+    }
+    let two = |second: Value| {
+        let mut whole = described(json!({"vci": 40, "service": "cbr", "peak": "3000 cells/s"}));
+        let mut circuit = json!({"through": ["s0", "s1"]});
+        for (key, value) in second.as_object().expect("an object") {
+            circuit[key] = value.clone();
+        }
+        whole["links"].as_array_mut().expect("links").push(json!({"a": 1, "b": 0, "pvc": circuit}));
+        refusal(&whole)
+    };
+    let owned = two(json!({"vci": 40}));
+    assert!(
+        owned.ends_with("VPI 0, VCI 40 on link s0 - s1 is that of the circuit pe0 - pe1 already"),
+        "{owned}"
+    );
+    let oversold = two(json!({"service": "cbr", "peak": "2000 cells/s"}));
+    assert!(oversold.contains("is promised to other circuits of service cbr"), "{oversold}");
+    let above = said(json!({"peak": "5000 cells/s"}));
+    assert!(above.contains("link s0 - s1 carries"), "{above}");
+    let mut at_router = described(json!({}));
+    at_router["links"].as_array_mut().expect("links").push(json!({"a": 0, "b": 4, "medium": "atm"}));
+    assert!(refusal(&at_router).contains("'pe0' is no ATM switch: give it a circuit"));
+    let mut of_wires = described(json!({}));
+    of_wires["links"][2]["delay_ps"] = json!(MS);
+    let found = refusal(&of_wires);
+    assert!(
+        found.contains("a circuit has none of its own: the links between ATM switches have a 'delay'"),
+        "{found}"
+    );
+}
