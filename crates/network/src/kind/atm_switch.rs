@@ -51,6 +51,7 @@ impl Node for AtmSwitchSpec {
             host: None,
             tests: Tests::Nowhere,
             segment: None,
+            managed: false,
             cells: true,
         }
     }
