@@ -46,7 +46,7 @@ def duration_s(parameters: OpenFlowParameters, row: Row) -> float:
     if parameters.is_real:
         if row.part.startswith("flow"):
             return 3 * wait_s(parameters) if parameters.real_s else 120.0
-        return parameters.real_s or duration
+        return max(parameters.real_s, 4 * row.interval_s) if parameters.real_s else duration
     if row.part.startswith("flow"):
         if parameters.quick:
             duration = 40.0
