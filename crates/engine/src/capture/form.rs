@@ -91,7 +91,8 @@ impl Pdus {
     }
 }
 
-/// A record with a cell: the time in parts of 2^32 of a second, type, flags, lengths, and the cell without its fifth byte.
+/// A record with a cell: the time in parts of 2^32 of a second, type, flags, lengths, and the cell without its fifth
+/// byte.
 fn record(nanos: u64, cell: &[u8]) -> Vec<u8> {
     let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     let stamp = (seconds << 32) | ((rest << 32) / 1_000_000_000);
