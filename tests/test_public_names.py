@@ -10,9 +10,8 @@ SHOWN = {
     "network": "actions at atm_switch attach bfd bridge capture captures checks clock close conditioners"
     " convention demands digest"
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
-    " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place pvc"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now openflow_tester"
-    " ospf peer place"
+    " ospf peer place pvc"
     " queue_series queues random record recording remove repair replay restart route router run"
     " seed switch table tcp tcp_flows threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
