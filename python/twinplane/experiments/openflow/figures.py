@@ -16,6 +16,8 @@ from .rows import Row, rows
 if TYPE_CHECKING:
     from ...results.folder import Results
 
+WIDE = 20
+"""Values that differ by more than this factor stand on a logarithmic axis."""
 PARTS = {
     "packet-in": "packet_in",
     "packet-in-action": "packet_in by action",
@@ -153,8 +155,14 @@ def charts(points: Sequence[Point]) -> list[Chart]:
             continue
         x_title = "entries" if is_flow else "size (bytes)"
         alt = f"Median delay of {title} over {x_title}; published medians are bare points."
-        found.append(Chart(part, title, alt, x_title, ["median delay (us)"], curves, log=[0]))
+        found.append(Chart(part, title, alt, x_title, ["median delay (us)"], curves, log=_log(curves)))
     return found
+
+
+def _log(curves: Sequence[Curve]) -> list[int]:
+    """A logarithmic axis where values differ that much."""
+    values = [value for curve in curves for value in curve.y if value]
+    return [0] if max(values) > WIDE * min(values) else []
 
 
 def _curves(

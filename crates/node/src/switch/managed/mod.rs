@@ -4,16 +4,18 @@
 //! The [`Switch`] within knows nothing of it: it sees ports without gaps, and is told of its connections as it is by
 //! the owner of a kernel's sockets. The stack is that of a [`Host`].
 
+mod device;
+
 use super::control_path::{ControlPath, Taken};
 use super::{
     ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX, Switch, SwitchConfig, SwitchProfile,
 };
 use crate::host::{Host, HostConfig};
 use crate::sessions::{Options, Pending, SessionId, Sessions};
-use base::device::{DropCounters, DropReason};
+use base::device::DropCounters;
 use base::plane::Prefix;
 use base::protocol_value::ProtocolValue;
-use base::{Command, Device, Event, Frame, Output, PortId, Span, Streams, Time, Verdict};
+use base::{Command, Device, Event, Output, PortId, Span, Streams, Time};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};
 use wire::Hex;
@@ -340,78 +342,5 @@ fn outer(output: Output, ports: &[PortId]) -> Output {
             Output::Event(Event::PortDown { port: of(PortId(port)).0 })
         }
         Output::Event(event) => Output::Event(event),
-    }
-}
-
-/// Every frame takes the general way, because a packet for a controller leaves by another port than its own.
-impl Device for ManagedSwitch {
-    fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
-        match self.inner.get(port.index()).copied() {
-            Some((PortUse::Management, inner)) => self.host.handle_packet(now, inner, frame),
-            Some((PortUse::Data, inner)) => match self.switch.forward_one(now, inner, &mut frame) {
-                Verdict::Transmit { port, ready } => {
-                    let port = self.data.get(port.index()).copied().unwrap_or(port);
-                    let ready = ready + self.latency(frame.len());
-                    self.outputs.push_back(Output::Transmit { port, frame, ready });
-                }
-                Verdict::Punt | Verdict::Replicate => self.switch.handle_packet(now, inner, frame),
-                Verdict::Drop(reason) => self.outputs.push_back(Output::Discard { port, frame, reason }),
-                Verdict::Consume => {}
-            },
-            None => {
-                self.drops.count(DropReason::PortDown);
-                self.outputs.push_back(Output::Discard { port, frame, reason: DropReason::PortDown });
-            }
-        }
-        self.settle(now);
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        if self.host.poll_timeout().is_some_and(|at| at <= now) {
-            self.host.handle_timeout(now);
-        }
-        if self.switch.poll_timeout().is_some_and(|at| at <= now) {
-            self.switch.handle_timeout(now);
-        }
-        self.settle(now);
-    }
-
-    fn handle_command(&mut self, now: Time, command: Command) {
-        let inner = |port: PortId| self.inner.get(port.index()).copied();
-        match command {
-            Command::PortUp(port) | Command::PortDown(port) => {
-                let is_up = matches!(command, Command::PortUp(_));
-                let of = |port| if is_up { Command::PortUp(port) } else { Command::PortDown(port) };
-                match inner(port) {
-                    Some((PortUse::Data, port)) => self.switch.handle_command(now, of(port)),
-                    Some((PortUse::Management, port)) => self.host.handle_command(now, of(port)),
-                    None => {}
-                }
-            }
-            Command::Restart => {
-                self.carried.clear();
-                self.path = ControlPath::new(*self.path.profile());
-                self.by_connection.clear();
-                self.host.handle_command(now, Command::Restart);
-                self.switch.handle_command(now, Command::Restart);
-                self.listen();
-            }
-            Command::Probe { .. } => self.host.handle_command(now, command),
-            other => self.switch.handle_command(now, other),
-        }
-        self.settle(now);
-    }
-
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        let own = [self.host.poll_timeout(), self.switch.poll_timeout(), self.path.poll_timeout()];
-        own.into_iter().flatten().min()
-    }
-
-    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
-        self.host.show_held(see);
     }
 }
