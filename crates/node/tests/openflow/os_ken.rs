@@ -1,7 +1,7 @@
-//! The switch test cases that os-ken carries, on the switch of this project and on Open vSwitch. They are read out of an
-//! installed package of Python by `tests/os_ken/cases.py`. Each case has messages, which have to be answered without an
-//! error and to be found again in the answers to questions about tables; then frames, of which it is said what leaves,
-//! what the controller gets, or that no entry matches; or a flow of frames, of which it is said how much leaves.
+//! The switch test cases that os-ken carries, on the switch of this project and on Open vSwitch. They are read out of
+//! an installed package of Python by `tests/os_ken/cases.py`. Each case has messages, which have to be answered without
+//! an error and to be found again in the answers to questions about tables; then a frame, of which it is said that it
+//! leaves, that the controller gets it, or that no entry matches; or a flow of frames, and how much of it leaves.
 
 use super::ovs::{Ovs, PROGRAMS};
 use super::run::Runner;

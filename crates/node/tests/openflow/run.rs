@@ -212,7 +212,8 @@ impl Runner<'_> {
     }
 }
 
-/// What is seen of each step, at the end, and of entries that are gone. Waits for as many of those as there ought to be.
+/// What is seen of each step, at the end, and of entries that are gone. Waits for as many of those as there ought to
+/// be.
 pub fn run(subject: &mut dyn Subject, programme: &Programme, gone: usize) -> Vec<Seen> {
     let version = programme.version;
     let mut runner = Runner::new(subject, version);
