@@ -107,9 +107,10 @@ check-generated: $(VENV)/.built
 docs: $(VENV)/.built
 	$(BIN)/python docs/build.py
 
-$(VENV)/.installed: requirements.txt
+$(VENV)/.installed: requirements.txt tests/os_ken/requirements.txt
 	$(PYTHON) -m venv $(VENV) 2>/dev/null || python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/os_ken/requirements.txt
 	touch $@
 
 # The router is built as if beside the extension module: else other features of a shared crate (syn) build everything twice.

@@ -6,6 +6,7 @@ mod dice;
 mod differences;
 mod lines;
 mod named;
+mod os_ken;
 mod ovs;
 mod packet;
 mod programme;

@@ -4,7 +4,7 @@
 use super::run::{forget_everything, is_last};
 use super::subject::{PORTS, Subject};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,9 @@ const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 /// Requests to its control socket after which its main loop has gone round once: it answers ten in each round at most.
 const REQUESTS_OF_A_ROUND: usize = 11;
 /// Bytes in front of the first packet of a capture, and of each.
-const PCAP_HEADERS: (usize, usize) = (24, 16);
+const PCAP_HEADERS: (u64, usize) = (24, 16);
+/// Bytes of a capture after which what was read of it is thrown away.
+const CAPTURE_MAX: u64 = 1 << 24;
 
 /// A switch with four ports, as [`Subject`] wants it.
 pub struct Ovs {
@@ -30,7 +32,9 @@ pub struct Ovs {
     /// Bytes of answers that have come and are not yet used.
     unread: Vec<u8>,
     /// Bytes of each port's capture that are used.
-    used: [usize; PORTS],
+    used: [u64; PORTS],
+    /// Does time stand still until it is told to pass?
+    is_stopped: bool,
 }
 
 impl Drop for Ovs {
@@ -70,6 +74,7 @@ impl Ovs {
             control: None,
             unread: Vec::new(),
             used: [PCAP_HEADERS.0; PORTS],
+            is_stopped: false,
         };
         let at = |file: &str| ovs.folder.join(file).to_string_lossy().into_owned();
         let (database, socket) = (at("conf.db"), at("db.sock"));
@@ -172,23 +177,43 @@ impl Subject for Ovs {
         }
     }
 
-    fn frame(&mut self, port: u32, frame: &[u8]) {
-        let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.round("netdev-dummy/receive", &[&format!("p{port}"), &hex]);
+    fn frames(&mut self, port: u32, frames: &[&[u8]]) {
+        let hex = |frame: &&[u8]| frame.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let words: Vec<String> = core::iter::once(format!("p{port}")).chain(frames.iter().map(hex)).collect();
+        self.round("netdev-dummy/receive", &words.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
     fn left(&mut self) -> Vec<(u32, Vec<u8>)> {
         let mut left = Vec::new();
         for place in 0..PORTS {
-            let file = fs::read(self.folder.join(format!("{}.pcap", place + 1))).unwrap_or_default();
-            while let Some(header) = file.get(self.used[place]..self.used[place] + PCAP_HEADERS.1) {
+            let path = self.folder.join(format!("{}.pcap", place + 1));
+            let mut file = fs::File::options().read(true).write(true).open(path).expect("a capture");
+            let mut new = Vec::new();
+            file.seek(SeekFrom::Start(self.used[place])).expect("a place");
+            file.read_to_end(&mut new).expect("packets");
+            let mut rest = &new[..];
+            while let Some((header, behind)) = rest.split_at_checked(PCAP_HEADERS.1) {
                 let len = u32::from_ne_bytes([header[8], header[9], header[10], header[11]]) as usize;
-                let start = self.used[place] + PCAP_HEADERS.1;
-                left.push((place as u32 + 1, file[start..start + len].to_vec()));
-                self.used[place] = start + len;
+                let Some((packet, behind)) = behind.split_at_checked(len) else { break };
+                left.push((place as u32 + 1, packet.to_vec()));
+                rest = behind;
+            }
+            self.used[place] += (new.len() - rest.len()) as u64;
+            if self.used[place] > CAPTURE_MAX {
+                // Open vSwitch appends: it goes on at the beginning.
+                file.set_len(0).expect("an empty file");
+                self.used[place] = 0;
             }
         }
         left
+    }
+
+    fn advance(&mut self, milliseconds: u64) {
+        if !self.is_stopped {
+            self.control(&[("time/stop", &[])]);
+            self.is_stopped = true;
+        }
+        self.round("time/warp", &[&milliseconds.to_string()]);
     }
 
     fn settle(&mut self) {

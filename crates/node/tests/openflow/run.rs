@@ -23,8 +23,9 @@ const BARRIER: u32 = 1 << 31;
 /// The table that stands for all.
 const ALL_TABLES: u8 = 0xff;
 
-struct Runner<'a> {
-    subject: &'a mut dyn Subject,
+/// A controller of a switch.
+pub struct Runner<'a> {
+    pub subject: &'a mut dyn Subject,
     version: Version,
     xid: u32,
     is_settled: bool,
@@ -47,8 +48,16 @@ fn say10(body: v1_0::Body, xid: u32) -> Vec<u8> {
 }
 
 impl Runner<'_> {
+    /// Connects to a switch, of which nothing is left that was there before.
+    pub fn new(subject: &mut dyn Subject, version: Version) -> Runner<'_> {
+        let (gone, xid) = (Vec::new(), 0);
+        let mut runner = Runner { subject, version, xid, is_settled: false, sets_labels: false, gone };
+        runner.begin();
+        runner
+    }
+
     /// Says something and a barrier, and hears everything up to the answer of the barrier.
-    fn say(&mut self, bytes: &[u8]) -> Seen {
+    fn exchange(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.xid += 1;
         let xid = self.xid | BARRIER;
         let barrier = match self.version {
@@ -56,33 +65,45 @@ impl Runner<'_> {
             Version::V1_3 => say13(Body::BarrierRequest, xid),
         };
         self.subject.send(&[bytes, &barrier].concat());
-        let mut seen = Vec::new();
+        let mut heard = Vec::new();
         loop {
             let bytes = self.subject.next_message();
-            match self.version {
-                // HELLO says what the other end speaks beyond this version.
-                _ if bytes[1] == 0 => {}
-                Version::V1_0 => {
-                    let message = v1_0::Message::parse(&bytes)
-                        .unwrap_or_else(|error| panic!("{error:?}: {}", Hex(bytes)));
-                    if message.xid == xid {
-                        break;
-                    }
-                    seen.extend(line10(message));
-                }
-                Version::V1_3 => {
-                    let message = v1_3::Message::parse(&bytes)
-                        .unwrap_or_else(|error| panic!("{error:?}: {}", Hex(bytes)));
-                    if message.xid == xid {
-                        break;
-                    }
-                    seen.extend(line13(message));
-                }
+            if bytes[4..8] == xid.to_be_bytes() {
+                return heard;
             }
+            // HELLO says what the other end speaks beyond this version.
+            if bytes[1] != 0 {
+                heard.push(bytes);
+            }
+        }
+    }
+
+    /// Says something, and hears what comes, a line for each thing.
+    pub fn say(&mut self, bytes: &[u8]) -> Seen {
+        let unread = |bytes: &[u8]| -> ! { panic!("it can't be read: {}", Hex(bytes.to_vec())) };
+        let mut seen = Vec::new();
+        for bytes in self.exchange(bytes) {
+            seen.extend(match self.version {
+                Version::V1_0 => v1_0::Message::parse(&bytes).map_or_else(|_| unread(&bytes), line10),
+                Version::V1_3 => v1_3::Message::parse(&bytes).map_or_else(|_| unread(&bytes), line13),
+            });
         }
         self.gone.extend(seen.extract_if(.., |line| line.starts_with("gone")));
         seen.sort();
         seen
+    }
+
+    /// What comes by itself, in version 1.3.
+    pub fn hear_all(&mut self) -> Vec<Body> {
+        let heard = self.exchange(&[]);
+        heard.iter().filter_map(|bytes| Some(v1_3::Message::parse(bytes).ok()?.body)).collect()
+    }
+
+    /// The answers to a question of version 1.3.
+    pub fn ask_all(&mut self, body: RequestBody) -> Vec<Body> {
+        let body = Body::MultipartRequest(MultipartRequest { more: false, body });
+        let heard = self.exchange(&say13(body, 1));
+        heard.iter().filter_map(|bytes| Some(v1_3::Message::parse(bytes).ok()?.body)).collect()
     }
 
     fn ask(&mut self, body: RequestBody) -> Seen {
@@ -191,18 +212,12 @@ impl Runner<'_> {
     }
 }
 
-/// What is seen of each step, at the end, and of entries that are gone. Waits for as many of those as there ought to be.
+/// What is seen of each step, at the end, and of entries that are gone. Waits for as many of those as there ought to
+/// be.
 pub fn run(subject: &mut dyn Subject, programme: &Programme, gone: usize) -> Vec<Seen> {
     let version = programme.version;
-    let mut runner = Runner {
-        subject,
-        version,
-        xid: 0,
-        is_settled: false,
-        sets_labels: !programme.is_exact && programme.sets_labels(),
-        gone: Vec::new(),
-    };
-    runner.begin();
+    let mut runner = Runner::new(subject, version);
+    runner.sets_labels = !programme.is_exact && programme.sets_labels();
     let mut seen: Vec<Seen> = programme.steps.iter().map(|step| runner.step(step)).collect();
     let end = runner.end();
     seen.push(end.into_iter().map(|line| Runner::leave_bytes_out(programme, line)).collect());

@@ -1,6 +1,7 @@
 //! A switch that is asked and given frames: ours, or Open vSwitch.
 
 use base::protocol_value::ProtocolValue;
+use base::time::PS_PER_S;
 use base::{Command, Device, Frame, MacAddr, Output, PortId, Rate, Time, Verdict};
 use twinplane_node::switch::{ChannelInput, ChannelOutput, FIRST_INCOMING, FailMode, SwitchPort};
 use twinplane_node::{Switch, SwitchConfig};
@@ -20,8 +21,14 @@ pub trait Subject {
     fn send(&mut self, bytes: &[u8]);
     /// The next message that it has sent to the controller.
     fn next_message(&mut self) -> Vec<u8>;
+    /// Frames come by a port, all at once.
+    fn frames(&mut self, port: u32, frames: &[&[u8]]);
     /// A frame comes by a port.
-    fn frame(&mut self, port: u32, frame: &[u8]);
+    fn frame(&mut self, port: u32, frame: &[u8]) {
+        self.frames(port, &[frame]);
+    }
+    /// Lets milliseconds pass. From the first time on they pass in no other way.
+    fn advance(&mut self, milliseconds: u64);
     /// What has left since this was asked last, and by which ports.
     fn left(&mut self) -> Vec<(u32, Vec<u8>)>;
     /// Waits until everything that frames have found is counted, and changes of tables are in force.
@@ -33,6 +40,7 @@ pub struct Ours {
     switch: Switch,
     sent: Vec<u8>,
     left: Vec<(u32, Vec<u8>)>,
+    now: Time,
 }
 
 const CONNECTION: u32 = FIRST_INCOMING;
@@ -58,14 +66,19 @@ impl Ours {
             ports: (1..=PORTS).map(port).collect(),
             seed: Default::default(),
         };
-        let mut ours = Ours { switch: Switch::new(config, Time::ZERO), sent: Vec::new(), left: Vec::new() };
+        let mut ours = Ours {
+            switch: Switch::new(config, Time::ZERO),
+            sent: Vec::new(),
+            left: Vec::new(),
+            now: Time::ZERO,
+        };
         ours.switch.set_waker(Time::ZERO, Box::new(|| {}));
         ours.tell(ChannelInput::Opened { connection: CONNECTION });
         ours
     }
 
     fn tell(&mut self, input: ChannelInput) {
-        self.switch.handle_command(Time::ZERO, Command::Protocol(ProtocolValue::new(input)));
+        self.switch.handle_command(self.now, Command::Protocol(ProtocolValue::new(input)));
     }
 
     fn take_outputs(&mut self) {
@@ -97,15 +110,24 @@ impl Subject for Ours {
         self.sent.drain(..len).collect()
     }
 
-    fn frame(&mut self, port: u32, frame: &[u8]) {
+    fn frames(&mut self, port: u32, frames: &[&[u8]]) {
         let port = PortId(port as u16 - 1);
-        let (mut frames, mut verdicts) = ([Frame::from_bytes(frame)], [Verdict::Punt]);
-        self.switch.forward_batch(Time::ZERO, port, &mut frames, &mut verdicts);
-        let [frame] = frames;
-        match verdicts[0] {
-            Verdict::Transmit { port, .. } => self.left.push((u32::from(port.0) + 1, frame.to_vec())),
-            Verdict::Replicate => self.switch.handle_packet(Time::ZERO, port, frame),
-            _ => {}
+        for frame in frames {
+            let (mut frames, mut verdicts) = ([Frame::from_bytes(frame)], [Verdict::Punt]);
+            self.switch.forward_batch(self.now, port, &mut frames, &mut verdicts);
+            let [frame] = frames;
+            match verdicts[0] {
+                Verdict::Transmit { port, .. } => self.left.push((u32::from(port.0) + 1, frame.to_vec())),
+                Verdict::Replicate => self.switch.handle_packet(self.now, port, frame),
+                _ => {}
+            }
+        }
+    }
+
+    fn advance(&mut self, milliseconds: u64) {
+        self.now = Time(self.now.0 + milliseconds * PS_PER_S / 1000);
+        while self.switch.poll_timeout().is_some_and(|at| at <= self.now) {
+            self.switch.handle_timeout(self.now);
         }
     }
 
