@@ -3,14 +3,14 @@
 import twinplane as tp
 
 NODE = "kind loopback name"
-HEAD_END = f"{NODE} lsp"
+HEAD_END = f"{NODE} lsp p2mp"
 PROBER = f"{NODE} path ping traceroute"
 
 SHOWN = {
     "network": "actions at attach bfd bridge capture captures checks clock close conditioners convention"
     " demands digest"
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
-    " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf peer place"
+    " host interfaces lab ldp link links log_signals losses lsps node nodes now ospf p2mp_lsps peer place"
     " queue_series queues random record recording remove repair replay restart route router run"
     " seed switch table tcp tcp_flows threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
@@ -21,6 +21,7 @@ SHOWN = {
     "external": NODE,
     "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
+    "p2mp": "graft leaves name prune s2ls up up_count",
     "flow": "dst_port losses name packets src_port stats streams",
     "tcp_flow": "name series stats",
     "capture": "bytes link save",
@@ -43,6 +44,7 @@ def things() -> dict[str, object]:
         "external": net.external("z"),
         "link": link,
         "lsp": lsp,
+        "p2mp": a.p2mp("tree", [b]),
         "flow": net.flow(a, b, over=lsp),
         "tcp_flow": net.tcp("h", "g"),
         "capture": net.capture(a, b),

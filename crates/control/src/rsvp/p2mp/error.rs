@@ -58,6 +58,7 @@ impl Rsvp {
         }
         let sender = SenderDescriptor {
             sender_tspec: Some(tree.attributes.tspec),
+            adspec: state.adspec.clone(),
             ..SenderDescriptor::of(template(tree.key.sender, state.key))
         };
         let (to, session) = (state.prev_hop, tree.key.session.to_wire());
@@ -140,7 +141,7 @@ impl Rsvp {
             let rest = rest.into_iter().flatten().find(|hop| !self.links.is_self(&hop.node));
             rest.is_none_or(|hop| hop.loose)
         };
-        if tree.is_none_or(|tree| tree.root.is_some()) || !mine.iter().all(is_free) {
+        if !mine.iter().all(is_free) {
             return false;
         }
         let moved: BTreeSet<Ipv4Addr> = mine.iter().copied().collect();

@@ -482,7 +482,7 @@ impl Rsvp {
         let sender = SenderDescriptor {
             sender_template: path.sender_template,
             sender_tspec: Some(path.sender_tspec),
-            adspec: None,
+            adspec: path.adspec.clone(),
             rro: None,
         };
         self.p2mp_error(to, path.session, sender, leaves, problem);

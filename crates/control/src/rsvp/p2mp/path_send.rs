@@ -161,9 +161,15 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let ttl = self.p2mp.subs.get(branch.sub).map_or(self.config.message_ttl, |sub| sub.ttl);
+        // Receivers ignore what describes the traffic (RFC 2205, 3.1.5), but some drop a PathTear that does not say as
+        // much as its Path did.
+        let said = self.p2mp.subs.get(branch.sub).and_then(|sub| sub.adspec.clone());
+        let link = self.links.get(branch.to.port);
         let sender = SenderDescriptor {
+            sender_template: template(tree.key.sender, branch.key),
             sender_tspec: Some(tree.attributes.tspec),
-            ..SenderDescriptor::of(template(tree.key.sender, branch.key))
+            adspec: said.zip(link).map(|(adspec, link)| through(adspec, &link.interface)),
+            rro: None,
         };
         let message = Message::PathTear(PathTear {
             common: Common::default(),

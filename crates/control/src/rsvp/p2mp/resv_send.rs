@@ -159,7 +159,7 @@ impl Rsvp {
     fn p2mp_flowspec(&self, index: u32, sub: &Sub) -> Option<Flowspec> {
         let tree = self.p2mp.trees.get(sub.tree)?;
         let own = sub.leaves.values().any(|at| at.branch.is_none());
-        let own = own.then(|| Flowspec::ControlledLoad(tree.attributes.tspec.0));
+        let own = own.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
         let branches = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
         let of_sub = branches.filter(|branch| branch.sub == index);
         let said = of_sub.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.flowspec);

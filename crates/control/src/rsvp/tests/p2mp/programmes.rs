@@ -99,10 +99,10 @@ fn programme(seed: u64, steps: &[Step], (is_together, reduces, is_lossy, allows)
     });
     if is_lossy {
         let mut random = Streams::new(seed).stream("loss");
-        net.lose = Some(Box::new(move |_, _| random.next_u32() % 8 == 0));
+        net.lose = Some(Box::new(move |_, _| random.next_u32().is_multiple_of(8)));
     }
     let signalling = if is_together { Signalling::Together } else { Signalling::Separate };
-    let spec = P2mpSpec { signalling, record_route: seed % 2 == 0, ..tree(Vec::new(), 10) };
+    let spec = P2mpSpec { signalling, record_route: seed.is_multiple_of(2), ..tree(Vec::new(), 10) };
     let mut state = State { net, spec };
     for step in steps {
         apply(&mut state, step);

@@ -128,3 +128,32 @@ fn a_router_takes_back_what_it_led_astray() {
     net.run(200);
     net.assert_clean();
 }
+
+/// RFC 4875, 5.2.1 and 18.1.1: all Paths of an LSP say the same of it.
+#[test]
+fn a_branch_with_other_attributes_is_refused() {
+    for policy in [Remerge::Refuse, Remerge::Allow] {
+        let mut net = allowing(policy);
+        set(&mut net, 0, &one_path_each(vec![leaf(&[1, 3, 4, 5])]));
+        net.run(50);
+        let sent = net.log.iter().find_map(|sent| match &sent.message {
+            Message::Path(path) if sent.from == 1 => Some(path.clone()),
+            _ => None,
+        });
+        let mut path = sent.expect("a Path");
+        path.sender_tspec.0.rate *= 2.0;
+        path.hop.address = std::net::Ipv4Addr::new(10, 0, 3, 1).into();
+        if let wire::rsvp::SenderTemplate::P2mpLspTunnelIpv4 { subgroup_id, .. } = &mut path.sender_template {
+            *subgroup_id = 77;
+        }
+        net.log.clear();
+        let packet = wire::rsvp::Packet::new(64, Message::Path(path));
+        net.inject(3, base::PortId(1), std::net::Ipv4Addr::new(10, 0, 3, 1), &packet);
+        let answered = net.log.iter().find_map(|sent| match &sent.message {
+            Message::PathErr(error) => Some((error.error_spec.code, error.error_spec.value)),
+            _ => None,
+        });
+        assert_eq!(answered, Some((ROUTING, routing::RE_MERGE_MISMATCH)));
+        assert_reached(&net, 0, &[5]);
+    }
+}

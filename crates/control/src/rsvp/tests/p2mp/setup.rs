@@ -194,3 +194,29 @@ fn a_change_of_bandwidth_is_another_lsp() {
     net.run(200);
     net.assert_clean();
 }
+
+/// RFC 4875, 6.1 and 6.4: two LSPs of a tunnel have labels of their own; in SE style they share bandwidth, in FF not.
+#[test]
+fn two_trees_of_a_tunnel_share_bandwidth_and_no_label() {
+    for (style, held) in [(ReservationStyle::SharedExplicit, 30), (ReservationStyle::FixedFilter, 40)] {
+        let mut net = Net::new(3, &[(0, 1), (1, 2)]);
+        let spec = P2mpSpec { style, ..tree(vec![leaf(&[1, 2])], 10) };
+        set(&mut net, 0, &spec);
+        net.run(50);
+        let sent = net.log.iter().find_map(|sent| match &sent.message {
+            Message::Path(path) if sent.from == 0 => Some(path.clone()),
+            _ => None,
+        });
+        // The second LSP comes from the same root: to the routers after it, as when a path is made before it is broken.
+        let mut path = sent.expect("a Path");
+        if let wire::rsvp::SenderTemplate::P2mpLspTunnelIpv4 { lsp_id, .. } = &mut path.sender_template {
+            *lsp_id += 1;
+        }
+        path.sender_tspec.0.rate *= 3.0;
+        let packet = wire::rsvp::Packet::new(64, Message::Path(path));
+        net.inject(1, base::PortId(0), std::net::Ipv4Addr::new(10, 0, 0, 1), &packet);
+        net.run(50);
+        assert_eq!(net.reserved(1), held);
+        assert_eq!((net.tables[1].ilm.len(), net.tables[2].ilm.len()), (2, 2));
+    }
+}
