@@ -110,7 +110,7 @@ def arrived(lab: Lab, node: str) -> int:
 def test_it_branches(peer: Peer, tmp_path: Path) -> None:
     """Ours is the root and both leaves; between them it copies."""
     for lab in lab_of(peer, tmp_path, "b, c"):
-        wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: rows(lab, "a", "s2ls"))  # noqa: B023
+        wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: peer.ask("show logging")[-6000:])  # noqa: B023
         assert rows(lab, "b", "p2mp_lsps")[0]["role"] == rows(lab, "c", "p2mp_lsps")[0]["role"] == "leaf"
         lab.exec(
             "left", "ping", "-c", "5", "-i", "0.1", "-t", "9", "-W", "1", "239.1.1.1", check=False, timeout=30
@@ -123,7 +123,7 @@ def test_it_branches(peer: Peer, tmp_path: Path) -> None:
 def test_it_is_a_leaf(peer: Peer, tmp_path: Path) -> None:
     """It, and `b` behind it: it is a leaf with a way on."""
     for lab in lab_of(peer, tmp_path, "peer, b"):
-        wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: rows(lab, "a", "s2ls"))  # noqa: B023
+        wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: peer.ask("show logging")[-6000:])  # noqa: B023
         faultless(lab)
 
 
