@@ -35,9 +35,10 @@ links:
 
 TREE = """\
 p2mp:
-  - {name: tree, root: a, leaves: [{leaves}], group: 239.1.1.1, signalling: separate, bandwidth: 10 Mbit/s,
-     retry_first: 200 ms, retry_max: 1 s}
+  - {name: tree, root: a, leaves: [{leaves}], routes: {routes}, group: 239.1.1.1, signalling: separate,
+     bandwidth: 10 Mbit/s, retry_first: 200 ms, retry_max: 1 s}
 """
+"""It drops a Path without an explicit route, and one with several leaves."""
 
 ROUTES = """\
 int tun1
@@ -71,10 +72,11 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
         made.remove()
 
 
-def lab_of(peer: Peer, folder: Path, leaves: str | None) -> Iterator[Lab]:
+def lab_of(peer: Peer, folder: Path, *leaves: str) -> Iterator[Lab]:
     name = f"m{os.getpid()}"
     path = folder / "network.yaml"
-    trees = "" if leaves is None else TREE.replace("{leaves}", leaves)
+    routes = ", ".join(f"{leaf}: [peer]" if leaf == "peer" else f"{leaf}: [peer, {leaf}]" for leaf in leaves)
+    trees = TREE.replace("{leaves}", ", ".join(leaves)).replace("{routes}", f"{{{routes}}}") if leaves else ""
     path.write_text(NETWORK.replace("{name}", name).replace("{trees}", trees))
     try:
         with peer.here():
@@ -109,7 +111,7 @@ def arrived(lab: Lab, node: str) -> int:
 
 def test_it_branches(peer: Peer, tmp_path: Path) -> None:
     """Ours is the root and both leaves; between them it copies."""
-    for lab in lab_of(peer, tmp_path, "b, c"):
+    for lab in lab_of(peer, tmp_path, "b", "c"):
         wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: peer.ask("show logging")[-6000:])  # noqa: B023
         assert rows(lab, "b", "p2mp_lsps")[0]["role"] == rows(lab, "c", "p2mp_lsps")[0]["role"] == "leaf"
         lab.exec(
@@ -122,14 +124,14 @@ def test_it_branches(peer: Peer, tmp_path: Path) -> None:
 
 def test_it_is_a_leaf(peer: Peer, tmp_path: Path) -> None:
     """It, and `b` behind it: it is a leaf with a way on."""
-    for lab in lab_of(peer, tmp_path, "peer, b"):
+    for lab in lab_of(peer, tmp_path, "peer", "b"):
         wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: peer.ask("show logging")[-6000:])  # noqa: B023
         faultless(lab)
 
 
 def test_it_is_the_root(peer: Peer, tmp_path: Path) -> None:
     """Its tree leads to `b` and `c`; what it tears down is gone."""
-    for lab in lab_of(peer, tmp_path, None):
+    for lab in lab_of(peer, tmp_path):
         assert peer.console is not None
         peer.console.configure("int tun1", "tunnel mode p2mpte", "no tunnel shutdown")
         for node in "bc":
