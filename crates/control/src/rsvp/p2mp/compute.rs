@@ -96,7 +96,7 @@ impl Rsvp {
                     _ => {}
                 }
             }
-            self.p2mp_lost(index, &broken, super::root::Loss::Broken);
+            self.p2mp_lost(index, &broken, super::loss::Loss::Broken);
             self.p2mp_arm_root(index);
         }
     }

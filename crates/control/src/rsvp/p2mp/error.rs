@@ -54,7 +54,7 @@ impl Rsvp {
         }
         if let Some(root) = tree.root {
             let node = self.config.router_id;
-            return self.p2mp_lost(root, leaves, super::root::Loss::Error { node, problem });
+            return self.p2mp_lost(root, leaves, super::loss::Loss::Error { node, problem });
         }
         let sender = SenderDescriptor {
             sender_tspec: Some(tree.attributes.tspec),
@@ -101,7 +101,7 @@ impl Rsvp {
         }
         if let Some(root) = self.p2mp.trees.get(tree).and_then(|tree| tree.root) {
             let node = ipv4(spec.node).unwrap_or(arrival.ip.src);
-            return self.p2mp_lost(root, &mine, super::root::Loss::Error { node, problem });
+            return self.p2mp_lost(root, &mine, super::loss::Loss::Error { node, problem });
         }
         let Some(sender) = self.p2mp.trees.get(tree).map(|tree| tree.key.sender) else { return };
         // RFC 4875, 11.1: the previous hop knows the sub-group by the name that it gave.

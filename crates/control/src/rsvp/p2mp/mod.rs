@@ -6,10 +6,10 @@
 //! shared.
 //!
 //! - state: `tree`; how far each has come, as tables: `states`
-//! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
+//! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
 //! - tables and bandwidth: `feed`, `admission`
 //! - soft state and failures: `soft`
-//! - the root: `command`, `root`, `compute`, `carry`; groups at leaves: `groups`
+//! - the root: `command`, `root`, `loss`, `compute`, `carry`; groups at leaves: `groups`
 //! - what can be seen: `shown`
 
 mod admission;
@@ -19,8 +19,10 @@ mod compute;
 mod error;
 mod feed;
 mod groups;
+mod loss;
 mod path;
 mod path_send;
+mod place;
 mod remerge;
 mod resv;
 mod resv_send;
@@ -32,7 +34,7 @@ mod tear;
 mod tree;
 
 pub use command::{Leaf, LeafRoute, P2mpId, P2mpSpec, Signalling, TreeShape};
-pub(super) use root::Lost;
+pub(super) use loss::Lost;
 
 use super::Rsvp;
 use super::counters::Discard;

@@ -129,7 +129,7 @@ impl Rsvp {
             self.p2mp_place(sub, placed, false);
         }
         if let Some(root) = root {
-            self.p2mp_lost(root, &cut, super::root::Loss::PortDown);
+            self.p2mp_lost(root, &cut, super::loss::Loss::PortDown);
         }
         true
     }
