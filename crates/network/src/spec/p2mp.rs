@@ -92,8 +92,7 @@ impl P2mpSpec {
         for (leaf, _) in &self.routes {
             if !seen.contains(leaf) {
                 let node = leaf.to_string();
-                let error = Diagnostic::new(NetworkProblem::RouteToNoLeaf { node });
-                return Err(error.on_key().at(&**leaf).at("routes"));
+                return Err(NetworkProblem::RouteToNoLeaf { node }.into());
             }
         }
         let (setup, holding) = (self.setup_priority, self.holding_priority());

@@ -59,7 +59,7 @@ base::problems! {
         /// A leaf that is named again.
         LeafTwice { node: String } is Conflict, "leaf-twice", "{node} is a leaf of it already: each leaf is named once";
         /// An explicit route to what is no leaf.
-        RouteToNoLeaf { node: String } is UnknownName, "route-to-no-leaf", "{node} is no leaf of it: routes are said by leaf";
+        RouteToNoLeaf { node: String } is Conflict, "route-to-no-leaf", "{node} is no leaf of it: routes are said by leaf";
         /// An address that is no group, or one of a single link.
         NotAGroup { group: String } is OutOfRange, "p2mp-no-group", "{group} is no group that routers forward: those are 224.0.1.0 to 239.255.255.255";
         /// Something at an end that the link does not have.
