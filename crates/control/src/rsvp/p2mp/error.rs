@@ -253,8 +253,8 @@ impl Rsvp {
         }
     }
 
-    /// A ResvConf: if it is for this router, whoever asked behind it gets one, and nobody else; else it goes on to where
-    /// its receiver asked from (RFC 4875, 8.2).
+    /// A ResvConf: if it is for this router, whoever asked behind it gets one, and nobody else; else it goes on to
+    /// where its receiver asked from (RFC 4875, 8.2).
     pub(in crate::rsvp) fn p2mp_resv_conf(&mut self, arrival: &Arrival, confirmation: &ResvConf) {
         let receiver = confirmation.resv_confirm;
         let session = P2mpKey::of(&confirmation.session);

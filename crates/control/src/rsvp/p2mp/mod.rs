@@ -1,9 +1,9 @@
 //! Point-to-multipoint LSPs (RFC 4875): root, branch node, transit and leaf.
 //!
-//! A tree is one P2MP LSP as this router has it. Path state comes in sub-groups, each with some of the leaves; what of a
-//! sub-group goes on to one neighbour is a branch, which has the reservation that comes back. All of it lies apart from
-//! the state of point-to-point LSPs, which neither grows nor waits for it; transport, links, labels and services are
-//! shared.
+//! A tree is one P2MP LSP as this router has it. Path state comes in sub-groups, each with some of the leaves; what
+//! of a sub-group goes on to one neighbour is a branch, which has the reservation that comes back. All of it lies
+//! apart from the state of point-to-point LSPs, which neither grows nor waits for it; transport, links, labels and
+//! services are shared.
 //!
 //! - state: `tree`; how far each has come, as tables: `states`
 //! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
