@@ -3,7 +3,7 @@
 import twinplane as tp
 
 NODE = "kind loopback name"
-HEAD_END = f"{NODE} lsp"
+HEAD_END = f"{NODE} lsp p2mp"
 PROBER = f"{NODE} path ping traceroute"
 
 SHOWN = {
@@ -11,7 +11,7 @@ SHOWN = {
     " convention demands digest"
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now openflow_tester"
-    " ospf peer place pvc"
+    " ospf p2mp_lsps peer place pvc"
     " queue_series queues random record recording remove repair replay restart route router run"
     " seed switch table tcp tcp_flows threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
@@ -22,6 +22,7 @@ SHOWN = {
     "external": NODE,
     "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
+    "p2mp": "graft leaves name prune s2ls up up_count",
     "flow": "dst_port losses name packets src_port stats streams",
     "tcp_flow": "name series stats",
     "capture": "bytes link save",
@@ -44,6 +45,7 @@ def things() -> dict[str, object]:
         "external": net.external("z"),
         "link": link,
         "lsp": lsp,
+        "p2mp": a.p2mp("tree", [b]),
         "flow": net.flow(a, b, over=lsp),
         "tcp_flow": net.tcp("h", "g"),
         "capture": net.capture(a, b),

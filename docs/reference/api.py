@@ -47,7 +47,7 @@ PAGES: dict[str, tuple[str, str, list[Any]]] = {
     "handles": (
         "Links, LSPs, flows, captures, recordings",
         "Command and ask what the methods of a network return.",
-        [tp.Link, tp.Lsp, tp.Flow, tp.TcpFlow, tp.Capture, tp.Recording],
+        [tp.Link, tp.Lsp, tp.P2mp, tp.Flow, tp.TcpFlow, tp.Capture, tp.Recording],
     ),
     "traffic": (
         "Traffic",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .lab import Lab
     from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
     from .network import Network
-    from .network.handles import Capture, Flow, Link, Lsp, TcpFlow
+    from .network.handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
     from .network.nodes import AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch
     from .network.recording import Recording
     from .network.tapping import capture_interface
@@ -51,6 +51,7 @@ __all__ = [
     "LspPing",
     "Network",
     "Ospf",
+    "P2mp",
     "Peer",
     "Probing",
     "Recording",
@@ -85,6 +86,7 @@ _HOMES = {
     "Ldp": "model.generated",
     "Link": "network.handles",
     "Lsp": "network.handles",
+    "P2mp": "network.handles",
     "LspPing": "model.generated",
     "Network": "network",
     "Ospf": "model.generated",

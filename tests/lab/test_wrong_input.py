@@ -148,6 +148,17 @@ WHOLE: dict[str, Any] = {
         {"name": "voice", "from": "pe1", "to": "p", "diffserv": {"kind": "e-lsp"}},
         {"name": "data", "from": "pe1", "to": "p", "diffserv": {"kind": "l-lsp", "class": "AF1"}},
     ],
+    "p2mp": [
+        {
+            "name": "tree",
+            "root": "pe1",
+            "leaves": ["p"],
+            "routes": {"p": ["p"]},
+            "path": {"hop_limit": 9},
+            "group": "239.1.1.1",
+            "filters": [{"protocol": "udp"}],
+        },
+    ],
     "flows": [
         {"name": "plain", "from": "h", "to": "s"},
         {
@@ -260,6 +271,7 @@ RECORDS: dict[str, Place] = {
     "PvcSpec": ("links", 12, "pvc"),
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
+    "P2mpSpec": ("p2mp", 0),
     "ProtectionSpec": ("lsps", 0, "protection"),
     "FilterSpec": ("lsps", 0, "filters", 0),
     "PathSpec": ("lsps", 0, "path"),

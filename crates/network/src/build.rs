@@ -55,6 +55,7 @@ impl Network {
             None => Placed::whole(&description, &resolved)?,
         };
         let lsps = core::mem::take(&mut description.lsps);
+        let trees = core::mem::take(&mut description.p2mp);
         let watched_ends = WatchedEnds::of(&description, &lsps);
         let mut network = Network {
             watched_ends,
@@ -63,6 +64,7 @@ impl Network {
             links,
             beside: vec![None; description.nodes.len()],
             lsps: Vec::new(),
+            p2mp: Vec::new(),
             by_tunnel: Map::new(),
             beyond_bursts: BTreeSet::new(),
             complaints: BTreeSet::new(),
@@ -100,6 +102,9 @@ impl Network {
         network.add_beside(build.beside)?;
         for spec in lsps {
             network.add_lsp(spec)?;
+        }
+        for spec in trees {
+            network.add_p2mp(spec)?;
         }
         Ok(network)
     }

@@ -304,6 +304,7 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
         setup_timeout: asked.setup_timeout.unwrap_or(default.setup_timeout),
         adspec: asked.adspec,
         distinct_lsp_ids: asked.distinct_lsp_ids,
+        p2mp_remerge: asked.remerge,
         refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),
         hello: asked
             .hello

@@ -17,8 +17,8 @@ use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
-use control::rsvp::ProtectionRequest;
 use control::rsvp::command::{ReservationStyle, WhenDown};
+use control::rsvp::{ProtectionRequest, Signalling, TreeShape};
 use control::services::Pace;
 use control::services::te::{Affinities, Metric};
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -39,6 +39,8 @@ pub struct Description {
     pub links: Vec<LinkSpec>,
     /// Groups of LSPs that are alike.
     pub lsps: Vec<LspSpec>,
+    /// Point-to-multipoint LSPs.
+    pub p2mp: Vec<P2mpSpec>,
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
     /// if absent.
     pub queue_bin: Option<Span>,
@@ -71,6 +73,7 @@ impl Description {
             seed: read.spec.seed,
             links: links.collect::<Result<_, Diagnostic>>()?,
             lsps: read.spec.lsps.iter().map(|lsp| lsp.lowered()).collect(),
+            p2mp: read.spec.p2mp.iter().map(|tree| tree.lowered()).collect(),
             queue_bin: read.spec.queue_bin,
             routing: read.spec.routes,
             names: Names::new(read.nodes.iter().map(|node| node.0.clone())),
@@ -80,6 +83,45 @@ impl Description {
         routes::resolve(&mut description)?;
         Ok((description, resolved))
     }
+}
+
+/// A point-to-multipoint LSP.
+#[derive(Clone, Debug)]
+pub struct P2mpSpec {
+    /// Its name.
+    pub name: String,
+    /// Place of the router where it begins.
+    pub root: usize,
+    /// Places of its leaves, each with its explicit route, if it has one.
+    pub leaves: Vec<(usize, Vec<HopSpec>)>,
+    /// Hops of the routes are loose.
+    pub loose: bool,
+    /// What is asked of computed paths.
+    pub path: Option<PathSpec>,
+    /// Which tree is computed.
+    pub tree: TreeShape,
+    /// How leaves are spread over messages.
+    pub signalling: Signalling,
+    /// Bandwidth to reserve on each link.
+    pub bandwidth: Rate,
+    /// Groups whose packets take it.
+    pub groups: Vec<Ipv4Addr>,
+    /// Destinations whose packets take it.
+    pub carries: Vec<Prefix>,
+    /// Packets that take it wherever they go.
+    pub filters: Vec<FlowFilter>,
+    /// Setup priority, 0 the most urgent.
+    pub setup_priority: u8,
+    /// Holding priority, 0 the most tenacious.
+    pub holding_priority: u8,
+    /// Reservation style.
+    pub style: ReservationStyle,
+    /// Record the route to each leaf.
+    pub record_route: bool,
+    /// Time before the first retry.
+    pub retry_first: Span,
+    /// Longest time between retries.
+    pub retry_max: Span,
 }
 
 /// A number by which others know a node; they can't tell two nodes with the same one apart.

@@ -24,6 +24,7 @@ mod live;
 mod lsp_tests;
 mod lsps;
 mod meeting;
+mod p2mp;
 pub mod paths;
 mod place;
 mod placement;
@@ -138,6 +139,7 @@ pub struct Network {
     /// The hidden port beside each router that is here, and its link.
     beside: Vec<Option<(NodeId, LinkId)>>,
     lsps: Vec<LspGroup>,
+    p2mp: Vec<description::P2mpSpec>,
     /// Group and place in it of each tunnel, by head end.
     by_tunnel: Map<(u32, TunnelKey), (u32, u32)>,
     /// Node and link of queues of which it has been told that packets were longer than their buckets.

@@ -17,6 +17,20 @@ use control::rsvp;
 use control::rsvp::command::{PathRequest, RouteHop, TunnelId, TunnelSpec};
 use std::sync::Arc;
 
+/// Where an explicit route begins and ends, and how it is meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub from: usize,
+    pub to: usize,
+    pub loose: bool,
+}
+
+impl Ends {
+    fn of(spec: &LspSpec) -> Ends {
+        Ends { from: spec.from, to: spec.to, loose: spec.loose }
+    }
+}
+
 impl Network {
     /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its
     /// programme) when it likes.
@@ -234,7 +248,7 @@ impl Network {
     }
 
     /// What a head end is asked to keep to, with addresses for names.
-    fn path_request(&self, path: &PathSpec) -> PathRequest {
+    pub(super) fn path_request(&self, path: &PathSpec) -> PathRequest {
         let address = |hop: &HopSpec| match *hop {
             HopSpec::Node(node) => self.loopback(node),
             // Either end means both directions.
@@ -332,10 +346,17 @@ impl Network {
         place: usize,
         route: &[HopSpec],
     ) -> Result<Option<Vec<usize>>, Diagnostic> {
-        let refused = |problem: LspProblem| {
-            let key = if place == 0 { "route" } else { "fallback" };
-            Err(Diagnostic::new(problem).at(key).on_key())
-        };
+        let key = if place == 0 { "route" } else { "fallback" };
+        self.resolve_way(Ends::of(spec), route).map_err(|error| error.at(key).on_key())
+    }
+
+    /// The links of an explicit route; nothing if its hops are loose. Paths begin at the route.
+    pub(super) fn resolve_way(
+        &self,
+        spec: Ends,
+        route: &[HopSpec],
+    ) -> Result<Option<Vec<usize>>, Diagnostic> {
+        let refused = |problem: LspProblem| Err(Diagnostic::new(problem));
         let mut at = spec.from;
         let mut links = Vec::with_capacity(route.len());
         for hop in route {
@@ -377,7 +398,7 @@ impl Network {
     }
 
     /// Refuses a way over a shared segment, and one through a router that does not signal.
-    fn check_links(&self, links: &[usize]) -> Result<(), Diagnostic> {
+    pub(super) fn check_links(&self, links: &[usize]) -> Result<(), Diagnostic> {
         for end in links.iter().flat_map(|&link| self.links[link].ends()) {
             let (node, facts) = (self.node_name(end).to_string(), self.facts(end));
             if facts.segment.is_some() {
@@ -391,6 +412,11 @@ impl Network {
     }
 
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
+        self.hops_of(Ends::of(spec), route, links)
+    }
+
+    /// The hops of an explicit route, with addresses for names.
+    pub(super) fn hops_of(&self, spec: Ends, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
         let mut at = spec.from;
         let Some(links) = links else {
             // RFC 3209, 4.3.4.1: whoever gets the Path has to find itself in the first hop, so a route that is loose

@@ -1,7 +1,7 @@
 //! What a process that serves a network for a long time needs: LSPs by name, and no more events than it keeps.
 
 use super::Network;
-use super::description::{HopSpec, LspSpec};
+use super::description::{HopSpec, LspSpec, P2mpSpec};
 use super::spec::lsp::lowered_route;
 use super::spec::{self, reference, resolve_hop, resolve_lsp};
 use base::Time;
@@ -20,6 +20,13 @@ impl Network {
         let mut lsp = spec::lsp::LspSpec::read(value)?;
         resolve_lsp(&mut lsp, &self.description.names, &self.description.ends)?;
         Ok(lsp.lowered())
+    }
+
+    /// A point-to-multipoint LSP as users write it, for this network.
+    pub fn read_p2mp(&self, value: &Value) -> Result<P2mpSpec, Diagnostic> {
+        let mut tree = spec::p2mp::P2mpSpec::read(value)?;
+        tree.resolve(&self.description.names, &self.description.ends)?;
+        Ok(tree.lowered())
     }
 
     /// Explicit routes as users write them, for this network.

@@ -39,7 +39,11 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
             (tunnel, TunnelChange::Refused)
         }
         // The traffic flows, by another way.
-        rsvp::Event::LspRepaired { .. } | rsvp::Event::LspsDiverted { .. } => return None,
+        rsvp::Event::LspRepaired { .. }
+        | rsvp::Event::LspsDiverted { .. }
+        | rsvp::Event::LeafUp { .. }
+        | rsvp::Event::LeafDown { .. }
+        | rsvp::Event::LeafError { .. } => return None,
         rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
     };
     Some((TunnelKey(*tunnel), change))

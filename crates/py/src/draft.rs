@@ -131,6 +131,19 @@ impl PyDraft {
         added.map_err(|error| placed(py, "lsps", place, given, &error))
     }
 
+    fn add_p2mp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().network.network().spec.p2mp.len();
+        let added = self.inner().network.add_p2mp(&given);
+        added.map_err(|error| placed(py, "p2mp", place, given, &error))
+    }
+
+    fn set_p2mp(&mut self, py: Python<'_>, place: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let set = self.inner().network.set_p2mp(place, &given);
+        set.map_err(|error| placed(py, "p2mp", place, given, &error))
+    }
+
     fn add_flow(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let place = self.inner().flows.len();
@@ -234,7 +247,7 @@ impl PyDraft {
         object(py, &self.lent(NetworkFile::write))
     }
 
-    /// The same of one element of `nodes`, `links`, `lsps`, `flows`, `tcp` or `events`.
+    /// The same of one element of `nodes`, `links`, `lsps`, `p2mp`, `flows`, `tcp` or `events`.
     fn element<'py>(&mut self, py: Python<'py>, group: &str, place: usize) -> PyResult<Bound<'py, PyAny>> {
         let inner = self.inner();
         let read = inner.network.network();
@@ -242,6 +255,7 @@ impl PyDraft {
             "nodes" => read.nodes.get(place).map(|node| node.1.fields.clone()),
             "links" => read.spec.links.get(place).map(Describe::write),
             "lsps" => read.spec.lsps.get(place).map(Describe::write),
+            "p2mp" => read.spec.p2mp.get(place).map(Describe::write),
             "flows" => inner.flows.get(place).map(Describe::write),
             "tcp" => inner.tcp.get(place).map(Describe::write),
             "events" => inner.events.get(place).map(Describe::write),

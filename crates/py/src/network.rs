@@ -125,6 +125,19 @@ impl PyNetwork {
         self.inner().add_lsp(spec).map_err(network)
     }
 
+    fn add_p2mp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let given = value(described)?;
+        let spec = self.inner().read_p2mp(&given).map_err(|error| alone(py, "p2mp", given, error))?;
+        self.inner().add_p2mp(spec).map_err(network)
+    }
+
+    /// Gives a point-to-multipoint LSP the leaves of a description.
+    fn set_leaves(&mut self, py: Python<'_>, tree: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let spec = self.inner().read_p2mp(&given).map_err(|error| alone(py, "p2mp", given, error))?;
+        self.inner().set_leaves(tree, spec.leaves).map_err(network)
+    }
+
     #[pyo3(signature = (lsps, command, routes=None))]
     fn lsp_command(
         &mut self,

@@ -33,7 +33,7 @@ base::problems! {
         /// A receiver that can't join.
         ReceiverNoHost { node: String } is Conflict, "receiver-no-host", "'{node}' is no host: only hosts join groups";
         /// A group whose packets no router in front of a receiver brings.
-        GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core";
+        GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core, or a 'p2mp' LSP has to carry it";
         /// A receiver to which no link leads.
         ReceiverUnreachable { node: String, from: String } is Conflict, "receiver-unreachable", "no link leads from '{from}' to '{node}'";
         /// A receiver that has not joined.

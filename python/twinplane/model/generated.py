@@ -29,6 +29,8 @@ class NetworkSpec(Written):
     """All links; the order counts for ports and addresses."""
     lsps: Sequence[LspSpec] = field(default_factory=list)
     """Signalled when the network comes up."""
+    p2mp: Sequence[P2mpSpec] = field(default_factory=list)
+    """Point-to-multipoint LSPs, signalled in the same way."""
     flows: Sequence[FlowSpec] = field(default_factory=list)
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
     tcp: Sequence[TcpSpec] = field(default_factory=list)
@@ -782,6 +784,48 @@ class LLsp(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
+class P2mpSpec(Written):
+    """A point-to-multipoint LSP (RFC 4875): a tree from one router to several, along which packets are copied where it branches."""
+
+    name: str
+    """Its name."""
+    root: str
+    """Router where it begins."""
+    leaves: Sequence[str]
+    """Routers where it ends, each once."""
+    routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Explicit routes, by leaf: routers after the root, each the next one on the way; NODE:INTERFACE if links are parallel [default: the root computes the tree if it knows of traffic engineering, else routers decide hop by hop]."""
+    loose: bool = False
+    """Other routers may be between those of the routes."""
+    path: PathSpec | None = None
+    """What is asked of computed paths (OSPF with `te`) [default: nothing beside bandwidth and priority]."""
+    tree: Literal["shortest", "cheapest"] = "shortest"
+    """Which tree is computed."""
+    signalling: Literal["together", "separate"] = "together"
+    """How leaves are spread over Path messages."""
+    bandwidth: Quantity = 0
+    """Bandwidth to reserve on each link of the tree, once."""
+    group: str | Sequence[str] | None = None
+    """Groups whose packets take it that hosts at the root send, one or several; at leaves they go to hosts that have joined (IGMP) [default: none]."""
+    carries: str | Sequence[str] | None = None
+    """Destinations whose packets take it, one prefix or several; every leaf gets them [default: none]."""
+    filters: Sequence[FilterSpec] = field(default_factory=list)
+    """Packets that take it wherever they go."""
+    setup_priority: int = 7
+    """Setup priority (RFC 3209, 4.7): 0 is the highest."""
+    holding_priority: int | None = None
+    """Holding priority: 0 is the highest [default: the setup priority]."""
+    style: Literal["fixed-filter", "shared-explicit"] = "shared-explicit"
+    """Reservation style."""
+    record_route: bool = True
+    """Record the route to each leaf (RFC 4875, 6.3)."""
+    retry_first: Quantity = "1 s"
+    """Time before a leaf is tried again after a failure; it doubles with each up to `retry_max`."""
+    retry_max: Quantity = "60 s"
+    """Longest time between retries."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Topology(Written):
     """Nodes and links where containerlab has them."""
 
@@ -877,6 +921,8 @@ class RsvpSpec(Written):
     """Send ADSPEC, what the way has to offer (RFC 2210, 3.3), with LSPs that begin here. Other routers may refuse LSPs without it."""
     distinct_lsp_ids: bool = False
     """Give LSPs that begin here different LSP ids, whatever tunnel they belong to: for routers on the way that take LSPs of one sender with the same LSP id for one."""
+    remerge: Literal["refuse", "allow"] = "refuse"
+    """What it does where branches of a point-to-multipoint LSP meet again (RFC 4875, 18.1.1)."""
     setup_timeout: Quantity | None = None
     """How long a head end waits for the first Resv [default: 90 s]."""
     egress_label: Literal["real", "implicit-null", "explicit-null"] = "real"

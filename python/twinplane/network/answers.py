@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .draft import Draft
     from .engine import Engine
-    from .handles import Capture, Flow, Hop, Link, Lsp, Node, TcpFlow
+    from .handles import Capture, Flow, Hop, Link, Lsp, Node, P2mp, TcpFlow
     from .tables import Tables
 
 
@@ -51,6 +51,14 @@ class Answers:
     def add_lsp(self, head: Node, name: str, to: Node | str, **options: Any) -> Lsp:
         """See `Owner`; options are those of `HeadEnd.lsp`."""
         return paths.add_lsp(self, self._draft, self._engine, name=name, head=head, to=to, **options)
+
+    def add_p2mp(self, root: Node, name: str, leaves: Sequence[Node | str], **options: Any) -> P2mp:
+        """See `Owner`; options are those of `HeadEnd.p2mp`."""
+        return paths.add_p2mp(self, self._draft, self._engine, name=name, root=root, leaves=leaves, **options)
+
+    def set_leaves(self, tree: P2mp, leaves: Sequence[str], routes: Mapping[str, Sequence[Hop]]) -> None:
+        """See `Owner`."""
+        paths.set_leaves(self._draft, self._engine, tree, leaves, routes)
 
     def element(self, group: str, place: int) -> dict[str, Any]:
         """See `Owner`."""

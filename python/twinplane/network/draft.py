@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import core
 from ..errors import TwinplaneError, suggest
 from . import memory
-from .handles import Flow, Link, Lsp, Node, TcpFlow
+from .handles import Flow, Link, Lsp, Node, P2mp, TcpFlow
 
 if TYPE_CHECKING:
     from .. import _core
@@ -25,6 +25,7 @@ class Draft:
         self.nodes: list[Node] = []
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
+        self.p2mp: list[P2mp] = []
         self.flows: list[Flow] = []
         self.tcp: list[TcpFlow] = []
         self.labels: dict[str, int] = {}
@@ -63,7 +64,7 @@ class Draft:
         self.by_name[node.name] = node
 
     def element(self, group: str, place: int) -> dict[str, Any]:
-        """What was said of one of ``nodes``, ``links``, ``lsps``, ``flows``, ``tcp``, ``events``."""
+        """What was said of one of ``nodes``, ``links``, ``lsps``, ``p2mp``, ``flows``, and so on."""
         found: dict[str, Any] = self.core.element(group, place)
         return found
 
@@ -87,10 +88,18 @@ class Draft:
         with core.translated():
             self.core.set_flow(flow.index, {**self.element("flows", flow.index), **said})
 
-    def remove(self, part: Flow | Lsp) -> None:
-        """Forget a flow or a group of LSPs: all else is described anew, and those behind it move up."""
+    def change_p2mp(self, tree: P2mp, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Say more of a point-to-multipoint LSP; what is said of it then."""
+        whole = {**self.element("p2mp", tree.index), **said}
+        with core.translated():
+            self.core.set_p2mp(tree.index, whole)
+        return whole
+
+    def remove(self, part: Flow | Lsp | P2mp) -> None:
+        """Forget a flow or LSPs: all else is described anew, and those behind it move up."""
         fresh = core.draft(self.core.whole())
-        own: list[Any] = self.flows if isinstance(part, Flow) else self.lsps
+        lsps: list[Any] = self.p2mp if isinstance(part, P2mp) else self.lsps
+        own: list[Any] = self.flows if isinstance(part, Flow) else lsps
         with core.translated():
             for node in self.nodes:
                 fresh.add_node(node.name, self.element("nodes", node.index))
@@ -99,6 +108,9 @@ class Draft:
             for lsp in self.lsps:
                 if lsp is not part:
                     fresh.add_lsp(self.element("lsps", lsp.index))
+            for tree in self.p2mp:
+                if tree is not part:
+                    fresh.add_p2mp(self.element("p2mp", tree.index))
             for flow in self.flows:
                 if flow is not part:
                     fresh.add_flow(self.element("flows", flow.index))

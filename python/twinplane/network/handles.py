@@ -46,6 +46,12 @@ class Owner(Protocol):
     def add_lsp(self, head: Node, name: str, to: Node | str, **options: Any) -> Lsp:
         """Describe an LSP, or signal it if the network runs already; see `HeadEnd.lsp`."""
 
+    def add_p2mp(self, root: Node, name: str, leaves: Sequence[Node | str], **options: Any) -> P2mp:
+        """Describe a point-to-multipoint LSP, or signal it if the network runs already."""
+
+    def set_leaves(self, tree: P2mp, leaves: Sequence[str], routes: Mapping[str, Sequence[Hop]]) -> None:
+        """Give a point-to-multipoint LSP other leaves; see `P2mp.graft` and `P2mp.prune`."""
+
     def element(self, group: str, place: int) -> dict[str, Any]:
         """What was said of one of ``nodes``, ``links``, ``lsps`` or ``flows``, defaults filled in."""
 
@@ -249,6 +255,65 @@ class Lsp(Shown):
     def __repr__(self) -> str:
         """What it is, for people."""
         return f"<lsp {self.name}>"
+
+
+class P2mp(Shown):
+    """A point-to-multipoint LSP: a tree from one router to several (RFC 4875)."""
+
+    _internal = frozenset({"owner", "index", "spec"})
+
+    def __init__(self, owner: Owner, index: int, name: str) -> None:
+        self.owner = owner
+        self.index = index
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """What it was called when it was made."""
+        return self._name
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What was said of it, as a file says it, defaults filled in."""
+        return self.owner.element("p2mp", self.index)
+
+    @property
+    def leaves(self) -> list[str]:
+        """Names of the routers where it ends."""
+        return list(self.spec["leaves"])
+
+    @property
+    def s2ls(self) -> pl.DataFrame:
+        """A row for each leaf, as its root knows it: table `s2ls`."""
+        rows = self.owner.table("s2ls", self.owner.node(self.spec["root"]))
+        return rows.filter(rows["name"] == self.name)
+
+    @property
+    def up_count(self) -> int:
+        """How many leaves its packets reach now, as far as the root knows."""
+        return int((self.s2ls["state"] == "up").sum())
+
+    @property
+    def up(self) -> bool:
+        """Do its packets reach every leaf?"""
+        return self.up_count == len(self.leaves)
+
+    def graft(self, *leaves: Node | str, routes: Mapping[str, Sequence[Hop]] | None = None) -> None:
+        """Add leaves now (RFC 4875, 5.3), with explicit routes by their names if any are given."""
+        names = [self.owner.node(leaf, f"p2mp '{self.name}': leaf").name for leaf in leaves]
+        self.owner.set_leaves(self, [*self.leaves, *names], routes or {})
+
+    def prune(self, *leaves: Node | str) -> None:
+        """Take leaves out now (RFC 4875, 7.2)."""
+        gone = [self.owner.node(leaf, f"p2mp '{self.name}': leaf").name for leaf in leaves]
+        for name in gone:
+            if name not in self.leaves:
+                raise TwinplaneError(f"p2mp '{self.name}': '{name}' is no leaf of it")
+        self.owner.set_leaves(self, [leaf for leaf in self.leaves if leaf not in gone], {})
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<p2mp {self.name}>"
 
 
 class Flow(Shown):

@@ -14,7 +14,7 @@ from ..model.places import in_file
 from ..model.source import Source
 from .demands import Demands
 from .describing import host_profile, profiled
-from .handles import Flow, Link, Lsp, TcpFlow
+from .handles import Flow, Link, Lsp, P2mp, TcpFlow
 from .network import Network
 from .nodes import handle
 
@@ -95,6 +95,8 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
         draft.links.append(Link(owner, index, a, b))
     for index, lsp in enumerate(lab.lsps):
         draft.lsps.append(Lsp(owner, index, lsp.name, lsp.count))
+    for index, tree in enumerate(lab.p2mp):
+        draft.p2mp.append(P2mp(owner, index, tree.name))
     for index, flow in enumerate(lab.flows):
         draft.note_flow(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
     for index, tcp in enumerate(lab.tcp):

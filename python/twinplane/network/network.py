@@ -18,7 +18,7 @@ from .describing import Describing
 from .draft import Draft
 from .engine import Engine
 from .faults import Faults
-from .handles import Capture, Flow, Link, Lsp, TcpFlow
+from .handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
 from .nodes import AtmSwitch, Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
 from .schedule import Schedule
@@ -148,6 +148,11 @@ class Network(Acting, Asking, Shown):
     def lsps(self) -> list[Lsp]:
         """LSPs, and groups of LSPs, in the order in which they were made."""
         return self.draft.lsps
+
+    @property
+    def p2mp_lsps(self) -> list[P2mp]:
+        """Point-to-multipoint LSPs in the order in which they were made."""
+        return self.draft.p2mp
 
     @property
     def tcp_flows(self) -> list[TcpFlow]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError
 from ..units import Quantity
-from .handles import Lsp, Node, Owner
+from .handles import Lsp, Node, Owner, P2mp
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,6 +117,62 @@ class HeadEnd(Node):
             bfd=bfd,
             protection=protection,
             bypass=bypass,
+        )
+
+    def p2mp(
+        self,
+        name: str,
+        leaves: Sequence[Node | str],
+        *,
+        bandwidth: Quantity = 0,
+        group: Sequence[str] | str = (),
+        carries: Sequence[str] | str = (),
+        filters: Sequence[Mapping[str, Any]] = (),
+        routes: Mapping[str, Sequence[Hop]] | None = None,
+        loose: bool = False,
+        path: Mapping[str, Any] | None = None,
+        tree: str = "shortest",
+        signalling: str = "together",
+        setup_priority: int = 7,
+        holding_priority: int | None = None,
+        style: str = "shared-explicit",
+        record_route: bool = True,
+        retry_first: Quantity | None = None,
+        retry_max: Quantity | None = None,
+    ) -> P2mp:
+        """A point-to-multipoint LSP from here to several routers (RFC 4875), copied where its tree branches.
+
+        `group` are groups whose packets take it that hosts here send; at leaves they go to hosts that have
+        joined (routers there speak IGMP). `carries` are prefixes, and `filters` packets wherever they go: all
+        leaves get them.
+
+        `routes` are explicit routes by the names of leaves, each without this node; they may be `loose`. Of
+        other leaves the root computes the path where it knows of traffic engineering (OSPF with `te`), under
+        the constraints of `path` (see `lsp`): with ``tree="shortest"`` the best path to each leaf, with
+        ``"cheapest"`` what costs least beyond the tree so far. Elsewhere routers decide hop by hop.
+
+        `signalling` says whether leaves share Path messages (``"together"``) or have one each
+        (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs.
+        """
+        return self.owner.add_p2mp(
+            self,
+            name,
+            leaves,
+            bandwidth=bandwidth,
+            group=group,
+            carries=carries,
+            filters=filters,
+            routes=routes or {},
+            loose=loose,
+            path=path,
+            tree=tree,
+            signalling=signalling,
+            setup_priority=setup_priority,
+            holding_priority=holding_priority,
+            style=style,
+            record_route=record_route,
+            retry_first=retry_first,
+            retry_max=retry_max,
         )
 
 

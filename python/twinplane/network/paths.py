@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import core
 from ..errors import TwinplaneError
-from .handles import Lsp, Node
+from .handles import Lsp, Node, P2mp
 
 if TYPE_CHECKING:
     from .draft import Draft
@@ -54,3 +54,69 @@ def add_lsp(
             draft.remove(lsp)  # what is refused leaves nothing behind
             raise
     return lsp
+
+
+def _routes(draft: Draft, name: str, routes: Mapping[str, Sequence[Hop]]) -> dict[str, Any]:
+    """Explicit routes by leaf, as the core reads them."""
+    if not isinstance(routes, Mapping):
+        raise TwinplaneError(
+            f"p2mp '{name}': routes: {routes!r}: it should be a route for each leaf, by name"
+        )
+    return {leaf: draft.hops(hops) for leaf, hops in routes.items()}
+
+
+def add_p2mp(
+    owner: Owner,
+    draft: Draft,
+    engine: Engine,
+    *,
+    name: str,
+    root: Node,
+    leaves: Sequence[Node | str],
+    routes: Mapping[str, Sequence[Hop]],
+    **said: Any,
+) -> P2mp:
+    """See `twinplane.network.nodes.HeadEnd.p2mp`."""
+    if isinstance(leaves, str) or not isinstance(leaves, Sequence):
+        raise TwinplaneError(f"p2mp '{name}': leaves: {leaves!r}: it should be a list of nodes")
+    names = [draft.node(leaf, f"p2mp '{name}': leaves:").name for leaf in leaves]
+    spec: dict[str, Any] = {"name": name, "root": root.name, "leaves": names}
+    if routes:
+        spec["routes"] = _routes(draft, name, routes)
+    spec |= {key: value for key, value in said.items() if value is not None and value != ()}
+    if not engine.started:
+        engine.require_unstarted(f"p2mp '{name}'")
+    with core.translated():
+        draft.core.add_p2mp(spec)
+    tree = P2mp(owner, len(draft.p2mp), str(name))
+    draft.p2mp.append(tree)
+    if engine.started:
+        try:
+            with core.translated():
+                engine.running().add_p2mp(spec)
+        except TwinplaneError:
+            draft.remove(tree)  # what is refused leaves nothing behind
+            raise
+    return tree
+
+
+def set_leaves(
+    draft: Draft,
+    engine: Engine,
+    tree: P2mp,
+    leaves: Sequence[str],
+    routes: Mapping[str, Sequence[Hop]],
+) -> None:
+    """See `twinplane.network.handles.Owner.set_leaves`."""
+    before = tree.spec
+    kept = {leaf: route for leaf, route in before.get("routes", {}).items() if leaf in leaves}
+    said = draft.change_p2mp(
+        tree, {"leaves": list(leaves), "routes": kept | _routes(draft, tree.name, routes)}
+    )
+    if engine.started:
+        try:
+            with core.translated():
+                engine.running().set_leaves(tree.index, said)
+        except TwinplaneError:
+            draft.change_p2mp(tree, before)
+            raise

@@ -62,7 +62,7 @@ impl Rsvp {
     }
 
     /// Replaces one share of a link by another, and says what is left of it if anybody wants to know.
-    fn exchange(&mut self, port: PortId, before: &ByPriority, after: &ByPriority) {
+    pub(super) fn exchange(&mut self, port: PortId, before: &ByPriority, after: &ByPriority) {
         let Some(link) = self.links.get_mut(port) else { return };
         link.exchange(before, after);
         if self.services.bandwidth.is_watched() {
@@ -175,7 +175,13 @@ impl Rsvp {
     }
 
     /// Which LSPs must go so that `needed` more bandwidth becomes free: weakest first, latest first among equals.
-    fn victims(&self, asking: &SessionKey, port: PortId, setup: u8, needed: u64) -> Option<Vec<u32>> {
+    pub(super) fn victims(
+        &self,
+        asking: &SessionKey,
+        port: PortId,
+        setup: u8,
+        needed: u64,
+    ) -> Option<Vec<u32>> {
         let link = self.links.get(port)?;
         let (mut freed, mut victims) = (0u64, Vec::new());
         for priority in (usize::from(setup) + 1..8).rev() {

@@ -20,6 +20,8 @@ pub struct Audit {
     pub reserved: Vec<(PortId, Rate)>,
     /// Ports that still list a holder of bandwidth.
     pub holders: usize,
+    /// Parts of point-to-multipoint LSPs: tunnels that begin here, LSPs, sub-groups, and branches.
+    pub p2mp: [usize; 4],
     /// Groups of next hops with a bypass as backup.
     pub groups: usize,
     /// Timers that have been set and have neither expired nor been taken back.
@@ -52,6 +54,7 @@ impl Rsvp {
             labels: self.held.labels,
             reserved: reserved.map(|link| (link.interface.port, Rate(link.total()))).collect(),
             holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),
+            p2mp: self.p2mp.held(),
             groups: self.protections.groups(),
             timers: self.wheel.len(),
             transactions: self.tables.pending(),

@@ -1,6 +1,6 @@
 //! What a user tells RSVP-TE: tunnels to be set up, changed and torn down.
 
-use super::{Bypass, ProtectionRequest, Rsvp};
+use super::{Bypass, P2mpId, P2mpSpec, ProtectionRequest, Rsvp};
 use crate::services::Pace;
 use crate::services::te::{Affinities, Metric};
 use base::diffserv::LspDiffServ;
@@ -152,6 +152,10 @@ pub enum Command {
     TunnelRemove(TunnelId),
     /// Signals a new LSP of the tunnel along its preferred route and moves the traffic over when it is up.
     TunnelReoptimise(TunnelId),
+    /// Sets a point-to-multipoint tunnel up, or changes it: leaves are grafted and pruned (RFC 4875, 5.3 and 7.2).
+    P2mpSet(Arc<P2mpSpec>),
+    /// Tears a point-to-multipoint tunnel down and forgets it.
+    P2mpRemove(P2mpId),
     /// Says which tunnelling model the LSPs of somebody's tunnel have that pass or end here (RFC 3270, 2.6).
     TunnelModel {
         /// The head end's address (its router id).

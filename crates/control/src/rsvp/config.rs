@@ -1,7 +1,7 @@
 //! How one RSVP speaker is set up.
 
-use super::ProtectionConfig;
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
+use super::{ProtectionConfig, Remerge};
 use crate::services::Pace;
 use base::plane::{TcSource, TtlModel};
 use base::{DiffServConfig, PortId, Rate, Span, Streams};
@@ -129,6 +129,8 @@ pub struct Config {
     pub bfd: Option<Pace>,
     /// How LSPs that ask for protection are protected here.
     pub protection: ProtectionConfig,
+    /// What is done where branches of a point-to-multipoint LSP meet again (RFC 4875, 18.1.1).
+    pub p2mp_remerge: Remerge,
     /// Keys of the ports whose messages are signed (RFC 2747).
     pub integrity: Vec<PortKeys>,
     /// Calendar time at time zero, in nanoseconds since 1970: sequence numbers of signed messages follow it. Absent in
@@ -164,6 +166,7 @@ impl Default for Config {
             hello: None,
             bfd: None,
             protection: ProtectionConfig::DECLARED,
+            p2mp_remerge: Remerge::default(),
             integrity: Vec::new(),
             calendar_ns: None,
             limits: Limits::default(),

@@ -72,7 +72,7 @@ pub(super) fn passed_on(common: Common) -> Common {
 }
 
 impl Rsvp {
-    fn error_spec(&self, flags: u8, code: u8, value: u16) -> ErrorSpec {
+    pub(super) fn error_spec(&self, flags: u8, code: u8, value: u16) -> ErrorSpec {
         ErrorSpec { node: IpAddr::V4(self.config.router_id), flags, code, value }
     }
 

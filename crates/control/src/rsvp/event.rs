@@ -1,5 +1,6 @@
 //! What RSVP-TE tells the user.
 
+use super::P2mpId;
 use super::Rsvp;
 use super::command::TunnelId;
 use base::protocol_value::{ProtocolType, ProtocolValue};
@@ -77,6 +78,35 @@ pub enum Event {
         port: PortId,
         /// How many LSPs.
         lsps: u32,
+    },
+    /// Packets of a point-to-multipoint tunnel reach a leaf.
+    LeafUp {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: P2mpId,
+        /// Address of the leaf.
+        leaf: Ipv4Addr,
+    },
+    /// They do not any more.
+    LeafDown {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: P2mpId,
+        /// Address of the leaf.
+        leaf: Ipv4Addr,
+        /// Why, in words for people.
+        reason: String,
+    },
+    /// The S2L sub-LSP of a leaf was answered by an error.
+    LeafError {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: P2mpId,
+        /// Address of the leaf.
+        leaf: Ipv4Addr,
+        /// The node that found the error.
+        node: Ipv4Addr,
+        /// Error code (RFC 2205, appendix B).
+        code: u8,
+        /// Error value: what it means depends on the code (RFC 2205, appendix B).
+        value: u16,
     },
     /// A neighbour answers Hellos.
     NeighborUp {

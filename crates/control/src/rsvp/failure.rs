@@ -73,6 +73,7 @@ impl Rsvp {
             }
         }
         self.tell_diverted(&diverted);
+        self.p2mp_lost_beyond(&gone);
     }
 
     /// The next hop of an LSP is gone: another one, or none.
@@ -177,5 +178,6 @@ impl Rsvp {
         for (_, spec) in specs {
             self.tunnel_set(&spec);
         }
+        self.p2mp_restart();
     }
 }

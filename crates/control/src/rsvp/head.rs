@@ -77,6 +77,9 @@ impl Rsvp {
             }
         }
         self.end_groups();
+        if !self.p2mp_losses.is_empty() {
+            self.p2mp_mourn();
+        }
     }
 
     /// Sets a tunnel up, or changes it.

@@ -1,4 +1,4 @@
-//! RSVP-TE (RFC 2205, RFC 3209): label-switching and label-edge router for point-to-point tunnels.
+//! RSVP-TE (RFC 2205, RFC 3209): label-switching and label-edge router.
 //!
 //! [`Rsvp`] is a sans-I/O state machine. What belongs together lives together:
 //!
@@ -7,6 +7,7 @@
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`; neighbours that are watched: `liveness`
 //! - fast reroute: [`protection`]
+//! - point-to-multipoint LSPs, which have state of their own: `p2mp`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and
 //!   the plane boundary: `tables`
@@ -38,6 +39,7 @@ mod link;
 mod liveness;
 mod lsp;
 mod outbox;
+mod p2mp;
 mod path;
 mod path_send;
 mod protection;
@@ -68,6 +70,7 @@ pub use counters::{Counters, Discard};
 pub use event::Event;
 pub use faults::{Fault, Faults};
 pub use lsp::{Role, SenderKey, SessionKey};
+pub use p2mp::{Leaf, LeafRoute, P2mpId, P2mpSpec, Remerge, Signalling, TreeShape};
 pub use protection::{Bypass, ProtectionConfig, ProtectionRequest};
 pub use signals::SignalRecord;
 pub(crate) use states::CHARTS;
@@ -88,7 +91,7 @@ use tables::{Held, Tables};
 use transport::{Arrival, Incoming, Transport};
 use tunnel::Tunnels;
 use unreadable::UnreadableLog;
-use wire::rsvp::Message;
+use wire::rsvp::{Message, Session};
 
 /// Timers of the speaker: one for each block of state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +104,12 @@ enum Timer {
     Sweep,
     /// LSPs that have less protection than they ask for are looked at again.
     Protect,
+    /// Path state of a sub-group of a point-to-multipoint LSP.
+    Sub(u32),
+    /// What of it goes on to one neighbour.
+    Branch(u32),
+    /// A point-to-multipoint tunnel that begins here.
+    P2mp(u32),
 }
 
 /// An RSVP-TE speaker.
@@ -118,6 +127,9 @@ pub struct Rsvp {
     tables: Tables,
     tunnels: Tunnels,
     protections: Protections,
+    p2mp: p2mp::P2mp,
+    /// Leaves that roots have to react to: done last, when all state is consistent.
+    p2mp_losses: p2mp::Lost,
     /// How much of the services is ours.
     held: Held,
     /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that
@@ -155,6 +167,8 @@ impl Rsvp {
             tables: Tables::default(),
             tunnels: Tunnels::default(),
             protections: Protections::default(),
+            p2mp: p2mp::P2mp::default(),
+            p2mp_losses: p2mp::Lost::default(),
             held: Held::default(),
             models: BTreeMap::new(),
             autorouted: BTreeMap::new(),
@@ -200,9 +214,12 @@ impl Rsvp {
         self.counters.received(message.message_type());
         // The two that come most, and the longest, stay where they are.
         match &mut *message {
-            Message::Path(path) => return self.handle_path(arrival, path),
-            Message::Resv(resv) => return self.handle_resv(arrival, resv),
+            Message::Path(path) if !path.session.is_p2mp() => return self.handle_path(arrival, path),
+            Message::Resv(resv) if !resv.session.is_p2mp() => return self.handle_resv(arrival, resv),
             _ => {}
+        }
+        if message.session().is_some_and(Session::is_p2mp) {
+            return self.p2mp_dispatch(arrival, message);
         }
         match *message {
             Message::PathErr(error) => self.handle_path_err(arrival, error),
@@ -232,6 +249,9 @@ impl Rsvp {
                 Timer::Restore(port) => self.restore(port),
                 Timer::Sweep => self.sweep(),
                 Timer::Protect => self.protect_all(),
+                Timer::Sub(index) => self.p2mp_sub_timeout(index),
+                Timer::Branch(index) => self.p2mp_branch_timeout(index),
+                Timer::P2mp(index) => self.p2mp_root_timeout(index),
             }
             self.settle();
         }
@@ -250,6 +270,8 @@ impl Rsvp {
             Command::TunnelSet(spec) => self.tunnel_set(spec),
             Command::TunnelRemove(id) => self.tunnel_remove(*id),
             Command::TunnelReoptimise(id) => self.tunnel_reoptimise(*id),
+            Command::P2mpSet(spec) => self.p2mp_set(spec),
+            Command::P2mpRemove(id) => self.p2mp_remove(*id),
             Command::TunnelModel { from, tunnel, model } => self.tunnel_model(*from, *tunnel, *model),
         }
         self.settle();
@@ -266,7 +288,9 @@ impl Rsvp {
             Change::Engineering { is_lost } => {
                 self.engineering_changed(is_lost);
                 self.protect_later();
+                self.p2mp_engineering_changed(is_lost);
             }
+            Change::Group(key) => self.p2mp_wanted(key),
             Change::Shortcuts => self.autoroute(),
             Change::Restart => self.restart(),
             // LSPs leave by ports, and are routed anew when their state is refreshed.

@@ -2,6 +2,7 @@
 
 use super::counters::Discard;
 use super::event::Event;
+use super::p2mp;
 use super::speaker::IP_PROTOCOL;
 use super::transport::{self, Arrival, Delivery, Envelope, Handle, Incoming, Neighbor, Transport};
 use super::unreadable::Unreadable;
@@ -118,6 +119,8 @@ impl Rsvp {
     pub(super) fn take_in(&mut self, incoming: Incoming, bytes: Option<&[u8]>) {
         match incoming {
             Incoming::Message(arrival, message) => self.dispatch(&arrival, message),
+            Incoming::Refreshed(Handle(handle)) if p2mp::is_handle(handle) => self.p2mp_refreshed(handle),
+            Incoming::SendFull(Handle(handle)) if p2mp::is_handle(handle) => self.p2mp_send_full(handle),
             Incoming::Refreshed(Handle(handle)) if handle & 1 == 0 => self.path_refreshed(handle >> 1),
             Incoming::Refreshed(Handle(handle)) => self.resv_refreshed(handle >> 1),
             Incoming::SendFull(Handle(handle)) => self.send_full(handle),

@@ -126,37 +126,8 @@ impl Rsvp {
         session: &SessionKey,
         existing: Option<u32>,
     ) -> Result<Option<Step>, Problem> {
-        unknown_object(&path.common.unknown, self.config.diffserv.is_some())?;
+        self.check_sender(arrival, path)?;
         let known = existing.and_then(|index| self.store.get(index));
-        // A Path that this router sent, now or in an earlier life, has come back.
-        let ingress = ipv4(path.sender_template.source()).is_some_and(|source| self.links.is_own(source));
-        if ingress || self.links.is_own(arrival.from.address) {
-            return Err(Problem::routing(routing::LOOP));
-        }
-        // RFC 2205, 3.8: the TTL is smaller than it was sent if a router in between does not speak RSVP.
-        if arrival.ip.ttl != arrival.send_ttl {
-            return Err(Problem::routing(routing::NON_RSVP_ROUTER));
-        }
-        match path.label_request {
-            // RFC 3209, 4.2.4.
-            Some(LabelRequest::Generic { l3pid: LabelRequest::IPV4 }) => {}
-            Some(LabelRequest::Generic { .. }) => return Err(Problem::routing(routing::UNSUPPORTED_L3PID)),
-            // Ranges of ATM and frame-relay labels: no interface here has any.
-            Some(LabelRequest::Atm { .. }) => {
-                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 2));
-            }
-            Some(LabelRequest::FrameRelay { .. }) => {
-                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 3));
-            }
-            None => return Err(Problem::Silent(Discard::Malformed)),
-        }
-        if !path.sender_tspec.0.is_sound() {
-            let value = error_code::traffic_control::BAD_TSPEC;
-            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, value));
-        }
-        if record_route::has_loop(path.rro.as_deref(), &self.links) {
-            return Err(Problem::routing(routing::LOOP));
-        }
         self.check_limits(path, session, existing.is_none())?;
         if let Some(lsp) = known {
             let way = lsp.role() == Role::Egress
@@ -191,6 +162,41 @@ impl Rsvp {
             return Err(Problem::routing(routing::LABEL_ALLOCATION));
         }
         Ok(Some(step))
+    }
+
+    /// What can be wrong with a Path whatever it signals: with its sender, its way so far, and its label request.
+    pub(super) fn check_sender(&self, arrival: &Arrival, path: &Path) -> Result<(), Problem> {
+        unknown_object(&path.common.unknown, self.config.diffserv.is_some())?;
+        // A Path that this router sent, now or in an earlier life, has come back.
+        let ingress = ipv4(path.sender_template.source()).is_some_and(|source| self.links.is_own(source));
+        if ingress || self.links.is_own(arrival.from.address) {
+            return Err(Problem::routing(routing::LOOP));
+        }
+        // RFC 2205, 3.8: the TTL is smaller than it was sent if a router in between does not speak RSVP.
+        if arrival.ip.ttl != arrival.send_ttl {
+            return Err(Problem::routing(routing::NON_RSVP_ROUTER));
+        }
+        match path.label_request {
+            // RFC 3209, 4.2.4.
+            Some(LabelRequest::Generic { l3pid: LabelRequest::IPV4 }) => {}
+            Some(LabelRequest::Generic { .. }) => return Err(Problem::routing(routing::UNSUPPORTED_L3PID)),
+            // Ranges of ATM and frame-relay labels: no interface here has any.
+            Some(LabelRequest::Atm { .. }) => {
+                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 2));
+            }
+            Some(LabelRequest::FrameRelay { .. }) => {
+                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 3));
+            }
+            None => return Err(Problem::Silent(Discard::Malformed)),
+        }
+        if !path.sender_tspec.0.is_sound() {
+            let value = error_code::traffic_control::BAD_TSPEC;
+            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, value));
+        }
+        if record_route::has_loop(path.rro.as_deref(), &self.links) {
+            return Err(Problem::routing(routing::LOOP));
+        }
+        Ok(())
     }
 
     fn check_limits(&self, path: &Path, session: &SessionKey, new: bool) -> Result<(), Problem> {

@@ -1,5 +1,6 @@
 //! What RSVP-TE counts and holds, as tables.
 
+use super::p2mp::shown::{P2mpLspRow, S2lRow};
 use super::protection::shown::{BypassRow, ProtectedLspRow};
 use super::transport::{self, Malformed};
 use super::{Audit, Counters, Rsvp, Unreadable};
@@ -18,6 +19,8 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, RsvpStateRow<'static>>(),
     View::of::<Rsvp, BypassRow<'static>>(),
     View::of::<Rsvp, ProtectedLspRow<'static>>(),
+    View::of::<Rsvp, P2mpLspRow<'static>>(),
+    View::of::<Rsvp, S2lRow<'static>>(),
 ];
 
 base::table! {

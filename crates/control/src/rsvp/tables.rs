@@ -26,6 +26,9 @@ pub(super) enum Purpose {
     Release(Label),
     /// Traffic of a tunnel moves to an LSP, with the generations of both.
     Move { tunnel: u32, tunnel_generation: u32, lsp: u32, lsp_generation: u32 },
+    /// What packets of a point-to-multipoint LSP are copied to, by the previous hop that they come from, with the
+    /// generation of the LSP.
+    Feed { tree: u32, generation: u32, from: Neighbor },
     /// Nothing depends on it.
     Nothing,
 }
@@ -214,6 +217,9 @@ impl Rsvp {
                 }
             }
             Some(Purpose::Release(label)) => self.give_label(label),
+            Some(Purpose::Feed { tree, generation, from }) => {
+                self.p2mp_acknowledged(tree, generation, from, (ack.transaction.0, ack.failed.is_empty()));
+            }
             Some(Purpose::Move { tunnel, tunnel_generation, lsp, lsp_generation }) => {
                 if self.tunnels.generation(tunnel) == tunnel_generation
                     && self.store.generation(lsp) == lsp_generation

@@ -4,6 +4,7 @@
 
 use super::link::LinkSpec;
 use super::lsp::LspSpec;
+use super::p2mp::P2mpSpec;
 use super::problem::NetworkProblem;
 use super::reference::{Endpoint, HopSpec, Names};
 use super::{NetworkSpec, ReadNetwork, read_node, resolve_lsp};
@@ -35,7 +36,8 @@ impl Draft {
     /// What a file says, to be added to.
     pub fn of(read: ReadNetwork, kinds: &'static [NodeKind]) -> Draft {
         let names = Names::new(read.nodes.iter().map(|node| node.0.clone()));
-        let lsps = read.spec.lsps.iter().map(|lsp| lsp.name.clone()).collect();
+        let trees = read.spec.p2mp.iter().map(|tree| tree.name.clone());
+        let lsps = read.spec.lsps.iter().map(|lsp| lsp.name.clone()).chain(trees).collect();
         let interfaces = vec![Default::default(); read.nodes.len()];
         let ends: Vec<[Endpoint; 2]> = read.spec.links.iter().map(|link| link.endpoints.clone()).collect();
         let mut draft =
@@ -185,6 +187,35 @@ impl Draft {
         self.lsps.insert(lsp.name.clone());
         self.read.spec.lsps.push(lsp);
         Ok(())
+    }
+
+    /// Adds a point-to-multipoint LSP.
+    pub fn add_p2mp(&mut self, value: &Value) -> Result<(), Diagnostic> {
+        let place = self.read.spec.p2mp.len();
+        let tree = self.tree(value).at(place).at("p2mp")?;
+        self.lsps.insert(tree.name.clone());
+        self.read.spec.p2mp.push(tree);
+        Ok(())
+    }
+
+    /// Describes a point-to-multipoint LSP anew.
+    pub fn set_p2mp(&mut self, place: usize, value: &Value) -> Result<(), Diagnostic> {
+        let Some(known) = self.read.spec.p2mp.get(place) else { return Ok(()) };
+        self.lsps.remove(&known.name);
+        let tree = self.tree(value).at(place).at("p2mp");
+        self.lsps.insert(tree.as_ref().map_or_else(|_| known.name.clone(), |tree| tree.name.clone()));
+        self.read.spec.p2mp[place] = tree?;
+        Ok(())
+    }
+
+    fn tree(&self, value: &Value) -> Result<P2mpSpec, Diagnostic> {
+        let mut tree = P2mpSpec::read(value)?;
+        if self.lsps.contains(&tree.name) {
+            let twice = DescribeProblem::Twice { name: tree.name.to_string() };
+            return Err(Diagnostic::new(twice).at("name"));
+        }
+        tree.resolve(&self.names, &self.ends)?;
+        Ok(tree)
     }
 
     fn lsp(&self, value: &Value) -> Result<LspSpec, Diagnostic> {

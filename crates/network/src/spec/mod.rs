@@ -18,6 +18,7 @@ pub mod link;
 pub mod lsp;
 pub mod medium;
 pub mod membership;
+pub mod p2mp;
 pub mod path;
 pub mod placed;
 pub mod problem;
@@ -44,6 +45,7 @@ use engine::discipline::TreeSpec;
 use link::LinkSpec;
 use lsp::LspSpec;
 use node::conditioner::ConditionerSpec;
+use p2mp::P2mpSpec;
 use problem::NetworkProblem;
 use reference::{Endpoint, HopSpec, Names};
 use routing::RoutingSpec;
@@ -74,6 +76,8 @@ base::record! {
         pub links: Vec<LinkSpec> = Vec::new();
         /// Signalled when the network comes up.
         pub lsps: Vec<LspSpec> = Vec::new();
+        /// Point-to-multipoint LSPs, signalled in the same way.
+        pub p2mp: Vec<P2mpSpec> = Vec::new();
         /// Measured traffic, for `twinplane run FILE`; a lab that is up has none.
         pub flows: Vec<Value> = Vec::new();
         /// Programs at two hosts that talk over TCP, in the same way.
@@ -129,6 +133,7 @@ impl Default for NetworkSpec {
             nodes: Vec::new(),
             links: Vec::new(),
             lsps: Vec::new(),
+            p2mp: Vec::new(),
             flows: Vec::new(),
             tcp: Vec::new(),
             events: Vec::new(),
@@ -172,7 +177,9 @@ impl NetworkSpec {
             name.check().map_err(Diagnostic::on_key).at(&**name).at(key)?;
         }
         let mut lsps = self.lsps.iter().enumerate();
-        lsps.try_for_each(|(index, lsp)| lsp.name.check().at("name").at(index).at("lsps"))
+        lsps.try_for_each(|(index, lsp)| lsp.name.check().at("name").at(index).at("lsps"))?;
+        let mut trees = self.p2mp.iter().enumerate();
+        trees.try_for_each(|(index, tree)| tree.name.check().at("name").at(index).at("p2mp"))
     }
 }
 
@@ -298,6 +305,14 @@ impl ReadNetwork {
                 return Err(place(Diagnostic::new(twice).at("name")));
             }
             resolve_lsp(lsp, &names, &ends).map_err(place)?;
+        }
+        for (index, tree) in self.spec.p2mp.iter_mut().enumerate() {
+            let place = |error: Diagnostic| error.at(index).at("p2mp");
+            if !seen.insert(tree.name.clone()) {
+                let twice = DescribeProblem::Twice { name: tree.name.to_string() };
+                return Err(place(Diagnostic::new(twice).at("name")));
+            }
+            tree.resolve(&names, &ends).map_err(place)?;
         }
         Ok(())
     }

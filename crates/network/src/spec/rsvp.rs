@@ -5,6 +5,7 @@ use base::Span;
 use base::describe::{Describe, Ranged, Schema, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::plane::TtlModel;
+use control::rsvp::Remerge;
 use control::services::WatchSpec;
 
 base::words! {
@@ -68,6 +69,8 @@ base::record! {
         /// Give LSPs that begin here different LSP ids, whatever tunnel they belong to: for routers on the way that
         /// take LSPs of one sender with the same LSP id for one.
         pub distinct_lsp_ids: bool = false;
+        /// What it does where branches of a point-to-multipoint LSP meet again (RFC 4875, 18.1.1).
+        pub remerge: Remerge = Remerge::Refuse;
         /// How long a head end waits for the first Resv.
         pub setup_timeout: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "90 s";
         /// Which label it asks for where an LSP ends.
@@ -94,6 +97,7 @@ impl Default for RsvpSpec {
             refresh_reduction: false,
             adspec: true,
             distinct_lsp_ids: false,
+            remerge: Remerge::Refuse,
             setup_timeout: None,
             egress_label: EgressLabel::Real,
             ttl: TtlModel::Uniform,

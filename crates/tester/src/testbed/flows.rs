@@ -308,7 +308,9 @@ impl Testbed {
             for router in routers.filter(|router| self.facts(*router).is_own_router()) {
                 let spoken = self.description().nodes[router].protocols.spoken();
                 let brings: Vec<bool> = spoken.filter_map(|one| one.setup.brings(group.into())).collect();
-                if !brings.contains(&true) {
+                // A tree of RSVP-TE may have this router as a leaf, now or later.
+                let is_carried = self.p2mp().iter().any(|tree| tree.groups.contains(&group));
+                if !brings.contains(&true) && !is_carried {
                     let (group, router) = (group.to_string(), self.node_name(router).to_string());
                     return on("group", TrafficProblem::GroupWithoutTree { group, router, node: name() });
                 }

@@ -89,6 +89,12 @@ pub enum Session {
 }
 
 impl Session {
+    /// Is it that of a point-to-multipoint tunnel (RFC 4875)?
+    #[inline]
+    pub const fn is_p2mp(&self) -> bool {
+        matches!(self, Session::P2mpLspTunnelIpv4 { .. } | Session::P2mpLspTunnelIpv6 { .. })
+    }
+
     /// Where a Path message for this session is addressed; a point-to-multipoint session alone does not say.
     pub fn destination(&self) -> Option<IpAddr> {
         match *self {

@@ -6,7 +6,7 @@
 use super::class;
 use super::common::{Common, Unknown};
 use super::error::{Error, Fault, Reason};
-use super::explicit_route::{self, EroHop};
+use super::explicit_route::{self, EroHop, EroSubobject};
 use super::object::Object;
 use super::p2mp::S2lSubLsp;
 use super::record_route::{self, RroSubobject};
@@ -100,34 +100,108 @@ fn take(leaves: &mut Vec<SubLsp>, object: &Unknown) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes routes to leaves as one Path does (RFC 4875, 4.5): the EXPLICIT_ROUTE of the first leaf, and the leaves,
-/// each later one with its route from the last router on that an earlier route leads to in the same way.
-///
-/// `None` if there is no leaf, or if the routes do not all begin with the same hop: they need a Path for each hop.
-pub fn compress(routes: &[(IpAddr, Vec<EroHop>)]) -> Option<(Vec<EroHop>, Vec<SubLsp>)> {
-    let (leaf, first) = routes.first()?;
-    // Where each hop stands first: the route and the place in it. A reader finds the branch node there, so it has to
-    // be reached as the compressed route would reach it.
-    let mut known: BTreeMap<&EroHop, (usize, usize)> = BTreeMap::new();
-    let mut leaves = vec![SubLsp::of(*leaf)];
-    for (place, hop) in first.iter().enumerate() {
-        known.entry(hop).or_insert((0, place));
-    }
-    for (at, (leaf, route)) in routes.iter().enumerate().skip(1) {
+/// Finds what of each route one Path has to say (RFC 4875, 4.5), route by route.
+#[derive(Clone, Debug, Default)]
+pub struct Compressor<'a> {
+    routes: Vec<&'a [EroHop]>,
+    /// Where each hop stands first: the route and the place in it. A reader finds the branch node there, so it has to
+    /// be reached as the compressed route would reach it.
+    known: BTreeMap<&'a EroHop, (usize, usize)>,
+}
+
+impl<'a> Compressor<'a> {
+    /// What of the next route is to be written: all of the first, and of a later one what lies from the last router on
+    /// that an earlier one leads to in the same way. `None` if it begins with another hop than the first: it needs a
+    /// Path of its own.
+    pub fn add(&mut self, route: &'a [EroHop]) -> Option<&'a [EroHop]> {
         let mut branch = None;
         for (place, hop) in route.iter().enumerate() {
-            let Some(&(earlier, there)) = known.get(hop) else { break };
-            let way = routes.get(earlier).and_then(|(_, earlier)| earlier.get(..there));
+            let Some(&(earlier, there)) = self.known.get(hop) else { break };
+            let way = self.routes.get(earlier).and_then(|earlier| earlier.get(..there));
             if way != route.get(..place) {
                 break;
             }
             branch = Some(place);
         }
-        let rest = route.get(branch?..)?.to_vec();
+        let at = self.routes.len();
+        let rest = if at == 0 { route } else { route.get(branch?..)? };
         for (place, hop) in route.iter().enumerate() {
-            known.entry(hop).or_insert((at, place));
+            self.known.entry(hop).or_insert((at, place));
         }
-        leaves.push(SubLsp { explicit_route: Some(rest), ..SubLsp::of(*leaf) });
+        self.routes.push(route);
+        Some(rest)
+    }
+}
+
+/// Writes routes to leaves as one Path does (RFC 4875, 4.5): the EXPLICIT_ROUTE of the first leaf, and the leaves,
+/// each later one with its route from the last router on that an earlier route leads to in the same way.
+///
+/// `None` if there is no leaf, or if the routes do not all begin with the same hop: they need a Path for each hop.
+pub fn compress(routes: &[(IpAddr, Vec<EroHop>)]) -> Option<(Vec<EroHop>, Vec<SubLsp>)> {
+    let (_, first) = routes.first()?;
+    let mut compressor = Compressor::default();
+    let mut leaves = Vec::with_capacity(routes.len());
+    for (leaf, route) in routes {
+        let rest = compressor.add(route)?;
+        let explicit_route = (!leaves.is_empty()).then(|| rest.to_vec());
+        leaves.push(SubLsp { explicit_route, ..SubLsp::of(*leaf) });
     }
     Some((first.clone(), leaves))
 }
+
+/// The whole route to each leaf of a Path, as far as it says one (RFC 4875, 4.5): the reverse of [`compress`]. A leaf
+/// behind the first without a secondary route has none, and is routed hop by hop.
+///
+/// A secondary route begins at a branch node, which stands in another route of the message, wherever that is; or at
+/// this router itself, which `is_self` knows. One that begins nowhere is an error, for its leaf alone.
+pub fn expand(
+    ero: &[EroHop],
+    leaves: &[SubLsp],
+    is_self: impl Fn(&EroHop) -> bool,
+) -> Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> {
+    let mut known: BTreeMap<EroSubobject, Vec<EroHop>> = BTreeMap::new();
+    let note = |known: &mut BTreeMap<EroSubobject, Vec<EroHop>>, route: &[EroHop]| {
+        for (place, hop) in route.iter().enumerate() {
+            known.entry(hop.node.clone()).or_insert_with(|| route.get(..place).unwrap_or_default().to_vec());
+        }
+    };
+    note(&mut known, ero);
+    let mut routes: Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> = Vec::with_capacity(leaves.len());
+    let mut waiting: Vec<usize> = Vec::new();
+    for (at, leaf) in leaves.iter().enumerate() {
+        let route = match &leaf.explicit_route {
+            _ if at == 0 => Ok(ero.to_vec()),
+            None => Ok(Vec::new()),
+            Some(_) => {
+                waiting.push(at);
+                Err(Orphan)
+            }
+        };
+        routes.push((leaf.leaf, route));
+    }
+    // RFC 4875, 4.5: their order says nothing, so one may begin in another that comes behind it.
+    loop {
+        let before = waiting.len();
+        waiting.retain(|&at| {
+            let Some(rest) = leaves.get(at).and_then(|leaf| leaf.explicit_route.as_ref()) else {
+                return false;
+            };
+            let Some(first) = rest.first() else { return true };
+            let way = if is_self(first) { Some(Vec::new()) } else { known.get(&first.node).cloned() };
+            let Some(mut route) = way else { return true };
+            route.extend_from_slice(rest);
+            note(&mut known, &route);
+            if let Some((_, found)) = routes.get_mut(at) {
+                *found = Ok(route);
+            }
+            false
+        });
+        if waiting.len() == before {
+            return routes;
+        }
+    }
+}
+
+/// A secondary route whose first hop no other route of its message leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Orphan;

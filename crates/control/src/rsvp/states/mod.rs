@@ -18,6 +18,7 @@ pub(super) use protection::{ProtectionEvent, ProtectionState};
 pub(super) use resv::{ResvEvent, ResvState};
 pub(super) use tunnel::{TunnelEvent, TunnelState};
 
+use super::p2mp::states::{BranchState, FeedState, LeafState, SubState};
 use crate::machine::{Chart, State};
 
 /// The machines, in the order in which a message meets them.
@@ -28,4 +29,8 @@ pub(crate) const CHARTS: &[Chart] = &[
     TunnelState::CHART,
     HelloState::CHART,
     ReductionState::CHART,
+    SubState::CHART,
+    BranchState::CHART,
+    FeedState::CHART,
+    LeafState::CHART,
 ];

@@ -117,6 +117,62 @@ Reverting --Reverted--> Available";
 }
 
 #[test]
+fn steps_of_sub_group_of_a_p2mp_lsp() {
+    let expected = "\
+Waiting --Announced--> Announced
+Waiting --Unannounced--> Waiting
+Waiting --Torn--> Gone
+Waiting --Expired--> Gone
+Waiting --PreviousHopLost--> Gone
+Announced --Announced--> Announced
+Announced --Unannounced--> Waiting
+Announced --Torn--> Gone
+Announced --Expired--> Gone
+Announced --PreviousHopLost--> Gone";
+    assert_eq!(chart("Sub-group of a P2MP LSP").lines().join("\n"), expected);
+}
+
+#[test]
+fn steps_of_branch_of_a_p2mp_lsp() {
+    let expected = "\
+Signalled --Reserved--> Reserved
+Signalled --Released--> Signalled
+Signalled --Emptied--> Gone
+Reserved --Reserved--> Reserved
+Reserved --Released--> Signalled
+Reserved --Emptied--> Gone";
+    assert_eq!(chart("Branch of a P2MP LSP").lines().join("\n"), expected);
+}
+
+#[test]
+fn steps_of_label_of_a_p2mp_lsp() {
+    let expected = "\
+Absent --Fed--> Writing
+Writing --Fed--> Writing
+Writing --Written--> InForce
+Writing --Emptied--> Absent
+InForce --Fed--> InForce
+InForce --Written--> InForce
+InForce --Emptied--> Absent";
+    assert_eq!(chart("Label of a P2MP LSP").lines().join("\n"), expected);
+}
+
+#[test]
+fn steps_of_s2l_sub_lsp_at_the_root() {
+    let expected = "\
+Down --Signalled--> Signalling
+Down --Failed--> Down
+Down --Withdrawn--> Down
+Signalling --Reserved--> Up
+Signalling --Failed--> Down
+Signalling --Withdrawn--> Down
+Up --Reserved--> Up
+Up --Failed--> Down
+Up --Withdrawn--> Down";
+    assert_eq!(chart("S2L sub-LSP at the root").lines().join("\n"), expected);
+}
+
+#[test]
 fn steps_of_tunnel() {
     let expected = "\
 Down --Signalled--> Signalling
@@ -185,7 +241,7 @@ fn reached(chart: &Chart) -> Vec<bool> {
 
 #[test]
 fn every_state_is_reached_and_left_and_every_event_means_something() {
-    assert_eq!(CHARTS.len(), 6);
+    assert_eq!(CHARTS.len(), 10);
     for chart in CHARTS {
         assert!(reached(chart).into_iter().all(|reached| reached), "{}", chart.title);
         for (event, entry) in chart.events.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, Tunnel
 use crate::rsvp::{Config, Interface, Rsvp};
 use crate::services::{InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
-use base::plane::{Ack, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, TableError, TableOp};
+use base::plane::{Ack, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, TableError, TableOp};
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,7 @@ pub(super) struct Tables {
     pub flows: BTreeMap<u64, (FlowFilter, Nhlfe)>,
     pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     pub groups: BTreeMap<GroupId, Box<[Member]>>,
+    pub lists: BTreeMap<ReplicationId, Box<[Nhlfe]>>,
     /// Ports that take no packets, though they are up.
     pub distrusted: BTreeSet<PortId>,
     pub full: bool,
@@ -380,6 +381,36 @@ impl Net {
         }
     }
 
+    /// How often a packet to a prefix comes out at each node, and how many copies of it are lost on the way.
+    pub(super) fn copies(&self, node: usize, prefix: Prefix) -> (BTreeMap<usize, usize>, usize) {
+        let (mut out, mut lost) = (BTreeMap::new(), 0);
+        let Some(&first) = self.tables[node].ftn.get(&prefix) else { return (out, 1) };
+        let mut waiting = vec![(node, first, Vec::new(), 64)];
+        while let Some((node, nhlfe, mut labels, ttl)) = waiting.pop() {
+            assert!(ttl > 0, "a forwarding loop");
+            match nhlfe.next_hop {
+                NextHop::Replicate(list) => {
+                    let branches = self.tables[node].lists.get(&list).expect("a list");
+                    waiting.extend(branches.iter().map(|branch| (node, *branch, labels.clone(), ttl)));
+                }
+                NextHop::Local => *out.entry(node).or_default() += 1,
+                NextHop::Discard => {}
+                _ => {
+                    let to = self.leaves(node, &nhlfe, &mut labels).and_then(|port| self.far(node, port));
+                    let next = to.and_then(|(to, _)| {
+                        let label = labels.pop()?;
+                        Some((to, *self.tables[to].ilm.get(&label.value())?))
+                    });
+                    match next {
+                        Some((to, next)) => waiting.push((to, next, labels, ttl - 1)),
+                        None => lost += 1,
+                    }
+                }
+            }
+        }
+        (out, lost)
+    }
+
     /// The other end of the link of a port, if that is up.
     fn far(&self, node: usize, port: PortId) -> Option<(usize, PortId)> {
         let wire = self.wires.iter().find(|w| w.up && w.ends.contains(&(node, port)))?;
@@ -496,6 +527,7 @@ impl Net {
                 self.tables[n].ilm.is_empty()
                     && self.tables[n].ftn.is_empty()
                     && self.tables[n].groups.is_empty()
+                    && self.tables[n].lists.is_empty()
                     && self.tables[n].flows.is_empty()
                     && self.tables[n].classed.is_empty(),
                 "node {n}: {:?}",
@@ -550,6 +582,16 @@ impl Tables {
                     "{group:?} is in use"
                 );
                 self.groups.remove(&group).map(|_| ()).ok_or(TableError::NoGroup)
+            }
+            TableOp::ReplicationSet { .. } if self.full => Err(TableError::Full),
+            TableOp::ReplicationSet { list, ref branches } => {
+                self.lists.insert(list, branches.clone());
+                Ok(())
+            }
+            TableOp::ReplicationRemove { list } => {
+                let mut named = self.ilm.values().chain(self.ftn.values());
+                assert!(named.all(|n| n.next_hop != NextHop::Replicate(list)), "{list:?} is in use");
+                self.lists.remove(&list).map(|_| ()).ok_or(TableError::NoGroup)
             }
             TableOp::PortTrust { port, trusted } => {
                 let _ = if trusted { self.distrusted.remove(&port) } else { self.distrusted.insert(port) };

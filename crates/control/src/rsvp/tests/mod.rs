@@ -12,6 +12,7 @@ mod failures;
 mod fuzz;
 mod mapping;
 mod messages;
+mod p2mp;
 mod programmes;
 mod protection;
 mod refreshes;

@@ -2,6 +2,8 @@
 
 const PAGE_BITS: u32 = 8;
 const PAGE: usize = 1 << PAGE_BITS;
+/// Keys from here on have pages of their own, so that two dense ranges of keys cost no memory in between.
+pub(super) const UPPER: u32 = 1 << 31;
 
 /// A slot that knows when it is vacant.
 pub(super) trait Slot: Copy {
@@ -16,38 +18,45 @@ struct Page<T> {
     used: usize,
 }
 
-/// Values by handle. Costs the size of a slot for each handle, if handles are dense.
+/// Values by handle. Costs the size of a slot for each handle, if handles are dense below and from [`UPPER`] on.
 pub(super) struct Table<T> {
-    pages: Vec<Option<Page<T>>>,
+    pages: [Vec<Option<Page<T>>>; 2],
     len: usize,
 }
 
 impl<T: Slot> Table<T> {
     pub(super) const fn new() -> Table<T> {
-        Table { pages: Vec::new(), len: 0 }
+        Table { pages: [Vec::new(), Vec::new()], len: 0 }
     }
     /// How many slots are in use.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
+    /// Which pages, and which of them.
+    #[inline]
+    const fn page(key: u32) -> (usize, usize) {
+        ((key >> 31) as usize, ((key & !UPPER) >> PAGE_BITS) as usize)
+    }
     /// The value at `key`.
     pub(super) fn get(&self, key: u32) -> Option<&T> {
-        let page = self.pages.get((key >> PAGE_BITS) as usize)?.as_ref()?;
+        let (range, number) = Table::<T>::page(key);
+        let page = self.pages[range].get(number)?.as_ref()?;
         Some(&page.slots[key as usize % PAGE]).filter(|slot| !slot.is_vacant())
     }
     /// The value at `key`, to be changed; it must not be made vacant.
     pub(super) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
-        let page = self.pages.get_mut((key >> PAGE_BITS) as usize)?.as_mut()?;
+        let (range, number) = Table::<T>::page(key);
+        let page = self.pages[range].get_mut(number)?.as_mut()?;
         Some(&mut page.slots[key as usize % PAGE]).filter(|slot| !slot.is_vacant())
     }
     /// Puts `value`, which is not vacant, at `key`.
     pub(super) fn set(&mut self, key: u32, value: T) {
-        let number = (key >> PAGE_BITS) as usize;
-        if self.pages.len() <= number {
-            self.pages.resize_with(number + 1, || None);
+        let (range, number) = Table::<T>::page(key);
+        let pages = &mut self.pages[range];
+        if pages.len() <= number {
+            pages.resize_with(number + 1, || None);
         }
-        let page =
-            self.pages[number].get_or_insert_with(|| Page { slots: Box::new([T::VACANT; PAGE]), used: 0 });
+        let page = pages[number].get_or_insert_with(|| Page { slots: Box::new([T::VACANT; PAGE]), used: 0 });
         let slot = &mut page.slots[key as usize % PAGE];
         if slot.is_vacant() {
             page.used += 1;
@@ -57,7 +66,8 @@ impl<T: Slot> Table<T> {
     }
     /// Takes the value at `key` out.
     pub(super) fn take(&mut self, key: u32) -> Option<T> {
-        let entry = self.pages.get_mut((key >> PAGE_BITS) as usize)?;
+        let (range, number) = Table::<T>::page(key);
+        let entry = self.pages[range].get_mut(number)?;
         let page = entry.as_mut()?;
         let slot = &mut page.slots[key as usize % PAGE];
         if slot.is_vacant() {
@@ -77,7 +87,9 @@ impl<T: Slot> Table<T> {
         let mut key = from;
         while *steps > 0 {
             *steps -= 1;
-            match self.pages.get((key >> PAGE_BITS) as usize) {
+            let (range, number) = Table::<T>::page(key);
+            match self.pages[range].get(number) {
+                None if key < UPPER => key = UPPER,
                 None => return Search::End,
                 Some(None) => {
                     match (key >> PAGE_BITS).checked_add(1).and_then(|page| page.checked_mul(PAGE as u32)) {
@@ -129,7 +141,7 @@ mod tests {
     #[test]
     fn keys_are_found_in_order_and_pages_given_back() {
         let mut table = Table::new();
-        for key in [5u32, 300, 100_000] {
+        for key in [5u32, 300, 100_000, UPPER + 7] {
             table.set(key, key as u16 | 1);
         }
         let (mut found, mut from) = (Vec::new(), 0);
@@ -143,9 +155,10 @@ mod tests {
                 Search::End => break,
             }
         }
-        assert_eq!(found, [5, 300, 100_000]);
-        assert_eq!((table.len(), table.get(300), table.get(301)), (3, Some(&301), None));
+        assert_eq!(found, [5, 300, 100_000, UPPER + 7]);
+        assert_eq!(table.pages[1].len(), 1);
+        assert_eq!((table.len(), table.get(300), table.get(301)), (4, Some(&301), None));
         assert_eq!((table.take(300), table.take(300), table.get(300)), (Some(301), None, None));
-        assert!(table.pages[1].is_none());
+        assert!(table.pages[0][1].is_none());
     }
 }

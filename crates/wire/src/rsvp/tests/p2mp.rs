@@ -238,6 +238,32 @@ proptest! {
     }
 }
 
+/// RFC 4875, 4.5: secondary routes are found in whatever order they come, and one that begins nowhere is an error of
+/// its leaf alone.
+#[test]
+fn routes_are_found_in_any_order() {
+    let (ero, mut leaves) = figure();
+    let full = ["BEDCF", "BEDGJN", "BEHKO", "BEHLP", "BEHIMQ", "BEHIMQR"].map(route);
+    leaves[1..].reverse();
+    let mut expected: Vec<_> = full.iter().cloned().map(Ok).collect();
+    expected[1..].reverse();
+    let found = |leaves: &[SubLsp], own: u8| -> Vec<_> {
+        let is_self = |hop: &EroHop| hop.node == EroHop::strict(v4(own)).node;
+        sub_lsp::expand(&ero, leaves, is_self).into_iter().map(|(_, route)| route).collect()
+    };
+    assert_eq!(found(&leaves, 2), expected);
+    // At E the rest of a route begins where it says that it does.
+    assert_eq!(found(&[leaf('F', None), leaf('O', Some("EHKO"))], 5)[1], Ok(route("EHKO")));
+    leaves.remove(1);
+    leaves[2] = SubLsp { explicit_route: Some(route("ZP")), ..leaves[2].clone() };
+    let found = found(&leaves, 2);
+    assert_eq!(
+        (found[2].clone(), found.iter().filter(|route| route.is_ok()).count()),
+        (Err(sub_lsp::Orphan), 4)
+    );
+    assert_eq!(sub_lsp::expand(&ero, &[leaf('F', None), leaf('N', None)], |_| false)[1].1, Ok(Vec::new()));
+}
+
 /// tshark reads each object of the three messages without complaint.
 #[test]
 fn tshark_reads_the_lists() {

@@ -1,0 +1,103 @@
+//! The tree that a root computes over its traffic-engineering database: leaf by leaf, each along the tree so far.
+
+use super::command::TreeShape;
+use super::states::LeafState;
+use crate::rsvp::Rsvp;
+use crate::services::te::{Constraints, Held, NoPath, TeHop};
+use base::{Rate, Span};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wire::rsvp::{EroHop, EroSubobject};
+
+/// From a change of the database to the next attempt of leaves that have no path.
+const SOON: Span = Span::from_ms(100);
+
+impl Rsvp {
+    /// The way to a leaf: the explicit route that its user wants, or one that is computed; an empty one leaves it to
+    /// the routing tables.
+    pub(super) fn p2mp_find(
+        &mut self,
+        index: u32,
+        leaf: Ipv4Addr,
+    ) -> Result<(Vec<EroHop>, Vec<TeHop>), NoPath> {
+        let Some(root) = self.p2mp.roots.get(index) else { return Ok((Vec::new(), Vec::new())) };
+        let spec = Arc::clone(&root.spec);
+        let asked = spec.leaves.iter().find(|known| known.address == leaf).map(|known| &known.route);
+        if let Some(route) = asked.filter(|route| !route.is_empty()) {
+            let hop = |hop: &crate::rsvp::command::RouteHop| EroHop {
+                loose: hop.loose,
+                node: EroSubobject::Ipv4 { address: hop.prefix.address(), prefix_length: hop.prefix.len() },
+            };
+            return Ok((route.iter().map(hop).collect(), Vec::new()));
+        }
+        let (router_id, now) = (self.config.router_id, self.now);
+        // Each router of the tree with the way to it, and the links that have the bandwidth already.
+        let mut tree: BTreeMap<Ipv4Addr, Vec<TeHop>> = BTreeMap::new();
+        let mut links: BTreeSet<Ipv4Addr> = BTreeSet::new();
+        for (_, other) in root.leaves.iter().filter(|(other, _)| **other != leaf) {
+            for (at, hop) in other.way.iter().enumerate() {
+                tree.entry(hop.router).or_insert_with(|| other.way.iter().take(at + 1).copied().collect());
+                links.insert(hop.near);
+            }
+        }
+        let engineering = &mut self.services.engineering;
+        if engineering.is_empty() || engineering.router_of(leaf).is_none() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let rate = Rate::from_bytes_per_s(spec.bandwidth.as_bytes_per_s());
+        let constraints = Constraints {
+            bandwidth: rate,
+            priority: spec.setup_priority.min(7),
+            metric: spec.path.metric,
+            affinities: spec.path.affinities,
+            hop_limit: spec.path.hop_limit,
+            exclude_srlgs: spec.path.exclude_srlgs.clone(),
+            exclude: spec.path.exclude.clone(),
+            held: Held { rate, priority: spec.holding_priority.min(7), links: links.into_iter().collect() },
+        };
+        let mut found = engineering.path(now, router_id, leaf, &constraints)?;
+        let mut before: Vec<TeHop> = Vec::new();
+        if spec.shape == TreeShape::Cheapest {
+            for (router, way) in &tree {
+                let path = engineering.path(now, *router, leaf, &constraints);
+                if let Ok(path) = path
+                    && (path.cost, path.hops.len()) < (found.cost, found.hops.len())
+                {
+                    (found, before) = (path, way.clone());
+                }
+            }
+        }
+        // From the last router on it that the tree has, the way to which is that of the tree: ways never meet again.
+        let hops = found.hops;
+        let last = hops.iter().enumerate().rev().find_map(|(at, hop)| Some((at, tree.get(&hop.router)?)));
+        let way: Vec<TeHop> = match last {
+            Some((at, way)) => way.iter().chain(hops.iter().skip(at + 1)).copied().collect(),
+            None => before.iter().chain(&hops).copied().collect(),
+        };
+        Ok((way.iter().map(|hop| EroHop::strict(hop.far)).collect(), way))
+    }
+
+    /// Something else is known of links: leaves without a path are tried soon, those whose path is broken at once.
+    pub(in crate::rsvp) fn p2mp_engineering_changed(&mut self, is_lost: bool) {
+        let (router_id, now) = (self.config.router_id, self.now);
+        for index in self.p2mp.by_id.values().copied().collect::<Vec<_>>() {
+            let Some(root) = self.p2mp.roots.get_mut(index) else { continue };
+            let mut broken = Vec::new();
+            for (leaf, state) in &mut root.leaves {
+                match state.state {
+                    LeafState::Down => state.retry_at = state.retry_at.min(now + SOON),
+                    _ if is_lost
+                        && !state.way.is_empty()
+                        && !self.services.engineering.is_whole(router_id, &state.way) =>
+                    {
+                        broken.push(*leaf);
+                    }
+                    _ => {}
+                }
+            }
+            self.p2mp_lost(index, &broken, super::loss::Loss::Broken);
+            self.p2mp_arm_root(index);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! PathErr, ResvErr and ResvConf about some leaves (RFC 4875, 8.2 and 11): they change nothing on their way, and no
+//! other leaf.
+
+use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out, template};
+use crate::rsvp::Rsvp;
+use crate::rsvp::counters::Discard;
+use crate::rsvp::error::passed_on;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::outbox::ipv4;
+use crate::rsvp::transport::{Arrival, Delivery, Neighbor};
+use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::{
+    Common, Filter, FlowDescriptor, Message, PathErr, ResvConf, ResvErr, SenderDescriptor, Session, SubLsp,
+};
+
+impl Rsvp {
+    /// Sends a PathErr about some leaves (RFC 4875, 11.1).
+    pub(super) fn p2mp_error(
+        &mut self,
+        to: Neighbor,
+        session: Session,
+        sender: SenderDescriptor,
+        leaves: &[Ipv4Addr],
+        (code, value): (u8, u16),
+    ) {
+        let mut error = PathErr {
+            common: Common::default(),
+            session,
+            error_spec: self.error_spec(0, code, value),
+            policy_data: Vec::new(),
+            sender: Some(sender),
+            ero: None,
+        };
+        if error.common.add_sub_lsps(&Rsvp::p2mp_leaves(leaves)).is_err() {
+            self.counters.faults.note(Fault::Incomplete);
+        }
+        self.counters.error_sent(code, value);
+        self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
+    }
+
+    /// Reports to the root what is wrong with leaves of a sub-group.
+    pub(super) fn p2mp_problem(&mut self, sub: u32, leaves: &[Ipv4Addr], problem: (u8, u16)) {
+        let Some(state) = self.p2mp.subs.get(sub) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let Some(tree) = self.p2mp.trees.get(state.tree) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if leaves.is_empty() {
+            return;
+        }
+        if let Some(root) = tree.root {
+            let node = self.config.router_id;
+            return self.p2mp_lost(root, leaves, super::loss::Loss::Error { node, problem });
+        }
+        let sender = SenderDescriptor {
+            sender_tspec: Some(tree.attributes.tspec),
+            adspec: state.adspec.clone(),
+            ..SenderDescriptor::of(template(tree.key.sender, state.key))
+        };
+        let (to, session) = (state.prev_hop, tree.key.session.to_wire());
+        self.p2mp_error(to, session, sender, leaves, problem);
+    }
+
+    pub(in crate::rsvp) fn p2mp_path_error(&mut self, arrival: &Arrival, error: PathErr) {
+        let spec = error.error_spec;
+        self.counters.error_received(spec.code, spec.value);
+        let Ok(listed) = error.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
+        let said = error.sender.as_ref().and_then(|sender| keys(&sender.sender_template));
+        let found = P2mpKey::of(&error.session).zip(said).and_then(|(session, (sender, sub))| {
+            let tree = self.p2mp.tree(&TreeKey { session, sender })?;
+            Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
+        });
+        let Some((tree, index)) = found else { return self.counters.discard(Discard::NoState) };
+        if self.is_overtaken(arrival, resv_in(index).0) {
+            return;
+        }
+        self.transport.acknowledge(path_out(index));
+        let (Some(lsp), Some(branch)) = (self.p2mp.trees.get(tree), self.p2mp.branches.get(index)) else {
+            return;
+        };
+        let named: Vec<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        // A PathErr that names none is about all.
+        let is_mine = |leaf: &Ipv4Addr| named.is_empty() || named.contains(leaf);
+        let mine: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| is_mine(leaf)).copied().collect();
+        let Some(sub) = self.p2mp.subs.get(branch.sub) else { return };
+        let (sub_index, key, to, is_root) = (branch.sub, sub.key, sub.prev_hop, lsp.root.is_some());
+        let mut problem = (spec.code, spec.value);
+        if problem == (error_code::ROUTING, routing::RE_MERGE) && self.p2mp_made(tree, index, &named) {
+            // RFC 4875, 18.1.1: this router made the branch that meets another one again.
+            if self.p2mp_unmake(sub_index, index, &mine, &named) {
+                return;
+            }
+            problem = (error_code::ROUTING, routing::ERO_RE_MERGE);
+            if !is_root {
+                return self.p2mp_problem(sub_index, &named, problem);
+            }
+        }
+        if let Some(root) = self.p2mp.trees.get(tree).and_then(|tree| tree.root) {
+            let node = ipv4(spec.node).unwrap_or(arrival.ip.src);
+            return self.p2mp_lost(root, &mine, super::loss::Loss::Error { node, problem });
+        }
+        let Some(sender) = self.p2mp.trees.get(tree).map(|tree| tree.key.sender) else { return };
+        // RFC 4875, 11.1: the previous hop knows the sub-group by the name that it gave.
+        let described =
+            error.sender.map(|said| SenderDescriptor { sender_template: template(sender, key), ..said });
+        let mut common = passed_on(error.common);
+        common.unknown.retain(|object| object.class != wire::rsvp::class::SECONDARY_EXPLICIT_ROUTE);
+        let mut message = PathErr { common, sender: described, ..error };
+        let listed: Vec<SubLsp> = listed.iter().map(|leaf| SubLsp::of(leaf.leaf)).collect();
+        if message.common.add_sub_lsps(&listed).is_err() {
+            self.counters.faults.note(Fault::Incomplete);
+        }
+        self.pass_on(arrival, to, Message::PathErr(message));
+    }
+
+    /// RFC 4875, 18.1.1: is it this router where the ways part that meet again? So it is if leaves which the error
+    /// names beside those of the branch go on from here by another branch.
+    fn p2mp_made(&self, tree: u32, branch: u32, named: &[Ipv4Addr]) -> bool {
+        let Some(tree) = self.p2mp.trees.get(tree) else { return false };
+        let others = tree.branches.iter().filter(|&&other| other != branch);
+        let mut others = others.filter_map(|&other| self.p2mp.branches.get(other));
+        others.any(|other| named.iter().any(|leaf| other.routes.contains_key(leaf)))
+    }
+
+    /// Moves leaves to the branch that was there before, if their routes leave it to this router. Are they moved?
+    fn p2mp_unmake(&mut self, sub: u32, branch: u32, mine: &[Ipv4Addr], named: &[Ipv4Addr]) -> bool {
+        let Some(state) = self.p2mp.subs.get(sub) else { return false };
+        let tree = self.p2mp.trees.get(state.tree);
+        let branches = tree.map(|tree| tree.branches.clone()).unwrap_or_default();
+        let target = branches.into_iter().filter(|&other| other != branch).find_map(|other| {
+            let other = self.p2mp.branches.get(other)?;
+            named.iter().any(|leaf| other.routes.contains_key(leaf)).then_some(other.to)
+        });
+        let Some(target) = target else { return false };
+        let is_free = |leaf: &Ipv4Addr| {
+            let rest = state.leaves.get(leaf).map(|at| &at.route);
+            let rest = rest.into_iter().flatten().find(|hop| !self.links.is_self(&hop.node));
+            rest.is_none_or(|hop| hop.loose)
+        };
+        if !mine.iter().all(is_free) {
+            return false;
+        }
+        let moved: BTreeSet<Ipv4Addr> = mine.iter().copied().collect();
+        let mut placed = std::collections::BTreeMap::new();
+        for (leaf, at) in &state.leaves {
+            let goes = at.branch.and_then(|branch| self.p2mp.branches.get(branch));
+            let to = goes.and_then(|branch| {
+                let rest = branch.routes.get(leaf)?.clone();
+                Some(if moved.contains(leaf) {
+                    // The next router finds itself in the first hop, where there is a route.
+                    let first = (!rest.is_empty()).then(|| wire::rsvp::EroHop::strict(target.address));
+                    let rest = rest.into_iter().filter(|hop| hop.loose);
+                    (target, first.into_iter().chain(rest).collect())
+                } else {
+                    (branch.to, rest)
+                })
+            });
+            placed.insert(*leaf, super::path::Placed { route: at.route.clone(), to });
+        }
+        let tree = state.tree;
+        self.p2mp_place(sub, placed, false);
+        self.p2mp_settle(tree);
+        true
+    }
+
+    pub(in crate::rsvp) fn p2mp_resv_error(&mut self, arrival: &Arrival, error: &ResvErr) {
+        let spec = error.error_spec;
+        self.counters.error_received(spec.code, spec.value);
+        let Ok(listed) = error.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
+        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        let session = P2mpKey::of(&error.session);
+        let filters = error.flow_descriptor.iter().flat_map(|descriptor| &descriptor.filters);
+        let mut onward = Vec::new();
+        for filter in filters {
+            let found = session.zip(keys(&filter.filter_spec)).and_then(|(session, (sender, sub))| {
+                let tree = self.p2mp.tree(&TreeKey { session, sender })?;
+                Some((sender, self.p2mp.sub(tree, sub, arrival.from)?))
+            });
+            let Some((sender, sub)) = found else {
+                self.counters.discard(Discard::NoState);
+                continue;
+            };
+            if self.is_overtaken(arrival, path_in(sub).0) {
+                continue;
+            }
+            self.transport.acknowledge(resv_out(sub));
+            for branch in
+                self.p2mp_branches(sub).into_iter().filter_map(|index| self.p2mp.branches.get(index))
+            {
+                let mine = branch.routes.keys().filter(|leaf| named.is_empty() || named.contains(leaf));
+                let mine: Vec<Ipv4Addr> = mine.copied().collect();
+                if let (Some(reserved), false) = (&branch.reserved, mine.is_empty()) {
+                    let filter = Filter {
+                        filter_spec: template(sender, branch.key),
+                        label: Some(reserved.label),
+                        rro: None,
+                    };
+                    onward.push((branch.to, filter, mine));
+                }
+            }
+        }
+        for (to, filter, leaves) in onward {
+            let mut message = error.clone();
+            message.common = passed_on(message.common);
+            // RFC 4875, 11.2: the next hop knows the sub-group by the name that its Path had.
+            if let Some(descriptor) = &mut message.flow_descriptor {
+                descriptor.filters = vec![filter];
+            }
+            message.common.unknown.retain(|object| object.class != wire::rsvp::class::SECONDARY_RECORD_ROUTE);
+            if message.common.add_sub_lsps(&Rsvp::p2mp_leaves(&leaves)).is_err() {
+                self.counters.faults.note(Fault::Incomplete);
+            }
+            message.hop = self.own_hop(to, u32::from(to.port.0));
+            self.pass_on(arrival, to, Message::ResvErr(message));
+        }
+    }
+
+    /// Confirms to receivers behind a branch that asked for it: to `only` one, or to all (RFC 4875, 8.2).
+    pub(super) fn p2mp_confirm(&mut self, index: u32, only: Option<IpAddr>) {
+        let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
+        let (sub, key, hop, tree) = (branch.sub, branch.key, branch.to, branch.tree);
+        let Some(reserved) = &mut branch.reserved else { return };
+        let (told, waiting): (Vec<IpAddr>, Vec<IpAddr>) =
+            reserved.confirm.iter().partition(|receiver| only.is_none_or(|only| only == **receiver));
+        reserved.confirm = waiting;
+        let (style, flowspec) = (reserved.style, reserved.flowspec);
+        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().copied().collect();
+        if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| !told.is_empty()) {
+            sub.confirm = None;
+        }
+        let Some(tree) = self.p2mp.trees.get(tree) else { return self.counters.faults.note(Fault::NoLsp) };
+        let (session, sender) = (tree.key.session.to_wire(), tree.key.sender);
+        let ttl = self.p2mp.subs.get(sub).map_or(self.config.message_ttl, |sub| sub.ttl);
+        for to in told.into_iter().filter_map(ipv4) {
+            let filter = Filter { filter_spec: template(sender, key), label: None, rro: None };
+            let mut confirmation = ResvConf {
+                common: Common::default(),
+                session,
+                error_spec: self.error_spec(0, error_code::CONFIRMATION, 0),
+                resv_confirm: IpAddr::V4(to),
+                style,
+                flow_descriptors: vec![FlowDescriptor { flowspec, filters: vec![filter] }],
+            };
+            if confirmation.common.add_sub_lsps(&Rsvp::p2mp_leaves(&leaves)).is_err() {
+                self.counters.faults.note(Fault::Incomplete);
+            }
+            let ends = (self.config.router_id, to);
+            self.send_end_to_end(hop, ends, ttl, Message::ResvConf(confirmation), Delivery::Plain);
+        }
+    }
+
+    /// A ResvConf: if it is for this router, whoever asked behind it gets one, and nobody else; else it goes on to
+    /// where its receiver asked from (RFC 4875, 8.2).
+    pub(in crate::rsvp) fn p2mp_resv_conf(&mut self, arrival: &Arrival, confirmation: &ResvConf) {
+        let receiver = confirmation.resv_confirm;
+        let session = P2mpKey::of(&confirmation.session);
+        let filters: Vec<_> = confirmation.flow_descriptors.iter().flat_map(|flow| &flow.filters).collect();
+        let mut is_known = false;
+        for filter in filters {
+            // RFC 4875, 8.2: the state is that of SESSION and FILTER_SPEC.
+            let found = session.zip(keys(&filter.filter_spec)).and_then(|(session, (sender, key))| {
+                let tree = self.p2mp.trees.get(self.p2mp.tree(&TreeKey { session, sender })?)?;
+                let is = |&&sub: &&u32| self.p2mp.subs.get(sub).is_some_and(|sub| sub.key == key);
+                tree.subs.iter().find(is).copied()
+            });
+            let Some(sub) = found else { continue };
+            is_known = true;
+            let is_own = ipv4(receiver).is_some_and(|receiver| self.links.is_own(receiver));
+            self.counters.confirmed += u64::from(is_own);
+            if arrival.ip.ttl <= 1 && !is_own {
+                self.counters.discard(Discard::TtlExpired);
+                continue;
+            }
+            for branch in self.p2mp_branches(sub) {
+                self.p2mp_confirm(branch, (!is_own).then_some(receiver));
+            }
+        }
+        if !is_known {
+            self.counters.discard(Discard::NoState);
+        }
+    }
+}

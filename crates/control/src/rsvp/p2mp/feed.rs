@@ -1,0 +1,210 @@
+//! What the tables do with packets of a tree: one label for each previous hop, and copies for all that want them.
+
+use super::here;
+use super::remerge::{Way, merge};
+use super::states::{FeedEvent, FeedState};
+use super::tree::Feed;
+use crate::rsvp::Rsvp;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::outbox::Sending;
+use crate::rsvp::tables::Purpose;
+use crate::rsvp::transport::Neighbor;
+use base::plane::{LabelStack, NextHop, Nhlfe, TableOp};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::rsvp::error_code::{self, routing};
+
+impl Rsvp {
+    /// The previous hops of a tree, each with where its leaves want packets, the first that came first.
+    fn p2mp_ways(&self, tree: u32) -> Vec<Way> {
+        let Some(tree) = self.p2mp.trees.get(tree) else { return Vec::new() };
+        let mut ways: BTreeMap<Neighbor, (u64, Way)> = BTreeMap::new();
+        for sub in tree.subs.iter().filter_map(|&sub| self.p2mp.subs.get(sub)) {
+            let way = Way { from: sub.prev_hop, outs: BTreeMap::new(), is_dropped: false };
+            let (order, way) = ways.entry(sub.prev_hop).or_insert((sub.order, way));
+            *order = sub.order.min(*order);
+            if sub.leaves.values().any(|at| at.branch.is_none()) {
+                way.outs.entry(None).or_default();
+            }
+        }
+        for branch in tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch)) {
+            let Some(reserved) = &branch.reserved else { continue };
+            let from = self.p2mp.subs.get(branch.sub).map(|sub| sub.prev_hop);
+            if let Some((_, way)) = from.and_then(|from| ways.get_mut(&from)) {
+                way.outs.entry(Some(branch.to)).or_default().insert(reserved.label);
+            }
+        }
+        let mut all: Vec<_> = ways.into_values().filter(|(_, way)| !way.outs.is_empty()).collect();
+        all.sort_unstable_by_key(|(order, _)| *order);
+        merge(all.into_iter().map(|(_, way)| way).collect())
+    }
+
+    /// Brings the tables to what the tree is now.
+    pub(super) fn p2mp_feed(&mut self, tree: u32) {
+        let ways = self.p2mp_ways(tree);
+        let root = here(self.config.router_id);
+        let wanted: BTreeSet<Neighbor> = ways.iter().map(|way| way.from).collect();
+        let fed = self.p2mp.trees.get(tree).map(|tree| tree.feeds.keys().copied().collect::<Vec<_>>());
+        for from in fed.into_iter().flatten().filter(|from| !wanted.contains(from)) {
+            self.p2mp_starve(tree, from);
+        }
+        for Way { from, outs, is_dropped } in ways {
+            let mut branches = Vec::with_capacity(outs.len());
+            for (out, labels) in outs {
+                match out {
+                    // The label ends here, and what is below it is looked at.
+                    None => branches.push(self.nhlfe(base::Label::IMPLICIT_NULL, None, self.config.tc)),
+                    Some(to) => {
+                        branches
+                            .extend(labels.iter().map(|&label| self.nhlfe(label, Some(to), self.config.tc)));
+                    }
+                }
+            }
+            if from == root {
+                self.p2mp_feed_root(tree, from, branches);
+            } else {
+                self.p2mp_feed_label(tree, from, branches, is_dropped);
+            }
+        }
+        self.p2mp_note_leaf(tree);
+    }
+
+    /// What a previous hop sends is replicated to these branches from now on, or dropped.
+    fn p2mp_feed_label(&mut self, tree: u32, from: Neighbor, branches: Vec<Nhlfe>, is_dropped: bool) {
+        let known = self.p2mp.trees.get(tree).and_then(|tree| tree.feeds.get(&from));
+        if known.is_some_and(|feed| feed.branches == branches && feed.is_dropped == is_dropped) {
+            return;
+        }
+        let mut list = known.and_then(|feed| feed.list);
+        let label = match known.and_then(|feed| feed.label) {
+            Some(label) => label,
+            None => match self.take_label() {
+                Some(label) => label,
+                None => return self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION)),
+            },
+        };
+        let several = branches.len() > 1;
+        let old = list.filter(|_| !several);
+        let mut ops = Vec::with_capacity(2);
+        let nhlfe = match (&branches[..], is_dropped) {
+            (_, true) | ([], _) => Nhlfe {
+                push: LabelStack::EMPTY,
+                next_hop: NextHop::Discard,
+                ttl: self.config.ttl,
+                tc: self.config.tc,
+            },
+            (&[one], _) => one,
+            (many, _) => {
+                let is_new = list.is_none();
+                let list = *list.get_or_insert_with(|| self.services.multicast.list());
+                ops.push(TableOp::ReplicationSet { list, branches: many.into() });
+                let all = self.p2mp_replicate(list);
+                if !is_new {
+                    // The entry names the list already.
+                    return self.p2mp_write_feed(tree, from, label, (ops, Some(list)), branches, is_dropped);
+                }
+                all
+            }
+        };
+        ops.push(TableOp::IlmSet { label, nhlfe });
+        if let Some(old) = old {
+            ops.push(TableOp::ReplicationRemove { list: old });
+            list = None;
+        }
+        self.p2mp_write_feed(tree, from, label, (ops, list), branches, is_dropped);
+    }
+
+    /// The entry that has packets replicated.
+    pub(super) fn p2mp_replicate(&self, list: base::plane::ReplicationId) -> Nhlfe {
+        Nhlfe {
+            push: LabelStack::EMPTY,
+            next_hop: NextHop::Replicate(list),
+            ttl: self.config.ttl,
+            tc: self.config.tc,
+        }
+    }
+
+    fn p2mp_write_feed(
+        &mut self,
+        tree: u32,
+        from: Neighbor,
+        label: base::Label,
+        (ops, list): (Vec<TableOp>, Option<base::plane::ReplicationId>),
+        branches: Vec<Nhlfe>,
+        is_dropped: bool,
+    ) {
+        let purpose = Purpose::Feed { tree, generation: self.p2mp.trees.generation(tree), from };
+        let transaction = self.write(ops, true, purpose);
+        let Some(state) = self.p2mp.trees.get_mut(tree) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let feed = state.feeds.entry(from).or_insert_with(Feed::new);
+        self.counters.faults.step(&mut feed.state, FeedEvent::Fed);
+        feed.transaction = transaction;
+        feed.label = Some(label);
+        (feed.list, feed.branches, feed.is_dropped) = (list, branches, is_dropped);
+    }
+
+    /// Nobody wants what a previous hop sends: its label is free when the entry is gone.
+    pub(super) fn p2mp_starve(&mut self, tree: u32, from: Neighbor) {
+        let Some(state) = self.p2mp.trees.get_mut(tree) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let Some(mut feed) = state.feeds.remove(&from) else { return };
+        self.counters.faults.step(&mut feed.state, FeedEvent::Emptied);
+        if from == here(self.config.router_id) {
+            return self.p2mp_unfeed_root(tree, feed.list);
+        }
+        let Some(label) = feed.label else { return self.counters.faults.note(Fault::Incomplete) };
+        let mut ops = vec![TableOp::IlmRemove { label }];
+        ops.extend(feed.list.map(|list| TableOp::ReplicationRemove { list }));
+        self.write(ops, true, Purpose::Release(label));
+    }
+
+    /// A write of a tree's entry is acknowledged.
+    pub(in crate::rsvp) fn p2mp_acknowledged(
+        &mut self,
+        tree: u32,
+        generation: u32,
+        from: Neighbor,
+        (transaction, is_done): (u64, bool),
+    ) {
+        if self.p2mp.trees.generation(tree) != generation {
+            return;
+        }
+        let Some(state) = self.p2mp.trees.get_mut(tree) else { return };
+        let Some(feed) = state.feeds.get_mut(&from).filter(|feed| feed.transaction == transaction) else {
+            return;
+        };
+        if !is_done {
+            // A label that can't be put in the tables is as good as none.
+            self.p2mp_starve(tree, from);
+            return self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
+        }
+        self.counters.faults.step(&mut feed.state, FeedEvent::Written);
+        let subs = state.subs.clone();
+        for sub in subs {
+            if self.p2mp.subs.get(sub).is_some_and(|sub| sub.prev_hop == from) {
+                self.p2mp_answer(sub, Sending::Refresh);
+            }
+        }
+    }
+
+    /// There is no label for what a previous hop would send: its leaves can't be had.
+    fn p2mp_unfed(&mut self, tree: u32, from: Neighbor, problem: (u8, u16)) {
+        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        for sub in subs {
+            let Some(state) = self.p2mp.subs.get(sub).filter(|sub| sub.prev_hop == from) else { continue };
+            let leaves: Vec<_> = state.leaves.keys().copied().collect();
+            self.p2mp_problem(sub, &leaves, problem);
+            for branch in self.p2mp_branches(sub) {
+                self.p2mp_unreserve(branch);
+            }
+        }
+    }
+
+    /// Is the label in force by which a previous hop sends packets?
+    pub(super) fn p2mp_is_fed(&self, tree: u32, from: Neighbor) -> Option<base::Label> {
+        let feed = self.p2mp.trees.get(tree)?.feeds.get(&from)?;
+        feed.label.filter(|_| feed.state == FeedState::InForce)
+    }
+}

@@ -1,0 +1,183 @@
+//! Leaves of a root that are reached, and those that are lost: pruned, and tried again by another way if there is one.
+
+use super::command::{P2mpId, P2mpSpec};
+use super::states::{FeedState, LeafEvent, LeafState};
+use crate::rsvp::Rsvp;
+use crate::rsvp::event::Event;
+use crate::services::te::Distrust;
+use base::{Rate, Span, Time};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use wire::rsvp::error_code;
+
+/// Attempts without a pause: each avoids the link at which the last one failed.
+const ATTEMPTS: u32 = 8;
+
+/// Why a leaf is not reached any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::rsvp) enum Loss {
+    /// An error was reported: by a router, with a code and a value.
+    Error { node: Ipv4Addr, problem: (u8, u16) },
+    /// Its reservation was torn down, or was not refreshed.
+    Torn,
+    /// No Resv named it in time.
+    NotSetUp,
+    /// The port to the next hop is down.
+    PortDown,
+    /// A link of its path is announced no more.
+    Broken,
+}
+
+impl Loss {
+    fn describe(self) -> String {
+        match self {
+            Loss::Error { node, problem: (code, value) } => {
+                let words = error_code::words(code, value);
+                format!("{} at {node}", words.unwrap_or_else(|| format!("error {code}, value {value}")))
+            }
+            Loss::Torn => "the reservation was torn down".into(),
+            Loss::NotSetUp => "no reservation came in time".into(),
+            Loss::PortDown => "the port to the next hop is down".into(),
+            Loss::Broken => "a link of its path is gone".into(),
+        }
+    }
+}
+
+/// Leaves to be dealt with when the state is consistent.
+pub(in crate::rsvp) type Lost = VecDeque<(P2mpId, Vec<Ipv4Addr>, Loss)>;
+
+impl Rsvp {
+    /// Leaves are reached, or are not any more, as far as the tables and reservations say.
+    pub(super) fn p2mp_reached(&mut self, sub: u32) {
+        let Some(state) = self.p2mp.subs.get(sub) else { return };
+        let Some(tree) = self.p2mp.trees.get(state.tree) else { return };
+        let Some(index) = tree.root else { return };
+        let is_fed = tree.feeds.get(&state.prev_hop).is_some_and(|feed| feed.state == FeedState::InForce);
+        let reserved = self.p2mp_reserved(state);
+        let leaves: Vec<Ipv4Addr> = state.leaves.keys().copied().collect();
+        let Some(root) = self.p2mp.roots.get_mut(index) else { return };
+        let id = root.spec.id();
+        let (mut up, mut torn) = (Vec::new(), Vec::new());
+        for leaf in leaves {
+            let Some(state) = root.leaves.get_mut(&leaf).filter(|leaf| leaf.sub == Some(sub)) else {
+                continue;
+            };
+            match (state.state, reserved.contains(&leaf)) {
+                (LeafState::Signalling, true) if is_fed => {
+                    self.counters.faults.step(&mut state.state, LeafEvent::Reserved);
+                    (state.failures, state.give_up_at, state.problem) = (0, Time::MAX, None);
+                    up.push(leaf);
+                }
+                (LeafState::Up, false) => torn.push(leaf),
+                _ => {}
+            }
+        }
+        for leaf in up {
+            self.event(Event::LeafUp { tunnel: id, leaf });
+        }
+        self.p2mp_lost(index, &torn, Loss::Torn);
+        if is_fed {
+            for branch in self.p2mp_branches(sub) {
+                self.p2mp_confirm(branch, None);
+            }
+        }
+    }
+
+    /// Leaves of a tunnel are lost: to be dealt with when the state is consistent.
+    pub(super) fn p2mp_lost(&mut self, index: u32, leaves: &[Ipv4Addr], why: Loss) {
+        let Some(id) = self.p2mp.roots.get(index).map(|root| root.spec.id()) else { return };
+        if !leaves.is_empty() {
+            self.p2mp_losses.push_back((id, leaves.to_vec(), why));
+        }
+    }
+
+    /// Deals with leaves that are lost: they are pruned, and tried again by another way if there is one.
+    pub(in crate::rsvp) fn p2mp_mourn(&mut self) {
+        while let Some((id, leaves, why)) = self.p2mp_losses.pop_front() {
+            let Some(&index) = self.p2mp.by_id.get(&id) else { continue };
+            let mut again = BTreeSet::new();
+            for leaf in leaves {
+                let known = self.p2mp.roots.get(index).and_then(|root| root.leaves.get(&leaf));
+                if known.is_none_or(|known| known.state == LeafState::Down) {
+                    continue;
+                }
+                if let Loss::Error { node, problem: (code, value) } = why {
+                    self.event(Event::LeafError { tunnel: id, leaf, node, code, value });
+                    // A notification changes nothing (RFC 3209, 7.3).
+                    if code == error_code::NOTIFY {
+                        continue;
+                    }
+                } else {
+                    self.event(Event::LeafDown { tunnel: id, leaf, reason: why.describe() });
+                }
+                let is_blamed = self.p2mp_blame(index, leaf, why);
+                self.p2mp_withdraw(index, leaf, LeafEvent::Failed);
+                if self.p2mp_fail(index, leaf, why.describe(), is_blamed) {
+                    again.insert(leaf);
+                }
+            }
+            if again.is_empty() {
+                self.p2mp_arm_root(index);
+            } else {
+                self.p2mp_signal(index, &again);
+            }
+        }
+    }
+
+    /// Notes that an attempt failed, and when there is another. Is it worth one at once?
+    pub(super) fn p2mp_fail(&mut self, index: u32, leaf: Ipv4Addr, problem: String, is_blamed: bool) -> bool {
+        let Some(root) = self.p2mp.roots.get_mut(index) else { return false };
+        let (first, most) = (root.spec.retry_first.0.max(1), root.spec.retry_max.0.max(1));
+        let Some(state) = root.leaves.get_mut(&leaf) else { return false };
+        state.failures = state.failures.saturating_add(1);
+        (state.problem, state.give_up_at) = (Some(problem), Time::MAX);
+        let failures = state.failures;
+        let at_once = is_blamed && failures < ATTEMPTS;
+        let doublings = failures.saturating_sub(1).min(40);
+        let wait = first.saturating_mul(1 << doublings).min(most);
+        let wait = if self.config.jitter { self.jittered(Span(wait / 2), 1.5) } else { Span(wait) };
+        let at = self.now + wait;
+        if let Some(state) = self.p2mp.roots.get_mut(index).and_then(|root| root.leaves.get_mut(&leaf)) {
+            state.retry_at = at;
+        }
+        at_once
+    }
+
+    /// The link at which a leaf failed is avoided from now on. Is it known?
+    fn p2mp_blame(&mut self, index: u32, leaf: Ipv4Addr, why: Loss) -> bool {
+        let Some(root) = self.p2mp.roots.get(index) else { return false };
+        let Some(state) = root.leaves.get(&leaf) else { return false };
+        let (way, spec) = (&state.way, Arc::clone(&root.spec));
+        let engineering = &mut self.services.engineering;
+        let (place, code) = match why {
+            Loss::PortDown => (Some(0), error_code::ROUTING),
+            Loss::Broken => return true,
+            Loss::Torn | Loss::NotSetUp => (None, 0),
+            Loss::Error { node, problem: (code, _) } => {
+                let router = engineering.router_of(node);
+                let at = way.iter().position(|hop| Some(hop.router) == router);
+                let place = match at {
+                    Some(at) if at + 1 == way.len() => Some(at),
+                    Some(at) => Some(at + 1),
+                    None => (node == self.config.router_id).then_some(0),
+                };
+                (place, code)
+            }
+        };
+        let Some(hop) = place.and_then(|place| way.get(place)) else { return false };
+        engineering.distrust(self.now, hop.near, distrust(code, &spec));
+        true
+    }
+}
+
+/// What an error says of the link where it was found.
+pub(super) fn distrust(code: u8, spec: &P2mpSpec) -> Distrust {
+    match code {
+        error_code::ADMISSION | error_code::POLICY => Distrust::Refused {
+            priority: spec.setup_priority.min(7),
+            rate: Rate::from_bytes_per_s(spec.bandwidth.as_bytes_per_s()),
+        },
+        _ => Distrust::Failed,
+    }
+}

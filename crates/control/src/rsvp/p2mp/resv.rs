@@ -1,0 +1,331 @@
+//! Resv messages for several leaves: checking and reserving (RFC 4875, 6.2), and their teardown.
+
+use super::states::BranchEvent;
+use super::tree::Reserved;
+use super::{P2mpKey, TreeKey, keys, resv_in};
+use crate::rsvp::Rsvp;
+use crate::rsvp::counters::Discard;
+use crate::rsvp::error::Problem;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::outbox::{Sending, ipv4};
+use crate::rsvp::record_route;
+use crate::rsvp::transport::{Arrival, Delivery, Handle};
+use base::Label;
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use wire::rsvp::error_code::{self, routing, traffic_control};
+use wire::rsvp::{Filter, FlowDescriptor, Message, Resv, ResvTear, RroSubobject, Style, SubLsp};
+
+/// The most receivers behind a branch that wait for a ResvConf.
+const WAITING: usize = 64;
+
+/// Leaves with what is recorded of the way to each.
+type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
+
+/// The whole recorded route to each leaf: a secondary one begins at a node of one before it (RFC 4875, 6.1).
+fn expand(first: Option<&[RroSubobject]>, leaves: &[&SubLsp]) -> Vec<Option<Vec<RroSubobject>>> {
+    let place = |entry: &RroSubobject| match *entry {
+        RroSubobject::Ipv4 { address, .. } => Some(address),
+        _ => None,
+    };
+    let mut known: BTreeMap<Ipv4Addr, Vec<RroSubobject>> = BTreeMap::new();
+    let mut routes = Vec::with_capacity(leaves.len());
+    for (at, leaf) in leaves.iter().enumerate() {
+        let route = if at == 0 {
+            first.map(<[_]>::to_vec)
+        } else {
+            leaf.recorded_route.as_ref().map(|rest| {
+                let way = rest.first().and_then(place).and_then(|address| known.get(&address));
+                way.into_iter().flatten().chain(rest).cloned().collect()
+            })
+        };
+        for (at, entry) in route.iter().flatten().enumerate() {
+            if let Some(address) = place(entry) {
+                let before = || route.iter().flatten().take(at).cloned().collect();
+                known.entry(address).or_insert_with(before);
+            }
+        }
+        routes.push(route);
+    }
+    routes
+}
+
+impl Rsvp {
+    pub(in crate::rsvp) fn p2mp_resv(&mut self, arrival: &Arrival, resv: &Resv) {
+        let Ok(listed) = resv.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
+        let mut trees: BTreeSet<u32> = BTreeSet::new();
+        for descriptor in &resv.flow_descriptors {
+            for filter in &descriptor.filters {
+                match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
+                    Ok((branch, label, leaves)) => {
+                        let tree = self.p2mp.branches.get(branch).map(|branch| branch.tree);
+                        if self.p2mp_accept(branch, resv, descriptor, label, leaves) {
+                            trees.extend(tree);
+                            if let Some(id) = arrival.id {
+                                self.transport.bind(id, resv_in(branch));
+                            }
+                            continue;
+                        }
+                        let problem = (error_code::ADMISSION, error_code::admission::BANDWIDTH);
+                        self.p2mp_refuse(arrival, resv, descriptor, filter, problem);
+                        self.p2mp_refused(branch, problem);
+                        trees.extend(tree);
+                    }
+                    Err(Problem::Silent(why)) => self.counters.discard(why),
+                    Err(Problem::Error(code, value)) => {
+                        self.p2mp_refuse(arrival, resv, descriptor, filter, (code, value));
+                    }
+                }
+            }
+        }
+        for tree in trees {
+            self.p2mp_settle(tree);
+        }
+    }
+
+    /// All that can be wrong with one filter of a Resv. Gives the branch, the label and the leaves.
+    fn p2mp_check_resv(
+        &self,
+        arrival: &Arrival,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        filter: &Filter,
+        listed: &[SubLsp],
+    ) -> Result<(u32, Label, Named), Problem> {
+        let session = P2mpKey::of(&resv.session).ok_or_else(|| Problem::unserved_session(&resv.session))?;
+        if self.p2mp.session(session).next().is_none() {
+            return Err(Problem::Error(error_code::NO_PATH, 0));
+        }
+        if resv.style == Style::WildcardFilter {
+            return Err(Problem::Error(error_code::UNKNOWN_STYLE, 0));
+        }
+        let (sender, sub) = keys(&filter.filter_spec).ok_or(Problem::Error(error_code::NO_SENDER, 0))?;
+        let tree = self.p2mp.tree(&TreeKey { session, sender });
+        let tree = tree.ok_or(Problem::Error(error_code::NO_SENDER, 0))?;
+        let index = self.p2mp.branch(tree, sub, arrival.from);
+        let Some((index, branch)) = index.and_then(|index| Some((index, self.p2mp.branches.get(index)?)))
+        else {
+            return Err(Problem::Silent(Discard::WrongHop));
+        };
+        if arrival.id.is_some_and(|id| self.transport.out_of_order(id, resv_in(index))) {
+            return Err(Problem::Silent(Discard::OutOfOrder));
+        }
+        // RFC 4875, 6.4: all LSPs of a tunnel have one style.
+        let others = self.p2mp.session(session).filter_map(|tree| self.p2mp.trees.get(tree));
+        let others = others.flat_map(|tree| &tree.branches).filter(|&&other| other != index);
+        let styles =
+            others.filter_map(|&other| Some(self.p2mp.branches.get(other)?.reserved.as_ref()?.style));
+        if let Some(style) = styles.into_iter().find(|&style| style != resv.style) {
+            return Err(Problem::Error(error_code::CONFLICTING_STYLE, style.option_vector() as u16));
+        }
+        if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
+            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
+        }
+        let label = filter.label.filter(|&label| {
+            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
+        });
+        let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
+        // A leaf belongs to the filter whose Path named it: a Resv may have several (RFC 4875, 6.2).
+        let of_branch =
+            |leaf: &&SubLsp| ipv4(leaf.leaf).is_some_and(|leaf| branch.routes.contains_key(&leaf));
+        let mine: Vec<&SubLsp> = listed.iter().filter(of_branch).collect();
+        if mine.is_empty() {
+            return Err(Problem::Silent(Discard::NoState));
+        }
+        let recorded = expand(filter.rro.as_deref(), &mine);
+        if recorded.iter().any(|rro| record_route::has_loop(rro.as_deref(), &self.links)) {
+            // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
+            return Err(Problem::Silent(Discard::Loop));
+        }
+        let most = 2 * self.config.limits.route_hops;
+        if recorded.iter().flatten().any(|rro| rro.len() > most) {
+            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
+        }
+        let leaves = mine.iter().filter_map(|leaf| ipv4(leaf.leaf)).zip(recorded).collect();
+        Ok((index, label, leaves))
+    }
+
+    /// Reserves for the leaves of a branch. Leaves that it had and are not named are gone (RFC 4875, 7.2.1).
+    fn p2mp_accept(
+        &mut self,
+        index: u32,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        label: Label,
+        leaves: Named,
+    ) -> bool {
+        let Some((session, setup, port)) = self.p2mp_held_at(index) else { return false };
+        let before = self.p2mp_share(session, port);
+        let expires = self.now + self.lifetime(resv.time_values.refresh_ms);
+        let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
+        let mut confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
+        confirm.retain(|waiting| Some(*waiting) != resv.resv_confirm);
+        confirm.extend(resv.resv_confirm);
+        if confirm.len() > WAITING {
+            confirm.remove(0);
+        }
+        let reserved = Reserved {
+            label,
+            style: resv.style,
+            flowspec: descriptor.flowspec,
+            leaves,
+            confirm,
+            period_ms: resv.time_values.refresh_ms,
+            expires,
+        };
+        let old = branch.reserved.replace(reserved);
+        if !self.p2mp_make_room(session, port, setup, &before) {
+            if let Some(branch) = self.p2mp.branches.get_mut(index) {
+                branch.reserved = old;
+            }
+            return false;
+        }
+        self.p2mp_account(session, port, &before);
+        if let Some(branch) = self.p2mp.branches.get_mut(index) {
+            self.counters.faults.step(&mut branch.state, BranchEvent::Reserved);
+        }
+        self.p2mp_arm_branch(index);
+        true
+    }
+
+    /// Session, setup priority and port of a branch.
+    fn p2mp_held_at(&self, branch: u32) -> Option<(P2mpKey, u8, base::PortId)> {
+        let branch = self.p2mp.branches.get(branch)?;
+        let tree = self.p2mp.trees.get(branch.tree)?;
+        Some((tree.key.session, tree.attributes.priorities().0, branch.to.port))
+    }
+
+    /// Bandwidth is not to be had for leaves that are not reserved: whoever comes before learns it.
+    fn p2mp_refused(&mut self, branch: u32, problem: (u8, u16)) {
+        let Some(state) = self.p2mp.branches.get(branch) else { return };
+        let sub = state.sub;
+        let without: Vec<Ipv4Addr> = state.routes.keys().filter(|leaf| !state.has(**leaf)).copied().collect();
+        self.p2mp_problem(sub, &without, problem);
+    }
+
+    /// Gives back what a branch has reserved, if it has. Sends nothing.
+    pub(super) fn p2mp_unreserve(&mut self, index: u32) {
+        let Some((session, _, port)) = self.p2mp_held_at(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let before = self.p2mp_share(session, port);
+        let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
+        if branch.reserved.take().is_none() {
+            return;
+        }
+        self.counters.faults.step(&mut branch.state, BranchEvent::Released);
+        self.transport.unbind(resv_in(index));
+        self.p2mp_account(session, port, &before);
+    }
+
+    /// Gives the reservation of a branch back if no leaf is left in it.
+    pub(super) fn p2mp_released(&mut self, index: u32) {
+        let reserved = self.p2mp.branches.get(index).and_then(|branch| branch.reserved.as_ref());
+        if reserved.is_some_and(|reserved| reserved.leaves.is_empty()) {
+            self.p2mp_unreserve(index);
+        }
+    }
+
+    /// RFC 4875, 7.2: reservations go, all of a branch or those of the leaves that are named.
+    pub(in crate::rsvp) fn p2mp_resv_tear(&mut self, arrival: &Arrival, tear: &ResvTear) {
+        let (Ok(listed), Some(session)) = (tear.common.sub_lsps(), P2mpKey::of(&tear.session)) else {
+            return self.counters.discard(Discard::Malformed);
+        };
+        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        for filter in &tear.filters {
+            let found = keys(filter).and_then(|(sender, sub)| {
+                let tree = self.p2mp.tree(&TreeKey { session, sender })?;
+                Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
+            });
+            let Some((tree, index)) = found else {
+                self.counters.discard(Discard::NoState);
+                continue;
+            };
+            if self.is_overtaken(arrival, resv_in(index).0) {
+                continue;
+            }
+            let Some(branch) = self.p2mp.branches.get_mut(index) else { continue };
+            let Some(reserved) = branch.reserved.as_mut().filter(|reserved| reserved.style == tear.style)
+            else {
+                // RFC 2205, 3.1.6: what is torn down matches the STYLE, too.
+                self.counters.discard(Discard::NoState);
+                continue;
+            };
+            reserved.leaves.retain(|leaf, _| !named.is_empty() && !named.contains(leaf));
+            if reserved.leaves.is_empty() {
+                self.transport.retire(resv_in(index));
+            }
+            self.p2mp_released(index);
+            self.p2mp_settle(tree);
+        }
+    }
+
+    /// Tables and answers follow what is reserved.
+    pub(super) fn p2mp_settle(&mut self, tree: u32) {
+        self.p2mp_feed(tree);
+        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        for sub in subs {
+            self.p2mp_answer(sub, Sending::Refresh);
+        }
+    }
+
+    /// Answers a Resv that this router does not take.
+    fn p2mp_refuse(
+        &mut self,
+        arrival: &Arrival,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        filter: &Filter,
+        (code, value): (u8, u16),
+    ) {
+        self.counters.discard(Discard::Refused);
+        let filters = vec![Filter { rro: None, ..filter.clone() }];
+        let mut error = wire::rsvp::ResvErr {
+            common: wire::rsvp::Common::default(),
+            session: resv.session,
+            hop: self.own_hop(arrival.from, resv.hop.lih),
+            error_spec: self.error_spec(0, code, value),
+            scope: None,
+            policy_data: Vec::new(),
+            style: resv.style,
+            flow_descriptor: Some(FlowDescriptor { flowspec: descriptor.flowspec, filters }),
+        };
+        // RFC 4875, 11.2.
+        let leaves: Vec<SubLsp> =
+            resv.common.sub_lsps().into_iter().flatten().map(|leaf| SubLsp::of(leaf.leaf)).collect();
+        if error.common.add_sub_lsps(&leaves).is_err() {
+            self.counters.faults.note(Fault::Incomplete);
+        }
+        self.counters.error_sent(code, value);
+        self.send_to_neighbor(arrival.from, Message::ResvErr(error), Delivery::Reliable);
+    }
+
+    /// A reservation is refreshed without a message of its own (RFC 2961, 5.3), and with it all that the same Resv set.
+    pub(super) fn p2mp_resv_refreshed(&mut self, branch: u32) {
+        let first = resv_in(branch);
+        let mut handle = first;
+        loop {
+            if let super::Named::Branch(index) = super::named(handle.0)
+                && let Some(period) =
+                    self.p2mp.branches.get(index).and_then(|b| Some(b.reserved.as_ref()?.period_ms))
+            {
+                let expires = self.now + self.lifetime(period);
+                if let Some(reserved) =
+                    self.p2mp.branches.get_mut(index).and_then(|branch| branch.reserved.as_mut())
+                {
+                    reserved.expires = expires;
+                }
+            }
+            handle = self.transport.beside(Handle(handle.0));
+            if handle == first {
+                break;
+            }
+        }
+    }
+
+    /// The leaves that a message names.
+    pub(super) fn p2mp_leaves(addresses: &[Ipv4Addr]) -> Vec<SubLsp> {
+        addresses.iter().map(|&leaf| SubLsp::of(IpAddr::V4(leaf))).collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! Resv messages on their way to the previous hop: one for each sub-group, with the leaves that are reserved (RFC 4875,
+//! 6.1 and 6.2).
+
+use super::states::{SubEvent, SubState};
+use super::tree::Sub;
+use super::{resv_out, template};
+use crate::rsvp::Rsvp;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::outbox::Sending;
+use crate::rsvp::record_route;
+use crate::rsvp::transport::Delivery;
+use base::{Label, Time};
+use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use wire::rsvp::{Common, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, SubLsp};
+
+impl Rsvp {
+    /// The leaves of a sub-group that are reserved.
+    pub(super) fn p2mp_reserved(&self, sub: &Sub) -> BTreeSet<Ipv4Addr> {
+        let has = |(leaf, branch): (Ipv4Addr, Option<u32>)| {
+            let reserved =
+                branch.is_none_or(|branch| self.p2mp.branches.get(branch).is_some_and(|b| b.has(leaf)));
+            reserved.then_some(leaf)
+        };
+        sub.leaves.iter().filter_map(|(leaf, at)| has((*leaf, at.branch))).collect()
+    }
+
+    /// Tells the previous hop which leaves of a sub-group are reserved, if it does not know or if it is time to say so
+    /// again. At the root the tunnel learns it.
+    pub(super) fn p2mp_answer(&mut self, index: u32, sending: Sending) {
+        let Some(sub) = self.p2mp.subs.get(index) else { return };
+        let Some(tree) = self.p2mp.trees.get(sub.tree) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if tree.root.is_some() {
+            return self.p2mp_reached(index);
+        }
+        let reserved = self.p2mp_reserved(sub);
+        if reserved.is_empty() {
+            if sub.state == SubState::Announced {
+                self.p2mp_send_resv_tear(index);
+            }
+            return;
+        }
+        // The Resv that brings a label waits for its entry.
+        let Some(label) = self.p2mp_is_fed(sub.tree, sub.prev_hop) else { return };
+        let confirm = self.p2mp_asked(index, sub);
+        let is_new = sub.announced != reserved || sub.state != SubState::Announced;
+        let is_due = sub.resv_refresh_at <= self.now;
+        let asks_anew = confirm.is_some() && confirm != sub.confirm;
+        let sending = if is_new || asks_anew { Sending::Trigger } else { sending };
+        if sending == Sending::Refresh && !is_due {
+            return;
+        }
+        let hop = sub.prev_hop;
+        let handle = resv_out(index);
+        if !self.summarised(hop, sending, handle.0) {
+            let Some(message) = self.p2mp_build_resv(index, label, &reserved) else {
+                return self.counters.faults.note(Fault::Incomplete);
+            };
+            self.send_to_neighbor(hop, message, sending.delivery(handle.0));
+        }
+        let next = self.next_refresh();
+        if let Some(sub) = self.p2mp.subs.get_mut(index) {
+            self.counters.faults.step(&mut sub.state, SubEvent::Announced);
+            (sub.announced, sub.resv_refresh_at, sub.confirm) = (reserved, next, confirm);
+        }
+        self.p2mp_arm_sub(index);
+    }
+
+    /// RFC 4875, 8.2: the receiver that a ResvConf is to go to. Where several ask, or where this router has given the
+    /// sub-group its name, that is this router.
+    fn p2mp_asked(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
+        let own = IpAddr::V4(self.config.router_id);
+        let tree = self.p2mp.trees.get(sub.tree)?;
+        let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
+        let mut asking = is_leaf.then_some(own);
+        for branch in tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch)) {
+            let Some(receiver) =
+                branch.reserved.as_ref().and_then(|reserved| reserved.confirm.last().copied())
+            else {
+                continue;
+            };
+            if branch.sub == index {
+                let alone = asking.is_none() && branch.key == sub.key;
+                asking = Some(if alone { receiver } else { own });
+            }
+        }
+        asking
+    }
+
+    /// The Resv of a sub-group.
+    fn p2mp_build_resv(&self, index: u32, label: Label, reserved: &BTreeSet<Ipv4Addr>) -> Option<Message> {
+        let sub = self.p2mp.subs.get(index)?;
+        let tree = self.p2mp.trees.get(sub.tree)?;
+        let hop = self.own_hop(sub.prev_hop, sub.lih);
+        let IpAddr::V4(address) = hop.address else { return None };
+        let with_label = tree.attributes.records_labels().then_some(label);
+        let route = |leaf: &Ipv4Addr| -> Option<Vec<RroSubobject>> {
+            sub.rro.as_ref()?;
+            let branch = sub.leaves.get(leaf)?.branch;
+            let rest = match branch {
+                None => Vec::new(),
+                Some(branch) => {
+                    self.p2mp.branches.get(branch)?.reserved.as_ref()?.leaves.get(leaf)?.clone()?
+                }
+            };
+            Some(record_route::push(address, with_label, &rest))
+        };
+        let mut leaves: Vec<SubLsp> = Vec::with_capacity(reserved.len());
+        let mut rro = None;
+        for leaf in reserved {
+            let mut said = SubLsp::of(IpAddr::V4(*leaf));
+            match leaves.is_empty() {
+                // RFC 4875, 6.3.1: the route of the first leaf is the RRO, those of others follow them.
+                true => rro = route(leaf),
+                false => said.recorded_route = route(leaf),
+            }
+            leaves.push(said);
+        }
+        let recorded: usize =
+            leaves.iter().flat_map(|leaf| &leaf.recorded_route).map(|r| 4 + record_route::wire_len(r)).sum();
+        let recorded = recorded + rro.as_ref().map_or(0, |rro| 4 + record_route::wire_len(rro));
+        // RFC 3209, 4.4.3: recorded routes that no longer fit are left out.
+        let mtu = self.links.get(sub.prev_hop.port).map_or(1500, |link| link.interface.mtu as usize);
+        if 256 + 8 * leaves.len() + recorded > mtu {
+            rro = None;
+            leaves.iter_mut().for_each(|leaf| leaf.recorded_route = None);
+        }
+        let mut common = Common::default();
+        common.add_sub_lsps(&leaves).ok()?;
+        let style = self.p2mp_style(sub)?;
+        let flowspec = self.p2mp_flowspec(index, sub)?;
+        let filter = Filter { filter_spec: template(tree.key.sender, sub.key), label: Some(label), rro };
+        Some(Message::Resv(Resv {
+            common,
+            session: tree.key.session.to_wire(),
+            hop,
+            time_values: self.time_values(),
+            resv_confirm: self.p2mp_asked(index, sub).filter(|asked| sub.confirm != Some(*asked)),
+            scope: None,
+            policy_data: Vec::new(),
+            style,
+            flow_descriptors: vec![FlowDescriptor { flowspec, filters: vec![filter] }],
+        }))
+    }
+
+    /// The style of what is reserved: that of the branches, or what the Path asks a leaf for.
+    fn p2mp_style(&self, sub: &Sub) -> Option<wire::rsvp::Style> {
+        let tree = self.p2mp.trees.get(sub.tree)?;
+        let branches = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let said =
+            branches.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.style).next();
+        Some(said.unwrap_or_else(|| tree.attributes.style()))
+    }
+
+    /// The largest of what is reserved behind a sub-group (RFC 2205, 2.2).
+    fn p2mp_flowspec(&self, index: u32, sub: &Sub) -> Option<Flowspec> {
+        let tree = self.p2mp.trees.get(sub.tree)?;
+        let own = sub.leaves.values().any(|at| at.branch.is_none());
+        let own = own.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
+        let branches = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let of_sub = branches.filter(|branch| branch.sub == index);
+        let said = of_sub.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.flowspec);
+        said.chain(own).max_by(|a, b| a.rate().total_cmp(&b.rate()))
+    }
+
+    /// No leaf of a sub-group is reserved any more.
+    fn p2mp_send_resv_tear(&mut self, index: u32) {
+        let Some((message, hop)) = self.p2mp_build_resv_tear(index) else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
+        self.transport.forget(resv_out(index));
+        self.send_to_neighbor(hop, message, Delivery::Reliable);
+        if let Some(sub) = self.p2mp.subs.get_mut(index) {
+            self.counters.faults.step(&mut sub.state, SubEvent::Unannounced);
+            sub.announced.clear();
+            (sub.resv_refresh_at, sub.confirm) = (Time::MAX, None);
+        }
+    }
+
+    fn p2mp_build_resv_tear(&self, index: u32) -> Option<(Message, crate::rsvp::transport::Neighbor)> {
+        let sub = self.p2mp.subs.get(index)?;
+        let tree = self.p2mp.trees.get(sub.tree)?;
+        let message = Message::ResvTear(ResvTear {
+            common: Common::default(),
+            session: tree.key.session.to_wire(),
+            hop: self.own_hop(sub.prev_hop, sub.lih),
+            scope: None,
+            style: self.p2mp_style(sub)?,
+            filters: vec![template(tree.key.sender, sub.key)],
+        });
+        Some((message, sub.prev_hop))
+    }
+}

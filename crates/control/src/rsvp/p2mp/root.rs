@@ -1,0 +1,349 @@
+//! The root of point-to-multipoint LSPs: leaves are grafted, pruned, and tried again when they fail.
+
+use super::command::{P2mpId, P2mpSpec, Signalling};
+use super::loss::{Loss, distrust};
+use super::path::Placed;
+use super::states::{LeafEvent, LeafState, SubEvent};
+use super::tree::Attributes;
+use super::{P2mpKey, SubKey, TreeKey, here};
+use crate::rsvp::command::ReservationStyle;
+use crate::rsvp::event::Event;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::lsp::SenderKey;
+use crate::rsvp::{Rsvp, Timer};
+use crate::services::te::TeHop;
+use base::plane::ReplicationId;
+use base::{Rate, Time, TimerId};
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::{
+    Adspec, Affinities, ControlledLoadFragment, General, LabelRequest, SenderTspec, SessionAttribute,
+    TokenBucket,
+};
+
+/// A leaf of a tunnel.
+#[derive(Clone, Debug)]
+pub(super) struct RootLeaf {
+    pub state: LeafState,
+    /// The path, where it was computed.
+    pub way: Vec<TeHop>,
+    /// The sub-group that it is signalled in.
+    pub sub: Option<u32>,
+    /// Attempts that failed since it was up last.
+    pub failures: u32,
+    pub retry_at: Time,
+    /// When an attempt without an answer has failed.
+    pub give_up_at: Time,
+    /// What was wrong last, in words.
+    pub problem: Option<String>,
+}
+
+impl RootLeaf {
+    const fn new() -> RootLeaf {
+        RootLeaf {
+            state: LeafState::Down,
+            way: Vec::new(),
+            sub: None,
+            failures: 0,
+            retry_at: Time::MAX,
+            give_up_at: Time::MAX,
+            problem: None,
+        }
+    }
+}
+
+/// A tunnel at its root.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub spec: Arc<P2mpSpec>,
+    /// Declared as this number.
+    pub sequence: u64,
+    pub lsp_id: u16,
+    pub tree: Option<u32>,
+    pub leaves: BTreeMap<Ipv4Addr, RootLeaf>,
+    /// The list that copies its packets, while there is one.
+    pub list: Option<ReplicationId>,
+    /// What is mapped to the list.
+    pub carried: Option<Arc<P2mpSpec>>,
+    pub timer: Option<TimerId>,
+    pub timer_at: Time,
+}
+
+impl Rsvp {
+    /// Sets a tunnel up, or changes it: other leaves are grafted and pruned, and all else is signalled anew.
+    pub(in crate::rsvp) fn p2mp_set(&mut self, spec: &Arc<P2mpSpec>) {
+        let id = spec.id();
+        let Some(&index) = self.p2mp.by_id.get(&id) else {
+            self.p2mp.declared += 1;
+            let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
+            let index = self.p2mp.roots.insert(Root {
+                spec: Arc::clone(spec),
+                // Behind all tunnels with one end.
+                sequence: 1 << 40 | self.p2mp.declared,
+                lsp_id: first,
+                tree: None,
+                leaves: spec.leaves.iter().map(|leaf| (leaf.address, RootLeaf::new())).collect(),
+                list: None,
+                carried: None,
+                timer: None,
+                timer_at: Time::MAX,
+            });
+            self.p2mp.by_id.insert(id, index);
+            return self.p2mp_signal(index, &spec.leaves.iter().map(|leaf| leaf.address).collect());
+        };
+        let Some(root) = self.p2mp.roots.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let before = core::mem::replace(&mut root.spec, Arc::clone(spec));
+        let alike = P2mpSpec {
+            leaves: before.leaves.clone(),
+            groups: before.groups.clone(),
+            carries: before.carries.clone(),
+            filters: before.filters.clone(),
+            ..(**spec).clone()
+        };
+        let route = |spec: &P2mpSpec, leaf: Ipv4Addr| {
+            spec.leaves.iter().find(|known| known.address == leaf).map(|known| known.route.clone())
+        };
+        let all = alike != *before;
+        let stays = |leaf: &Ipv4Addr| !all && route(spec, *leaf) == route(&before, *leaf);
+        let gone: Vec<Ipv4Addr> = root.leaves.keys().filter(|leaf| !stays(leaf)).copied().collect();
+        for leaf in gone {
+            self.p2mp_withdraw(index, leaf, LeafEvent::Withdrawn);
+            if let Some(root) = self.p2mp.roots.get_mut(index) {
+                root.leaves.remove(&leaf);
+            }
+        }
+        let Some(root) = self.p2mp.roots.get_mut(index) else { return };
+        if all {
+            // A new LSP, with an id of its own: bandwidth and the like are the same for all of a tree.
+            root.lsp_id = root.lsp_id.wrapping_add(1).max(1);
+        }
+        let new: BTreeSet<Ipv4Addr> = spec
+            .leaves
+            .iter()
+            .map(|leaf| leaf.address)
+            .filter(|leaf| !root.leaves.contains_key(leaf))
+            .collect();
+        root.leaves.extend(new.iter().map(|leaf| (*leaf, RootLeaf::new())));
+        self.p2mp_carry(index);
+        self.p2mp_signal(index, &new);
+    }
+
+    /// Tears a tunnel down and forgets it.
+    pub(in crate::rsvp) fn p2mp_remove(&mut self, id: P2mpId) {
+        let Some(index) = self.p2mp.by_id.remove(&id) else { return };
+        let leaves = self.p2mp.roots.get(index).map(|root| root.leaves.keys().copied().collect::<Vec<_>>());
+        for leaf in leaves.into_iter().flatten() {
+            self.p2mp_withdraw(index, leaf, LeafEvent::Withdrawn);
+        }
+        if let Some(timer) = self.p2mp.roots.remove(index).and_then(|root| root.timer) {
+            self.wheel.cancel(timer);
+        }
+    }
+
+    /// What all Paths of a tunnel say.
+    fn p2mp_attributes(&self, spec: &P2mpSpec) -> Attributes {
+        let asked = spec.path.affinities;
+        let mut flags = 0;
+        if spec.style == ReservationStyle::SharedExplicit {
+            flags |= SessionAttribute::SE_STYLE;
+        }
+        let mtus = self.links.iter().map(|link| link.interface.mtu);
+        let name = spec.name.as_bytes();
+        Attributes {
+            tspec: SenderTspec(TokenBucket::constant(
+                spec.bandwidth.as_bytes_per_s(),
+                mtus.min().unwrap_or(1500),
+            )),
+            session_attribute: Some(SessionAttribute {
+                affinities: (!asked.is_empty()).then_some(Affinities {
+                    exclude_any: asked.exclude_any,
+                    include_any: asked.include_any,
+                    include_all: asked.include_all,
+                }),
+                setup_priority: spec.setup_priority.min(7),
+                holding_priority: spec.holding_priority.min(7),
+                flags,
+                name: name.get(..name.len().min(255)).unwrap_or_default().to_vec(),
+            }),
+            l3pid: LabelRequest::IPV4,
+        }
+    }
+
+    /// ADSPEC of Paths that begin here, as those of tunnels with one end have it (RFC 2210, 3.3).
+    fn p2mp_adspec(&self) -> Option<Adspec> {
+        let links = || self.links.iter().map(|link| link.interface);
+        let general = General {
+            bandwidth: links().map(|link| link.reservable).max().unwrap_or(Rate(0)).as_bytes_per_s(),
+            latency_us: u32::MAX,
+            mtu: links().map(|link| link.mtu).max().unwrap_or(1500),
+            ..General::default()
+        };
+        let controlled_load = Some(ControlledLoadFragment::default());
+        self.config.adspec.then_some(Adspec {
+            general,
+            guaranteed: None,
+            controlled_load,
+            others: Vec::new(),
+        })
+    }
+
+    /// Signals leaves that are down.
+    pub(super) fn p2mp_signal(&mut self, index: u32, leaves: &BTreeSet<Ipv4Addr>) {
+        let Some(root) = self.p2mp.roots.get(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let (spec, lsp_id, router_id) = (Arc::clone(&root.spec), root.lsp_id, self.config.router_id);
+        let key = TreeKey {
+            session: P2mpKey { p2mp_id: spec.p2mp_id, tunnel_id: spec.tunnel_id, extended: router_id },
+            sender: SenderKey { address: router_id, lsp_id },
+        };
+        let attributes = self.p2mp_attributes(&spec);
+        let mut placed: BTreeMap<Ipv4Addr, Placed> = BTreeMap::new();
+        let ttl = self.config.message_ttl;
+        for &leaf in leaves {
+            let found = match self.p2mp_find(index, leaf) {
+                Ok((route, way)) => {
+                    let step = self.p2mp_step(&key, leaf, route, true, &attributes, ttl);
+                    match step {
+                        Ok(Placed { to: None, .. }) => {
+                            Err((routing_words((error_code::ROUTING, routing::LOOP)), None))
+                        }
+                        Ok(found) => Ok((found, way)),
+                        Err(problem) => {
+                            Err((routing_words(problem), way.first().map(|hop| (hop.near, problem.0))))
+                        }
+                    }
+                }
+                Err(why) => Err((why.to_string(), None)),
+            };
+            match found {
+                Ok((found, way)) => {
+                    placed.insert(leaf, found);
+                    if let Some(state) = self.p2mp.roots.get_mut(index).and_then(|r| r.leaves.get_mut(&leaf))
+                    {
+                        state.way = way;
+                    }
+                }
+                Err((problem, blamed)) => {
+                    if let Some((near, code)) = blamed {
+                        let why = distrust(code, &spec);
+                        self.services.engineering.distrust(self.now, near, why);
+                    }
+                    self.p2mp_fail(index, leaf, problem, blamed.is_some());
+                }
+            }
+        }
+        if placed.is_empty() {
+            return self.p2mp_arm_root(index);
+        }
+        let tree = self.p2mp.tree(&key).unwrap_or_else(|| self.p2mp_tree(key, attributes));
+        if let (Some(tree), Some(root)) = (self.p2mp.trees.get_mut(tree), self.p2mp.roots.get_mut(index)) {
+            tree.root = Some(index);
+            root.tree = self.p2mp.index.get(&key).copied();
+        }
+        // RFC 4875, 5.3 and 10.1: what is added goes in a Path of its own, so that the others are not signalled again.
+        let groups: Vec<BTreeMap<Ipv4Addr, Placed>> = match spec.signalling {
+            Signalling::Together => vec![placed],
+            Signalling::Separate => {
+                placed.into_iter().map(|(leaf, placed)| BTreeMap::from([(leaf, placed)])).collect()
+            }
+        };
+        let give_up_at = self.now + self.config.setup_timeout;
+        for group in groups {
+            let sub_key = SubKey { originator: router_id, id: self.p2mp.take_id() };
+            let sub = self.p2mp_sub(tree, sub_key, here(router_id));
+            let adspec = self.p2mp_adspec();
+            if let Some(state) = self.p2mp.subs.get_mut(sub) {
+                state.rro = spec.record_route.then(Vec::new);
+                state.adspec = adspec;
+            }
+            for leaf in group.keys() {
+                let root = self.p2mp.roots.get_mut(index);
+                let Some(state) = root.and_then(|root| root.leaves.get_mut(leaf)) else { continue };
+                self.counters.faults.step(&mut state.state, LeafEvent::Signalled);
+                (state.sub, state.retry_at, state.give_up_at) = (Some(sub), Time::MAX, give_up_at);
+            }
+            self.p2mp_place(sub, group, false);
+        }
+        self.p2mp_arm_root(index);
+    }
+
+    /// Takes a leaf out of its sub-group, which is pruned (RFC 4875, 7.2).
+    pub(super) fn p2mp_withdraw(&mut self, index: u32, leaf: Ipv4Addr, why: LeafEvent) {
+        let Some(root) = self.p2mp.roots.get_mut(index) else { return };
+        let (tree, id) = (root.tree, root.spec.id());
+        let Some(state) = root.leaves.get_mut(&leaf) else { return };
+        let was_up = state.state == LeafState::Up;
+        self.counters.faults.step(&mut state.state, why);
+        state.way.clear();
+        let Some(sub) = state.sub.take() else { return };
+        let is_last = self.p2mp.subs.get(sub).is_some_and(|sub| sub.leaves.keys().all(|only| *only == leaf));
+        if is_last {
+            self.p2mp_end_sub(sub, SubEvent::Torn);
+        } else {
+            self.p2mp_keep(sub, |other| other != leaf);
+        }
+        let Some(tree) = tree else { return };
+        if self.p2mp.trees.get(tree).is_some_and(|tree| tree.root == Some(index)) {
+            self.p2mp_settle(tree);
+        } else if let Some(root) = self.p2mp.roots.get_mut(index) {
+            root.tree = None;
+        }
+        if was_up && why == LeafEvent::Withdrawn {
+            self.event(Event::LeafDown { tunnel: id, leaf, reason: "it was pruned".into() });
+        }
+    }
+
+    /// The timer of a tunnel went off.
+    pub(in crate::rsvp) fn p2mp_root_timeout(&mut self, index: u32) {
+        let now = self.now;
+        let Some(root) = self.p2mp.roots.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        (root.timer, root.timer_at) = (None, Time::MAX);
+        let late: Vec<Ipv4Addr> =
+            root.leaves.iter().filter(|(_, leaf)| leaf.give_up_at <= now).map(|(leaf, _)| *leaf).collect();
+        let due: BTreeSet<Ipv4Addr> =
+            root.leaves.iter().filter(|(_, leaf)| leaf.retry_at <= now).map(|(leaf, _)| *leaf).collect();
+        self.p2mp_lost(index, &late, Loss::NotSetUp);
+        self.p2mp_mourn();
+        if due.is_empty() {
+            self.p2mp_arm_root(index);
+        } else {
+            self.p2mp_signal(index, &due);
+        }
+    }
+
+    pub(super) fn p2mp_arm_root(&mut self, index: u32) {
+        let Some(root) = self.p2mp.roots.get_mut(index) else { return };
+        let times = root.leaves.values().map(|leaf| leaf.retry_at.min(leaf.give_up_at));
+        let deadline = times.min().unwrap_or(Time::MAX);
+        if super::sooner(deadline, root.timer_at) {
+            if let Some(timer) = root.timer.take() {
+                self.wheel.cancel(timer);
+            }
+            root.timer_at = deadline;
+            root.timer = (deadline < Time::MAX).then(|| self.wheel.schedule(deadline, Timer::P2mp(index)));
+        }
+    }
+
+    /// All P2MP state is gone with a restart; what is configured begins anew.
+    pub(in crate::rsvp) fn p2mp_restart(&mut self) {
+        let mut specs: Vec<(u64, Arc<P2mpSpec>)> =
+            self.p2mp.roots.iter().map(|(_, root)| (root.sequence, Arc::clone(&root.spec))).collect();
+        specs.sort_by_key(|(sequence, _)| *sequence);
+        self.p2mp = super::P2mp::default();
+        self.p2mp_losses.clear();
+        for (_, spec) in specs {
+            self.p2mp_set(&spec);
+        }
+    }
+}
+
+fn routing_words((code, value): (u8, u16)) -> String {
+    error_code::words(code, value).unwrap_or_else(|| format!("error {code}, value {value}"))
+}

@@ -1,0 +1,198 @@
+//! Errors of some leaves, which leave the others as they are (RFC 4875, 11).
+
+use super::super::Net;
+use super::super::bus::{MS, id};
+use super::*;
+use crate::rsvp::EgressLabel;
+use base::PortId;
+use base::plane::NextHop;
+use wire::rsvp::error_code::{ADMISSION, ROUTING, routing};
+use wire::rsvp::{Message, MessageType, Packet, SubLsp};
+
+/// A square with a tail: 0 - 1 - 3 and 0 - 2 - 3, 3 - 4, and 1 - 5.
+const SQUARE: [(usize, usize); 6] = [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4), (1, 5)];
+
+#[test]
+fn a_leaf_that_cannot_be_reached_impacts_no_other() {
+    let mut net = Net::new(6, &SQUARE);
+    // RFC 4875, 5.2.2: 5 has no way to 4.
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4]), leaf(&[1, 5, 4])], 10));
+    // The address is the same: the tree would have one leaf twice. It counts once.
+    net.run(200);
+    assert_reached(&net, 0, &[4, 5]);
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 5, 3])], 10));
+    net.run(50);
+    assert_reached(&net, 0, &[5]);
+    assert_eq!(errors(&net).first(), Some(&(id(3), id(5), ROUTING, routing::BAD_STRICT_NODE)));
+    // RFC 4875, 11.1: the root knows the error by the sub-group that it named.
+    net.run(60_000);
+    assert!(errors(&net).len() > 3, "it is tried again");
+    assert_reached(&net, 0, &[5]);
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(200);
+    net.assert_clean();
+}
+
+#[test]
+fn bandwidth_that_is_not_there_is_refused_for_its_leaves() {
+    let mut net = Net::with(6, &SQUARE, |n, config| {
+        if n == 3 {
+            config.interfaces.iter_mut().for_each(|link| link.reservable = Rate::from_mbps(50));
+        }
+    });
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 100));
+    net.run(50);
+    assert_reached(&net, 0, &[5]);
+    assert_eq!(errors(&net).first(), Some(&(id(4), id(3), ADMISSION, 2)));
+    assert_eq!((net.reserved(0), net.reserved(1), net.reserved(3)), (100, 100, 0));
+}
+
+#[test]
+fn tunnels_with_one_end_give_way_to_stronger_trees() {
+    let mut net = Net::new(6, &SQUARE);
+    net.tunnel(0, super::super::spec(1, 3, &[&[1, 3]], 800));
+    net.run(100);
+    set(&mut net, 0, &P2mpSpec { setup_priority: 3, holding_priority: 3, ..tree(vec![leaf(&[1, 3])], 500) });
+    net.run(100);
+    assert_reached(&net, 0, &[3]);
+    assert_eq!((net.trace(0, 1), net.reserved(1)), (None, 500));
+}
+
+#[test]
+fn a_full_table_is_an_error_of_the_leaves_behind_it() {
+    let mut net = Net::new(6, &SQUARE);
+    net.tables[3].full = true;
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    assert_reached(&net, 0, &[5]);
+    assert_eq!(errors(&net).first(), Some(&(id(4), id(3), ROUTING, routing::LABEL_ALLOCATION)));
+    net.tables[3].full = false;
+    net.run(20_000);
+    assert_reached(&net, 0, &[4, 5]);
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(200);
+    net.assert_clean();
+}
+
+/// The Path that 0 has sent to 1, to be changed.
+fn sent(net: &Net) -> wire::rsvp::Path {
+    let path = net.log.iter().find_map(|sent| match &sent.message {
+        Message::Path(path) if sent.from == 0 => Some(path.clone()),
+        _ => None,
+    });
+    path.expect("a Path")
+}
+
+/// Node 1 gets a Path as if from 0, and these errors go back.
+fn answered(change: impl Fn(&mut wire::rsvp::Path)) -> Vec<(u8, u16)> {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    let mut path = sent(&net);
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(50);
+    net.log.clear();
+    change(&mut path);
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::Path(path)));
+    net.run(1);
+    let errors = net.log.iter().filter_map(|sent| match &sent.message {
+        Message::PathErr(error) if sent.from == 1 => Some((error.error_spec.code, error.error_spec.value)),
+        _ => None,
+    });
+    errors.collect()
+}
+
+#[test]
+fn paths_are_checked() {
+    assert_eq!(answered(|_| {}), []);
+    // RFC 4875, 5.2.4: LSP integrity is not to be had.
+    let integrity = wire::rsvp::Unknown {
+        class: 67,
+        c_type: 1,
+        position: wire::rsvp::Unknown::LAST,
+        data: vec![0, 1, 0, 8, 0x10, 0, 0, 0],
+    };
+    assert_eq!(
+        answered(|path| path.common.unknown.push(integrity.clone())),
+        [(ROUTING, routing::UNSUPPORTED_LSP_INTEGRITY)]
+    );
+    // What has no leaf signals nothing.
+    assert_eq!(answered(|path| path.common.unknown.clear()), []);
+    // A secondary route that begins nowhere, for its leaf alone (RFC 4875, 5.2.2).
+    let lost = |path: &mut wire::rsvp::Path| {
+        let mut leaves = path.common.sub_lsps().expect("a list");
+        path.common.unknown.clear();
+        leaves[1].explicit_route = Some(vec![wire::rsvp::EroHop::strict(id(99))]);
+        path.common.add_sub_lsps(&leaves).expect("short");
+    };
+    assert_eq!(answered(lost), [(ROUTING, routing::BAD_EXPLICIT_ROUTE)]);
+    // RFC 3209, 4.2.4; RFC 2205, 3.8 and 3.10.
+    let l3pid = |path: &mut wire::rsvp::Path| {
+        path.label_request = Some(wire::rsvp::LabelRequest::Generic { l3pid: 7 });
+    };
+    assert_eq!(answered(l3pid), [(ROUTING, routing::UNSUPPORTED_L3PID)]);
+}
+
+#[test]
+fn lists_that_cannot_be_read_are_counted() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    let mut path = sent(&net);
+    path.common.unknown.insert(
+        0,
+        wire::rsvp::Unknown {
+            class: wire::rsvp::class::S2L_SUB_LSP,
+            c_type: 9,
+            position: 40,
+            data: vec![0; 4],
+        },
+    );
+    let before = net.nodes[1].counters().discarded().map(|(_, count)| count).sum::<u64>();
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::Path(path)));
+    let after = net.nodes[1].counters().discarded().map(|(_, count)| count).sum::<u64>();
+    assert_eq!(after, before + 1);
+    assert_reached(&net, 0, &[4, 5]);
+}
+
+/// A leaf takes a label of its own, whatever the router asks for as the end of a tunnel with one end: without a label
+/// the packets of different trees could not be told apart at a leaf with ways on.
+#[test]
+fn the_router_before_a_leaf_pops_nothing() {
+    let mut net = Net::with(6, &SQUARE, |_, config| config.egress_label = EgressLabel::ImplicitNull);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    assert!(matches!(net.tables[5].ilm.values().next().expect("an entry").next_hop, NextHop::Local));
+    assert_reached(&net, 0, &[4, 5]);
+}
+
+/// RFC 4875, 11.2: a ResvErr about some leaves goes to where they are, under the names that the Paths had.
+#[test]
+fn reservation_errors_reach_the_leaves_that_they_name() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    let resv = net.log.iter().rev().find_map(|sent| match &sent.message {
+        Message::Resv(resv) if sent.from == 1 => Some(resv.clone()),
+        _ => None,
+    });
+    let resv = resv.expect("a Resv");
+    let mut error = wire::rsvp::ResvErr {
+        common: wire::rsvp::Common::default(),
+        session: resv.session,
+        hop: wire::rsvp::RsvpHop { address: Ipv4Addr::new(10, 0, 0, 1).into(), lih: 0 },
+        error_spec: wire::rsvp::ErrorSpec { node: id(0).into(), flags: 0, code: ADMISSION, value: 2 },
+        scope: None,
+        policy_data: Vec::new(),
+        style: resv.style,
+        flow_descriptor: resv.flow_descriptors.first().cloned(),
+    };
+    error.common.add_sub_lsps(&[SubLsp::of(id(4).into())]).expect("short");
+    net.log.clear();
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::ResvErr(error)));
+    net.run(50);
+    let told = [1, 2, 3, 4, 5].map(|node| net.sent(node, MessageType::ResvErr));
+    assert_eq!(told, [1, 0, 1, 0, 0]);
+    assert!(net.now.0 > 50 * MS);
+}

@@ -1,0 +1,108 @@
+//! Point-to-multipoint LSPs on the bus (RFC 4875).
+
+mod errors;
+mod programmes;
+mod remerge;
+mod setup;
+mod soft;
+
+use super::bus::id;
+use super::{Net, hops};
+use crate::rsvp::command::{Command, PathRequest, ReservationStyle};
+use crate::rsvp::{Event, Leaf, P2mpId, P2mpSpec, Signalling, TreeShape};
+use base::plane::Prefix;
+use base::{Rate, Span};
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+
+/// RFC 4875, figure 1: A is 0, B is 1, and so on.
+const FIGURE: [(char, char); 17] = [
+    ('A', 'B'),
+    ('B', 'E'),
+    ('E', 'D'),
+    ('D', 'C'),
+    ('C', 'F'),
+    ('D', 'G'),
+    ('G', 'J'),
+    ('J', 'N'),
+    ('E', 'H'),
+    ('H', 'K'),
+    ('K', 'O'),
+    ('H', 'L'),
+    ('L', 'P'),
+    ('H', 'I'),
+    ('I', 'M'),
+    ('M', 'Q'),
+    ('Q', 'R'),
+];
+
+fn node(letter: char) -> usize {
+    letter as usize - 'A' as usize
+}
+
+fn figure() -> Vec<(usize, usize)> {
+    FIGURE.iter().map(|&(a, b)| (node(a), node(b))).collect()
+}
+
+/// A leaf with an explicit route; it ends at the last node.
+fn leaf(route: &[usize]) -> Leaf {
+    Leaf { address: id(*route.last().expect("a leaf")), route: hops(route) }
+}
+
+/// A leaf with an explicit route by the letters of the figure.
+fn lettered(route: &str) -> Leaf {
+    leaf(&route.chars().map(node).collect::<Vec<_>>())
+}
+
+/// The six leaves of the figure.
+fn six() -> Vec<Leaf> {
+    ["BEDCF", "BEDGJN", "BEHKO", "BEHLP", "BEHIMQ", "BEHIMQR"].map(lettered).to_vec()
+}
+
+/// What the tree carries.
+fn destination() -> Prefix {
+    Prefix::host(Ipv4Addr::new(172, 16, 0, 1))
+}
+
+fn tree(leaves: Vec<Leaf>, mbps: u64) -> P2mpSpec {
+    P2mpSpec {
+        name: "tree".into(),
+        p2mp_id: 7,
+        tunnel_id: 1,
+        leaves,
+        signalling: Signalling::Together,
+        shape: TreeShape::Shortest,
+        path: PathRequest::default(),
+        bandwidth: Rate::from_mbps(mbps),
+        setup_priority: 7,
+        holding_priority: 7,
+        style: ReservationStyle::SharedExplicit,
+        record_route: false,
+        groups: Vec::new(),
+        carries: vec![destination()],
+        filters: Vec::new(),
+        retry_first: Span::from_ms(100),
+        retry_max: Span::from_secs(10),
+    }
+}
+
+const ID: P2mpId = P2mpId { p2mp_id: 7, tunnel_id: 1 };
+
+fn set(net: &mut Net, root: usize, spec: &P2mpSpec) {
+    net.command(root, Command::P2mpSet(spec.clone().into()));
+}
+
+/// Each of these gets one copy, nobody else any, and none is lost.
+fn assert_reached(net: &Net, root: usize, leaves: &[usize]) {
+    let expected: BTreeMap<usize, usize> = leaves.iter().map(|&leaf| (leaf, 1)).collect();
+    assert_eq!(net.copies(root, destination()), (expected, usize::from(leaves.is_empty())));
+}
+
+/// Errors that the root was told of: leaf, node, code, value.
+fn errors(net: &Net) -> Vec<(Ipv4Addr, Ipv4Addr, u8, u16)> {
+    let error = |(_, event): &(usize, Event)| match event {
+        Event::LeafError { leaf, node, code, value, .. } => Some((*leaf, *node, *code, *value)),
+        _ => None,
+    };
+    net.events.iter().filter_map(error).collect()
+}

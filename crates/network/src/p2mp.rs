@@ -1,0 +1,163 @@
+//! Point-to-multipoint LSPs: from names and nodes to trees with explicit routes.
+
+use super::Network;
+use super::description::{HopSpec, P2mpSpec};
+use super::error::NetworkError;
+use super::lsps::Ends;
+use super::problem::LspProblem;
+use base::diagnostic::{Diagnostic, Step};
+use base::plane::GroupKey;
+use base::{Command, NodeId};
+use control::rsvp;
+use control::rsvp::command::PathRequest;
+use core::net::IpAddr;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The same diagnostic, seen from the top of the description.
+fn of_tree(error: Diagnostic, index: usize, spec: &P2mpSpec) -> Diagnostic {
+    error.at(Step::Called(index, format!("p2mp '{}'", spec.name))).at("p2mp")
+}
+
+impl Network {
+    /// The point-to-multipoint LSPs, in the order in which they were added.
+    pub fn p2mp(&self) -> &[P2mpSpec] {
+        &self.p2mp
+    }
+
+    /// Adds a point-to-multipoint LSP, and has its root signal it.
+    pub fn add_p2mp(&mut self, spec: P2mpSpec) -> Result<usize, NetworkError> {
+        let index = self.p2mp.len();
+        let command = self.tree_command(index, &spec).map_err(|error| of_tree(error, index, &spec))?;
+        self.order_tree(&spec, command)?;
+        self.p2mp.push(spec);
+        Ok(index)
+    }
+
+    /// Gives a point-to-multipoint LSP other leaves, now: those that are new are grafted, and those that are missing
+    /// pruned.
+    pub fn set_leaves(
+        &mut self,
+        index: usize,
+        leaves: Vec<(usize, Vec<HopSpec>)>,
+    ) -> Result<(), NetworkError> {
+        let Some(known) = self.p2mp.get(index) else {
+            let count = self.p2mp.len();
+            return Err(Diagnostic::new(LspProblem::GroupNumber { group: index, count }).into());
+        };
+        let spec = P2mpSpec { leaves, ..known.clone() };
+        let command = self.tree_command(index, &spec).map_err(|error| of_tree(error, index, &spec))?;
+        self.order_tree(&spec, command)?;
+        self.p2mp[index] = spec;
+        Ok(())
+    }
+
+    fn order_tree(&mut self, spec: &P2mpSpec, command: Command) -> Result<(), NetworkError> {
+        if self.is_local(spec.root) {
+            self.world.command(self.now(), NodeId(spec.root as u32), command)?;
+        }
+        Ok(())
+    }
+
+    /// What the root is told. Paths begin at the LSP.
+    fn tree_command(&self, index: usize, spec: &P2mpSpec) -> Result<Command, Diagnostic> {
+        let root = &self.description.nodes[spec.root];
+        let (node, called) = (root.name.clone(), root.facts().called.to_string());
+        if root.facts().foreign {
+            return Err(Diagnostic::new(LspProblem::ForeignHead { node, called }).at("root"));
+        }
+        if !root.facts().router {
+            return Err(Diagnostic::new(LspProblem::NoHead { node, called }).at("root"));
+        }
+        let mut leaves = Vec::with_capacity(spec.leaves.len());
+        let mut ways: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (place, (leaf, route)) in spec.leaves.iter().enumerate() {
+            let placed = |error: Diagnostic| error.at(place).at("leaves");
+            self.check_leaf(*leaf).map_err(placed)?;
+            let ends = Ends { from: spec.root, to: *leaf, loose: spec.loose };
+            let name = &self.description.nodes[*leaf].name;
+            let along = match route.is_empty() {
+                true => {
+                    let along = self.graph.search(spec.root).links_to(*leaf);
+                    let (from, to) = (node.clone(), name.clone());
+                    let along =
+                        along.ok_or_else(|| placed(Diagnostic::new(LspProblem::NoPath { from, to })))?;
+                    self.check_links(&along).map_err(placed)?;
+                    None
+                }
+                false => {
+                    let along = self.resolve_way(ends, route);
+                    let along = along.map_err(|error| error.at(name.as_str()).at("routes"))?;
+                    ways.extend(along.clone().map(|along| (*leaf, along)));
+                    along
+                }
+            };
+            let route =
+                if route.is_empty() { Vec::new() } else { self.hops_of(ends, route, along.as_deref()) };
+            leaves.push(rsvp::Leaf { address: self.loopback(*leaf), route });
+        }
+        self.check_meeting(spec, &ways)?;
+        let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
+        let tree = rsvp::P2mpSpec {
+            name: spec.name.clone(),
+            // Unique at the root, as RFC 4875, 19.1.1, wants it, and in the network, so that people find it.
+            p2mp_id: index as u32 + 1,
+            tunnel_id: 1,
+            leaves,
+            signalling: spec.signalling,
+            shape: spec.tree,
+            path: spec.path.as_ref().map_or_else(PathRequest::default, |path| self.path_request(path)),
+            bandwidth: spec.bandwidth,
+            setup_priority: spec.setup_priority,
+            holding_priority: spec.holding_priority,
+            style: spec.style,
+            record_route: spec.record_route,
+            groups: spec.groups.iter().map(key).collect(),
+            carries: spec.carries.clone(),
+            filters: spec.filters.clone(),
+            retry_first: spec.retry_first,
+            retry_max: spec.retry_max,
+        };
+        Ok(rsvp::Command::P2mpSet(Arc::new(tree)).into())
+    }
+
+    /// A leaf is a router that speaks RSVP-TE, or a raw port.
+    fn check_leaf(&self, leaf: usize) -> Result<(), Diagnostic> {
+        let node = &self.description.nodes[leaf];
+        let (name, facts) = (node.name.clone(), node.facts());
+        let called = facts.called.to_string();
+        if !facts.signals {
+            return Err(Diagnostic::new(match facts.router {
+                true => LspProblem::SilentTail { node: name, called },
+                false => LspProblem::NoTail { node: name, called },
+            }));
+        }
+        if facts.foreign && node.router_id.is_none() {
+            return Err(Diagnostic::new(LspProblem::ForeignTail { node: name }));
+        }
+        Ok(())
+    }
+
+    /// Refuses explicit routes that come to one router by two ways and go on by the same link: the branches would meet
+    /// again (RFC 4875, 18), unless routers are told to let them.
+    fn check_meeting(&self, spec: &P2mpSpec, ways: &[(usize, Vec<usize>)]) -> Result<(), Diagnostic> {
+        let mut before: std::collections::BTreeMap<(usize, usize), Option<usize>> = Default::default();
+        let mut told: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for (leaf, along) in ways {
+            let (mut at, mut came) = (spec.root, None);
+            for &link in along {
+                let is_other = before.get(&(at, link)).is_some_and(|known| *known != came);
+                let allows = self.description.nodes[at].rsvp.remerge == rsvp::Remerge::Allow;
+                if is_other && !allows && told.insert((at, link)) {
+                    let [node, leaf] = [at, *leaf].map(|node| self.description.nodes[node].name.clone());
+                    let problem = Diagnostic::new(LspProblem::WaysMeet { node });
+                    return Err(problem.at(leaf.as_str()).at("routes"));
+                }
+                before.entry((at, link)).or_insert(came);
+                at = self.graph.beyond(link, at).unwrap_or(at);
+                came = Some(link);
+            }
+        }
+        Ok(())
+    }
+}
