@@ -1676,6 +1676,7 @@ class SwitchProfileSpec(Written):
     """Bytes of messages that wait, beyond which the connection is reset; zero for no limit."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class AtmSwitchSpec(Written):
     """An ATM switch. It is joined to others by links of medium atm, and its table follows from the circuits of the network. The port of a circuit's end makes cells of packets, so that one beside a router may stand for the router's own ATM interface."""
 
