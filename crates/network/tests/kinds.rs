@@ -44,7 +44,7 @@ impl Node for LampSpec {
             host: Some(HostFacts { address: Some(self.socket), ..HostFacts::default() }),
             tests: Tests::Nowhere,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 

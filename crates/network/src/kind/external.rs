@@ -51,7 +51,7 @@ impl Node for ExternalSpec {
             host: None,
             tests: Tests::Nowhere,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 

@@ -58,7 +58,7 @@ fn facts(called: &'static str) -> Facts {
         host: None,
         tests: Tests::Nowhere,
         segment: None,
-        cells: false,
+        cells: None,
     }
 }
 

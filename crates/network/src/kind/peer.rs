@@ -38,7 +38,7 @@ impl Node for PeerSpec {
             host: None,
             tests: Tests::Nowhere,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 

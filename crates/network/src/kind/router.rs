@@ -115,7 +115,7 @@ impl Node for RouterSpec {
             host: None,
             tests: Tests::Beside,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 

@@ -68,7 +68,7 @@ impl Node for EdgeSpec {
             host: None,
             tests: Tests::Labelled,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 

@@ -145,6 +145,6 @@ fn host(host: HostFacts) -> Facts {
         host: Some(host),
         tests: Tests::Within,
         segment: None,
-        cells: false,
+        cells: None,
     }
 }

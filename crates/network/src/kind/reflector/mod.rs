@@ -47,7 +47,7 @@ impl Node for ReflectorSpec {
             host: None,
             tests: Tests::Nowhere,
             segment: None,
-            cells: false,
+            cells: None,
         }
     }
 
