@@ -121,6 +121,13 @@ def test_a_file_says_the_same(tmp_path: Path) -> None:
         ("[left, a]", "[left, a, {medium: atm}]", "'left' is no ATM switch"),
         ("{pvc: {", "{rate: 1 Mbit/s, pvc: {", "have a 'rate'"),
         ("4750 cells/s", "4750 cell/s", "did you mean 'cells/s'?"),
+        ("{pvc: {", "{clock_ppm: [1, 0], pvc: {", "have a 'clock_ppm'"),
+        ("{pvc: {", "{driver: packet, pvc: {", "a circuit has no interface of this machine"),
+        ("delay: 2 ms}", "delay: 2 ms, addresses: [10.8.0.1/30, 10.8.0.2/30]}", "has no 'addresses'"),
+        ("epd_cells: 100", "epd_cells: 0", "epd_cells"),
+        ("peak: 4000 cells/s", "peak: 0 cells/s", "a peak rate is more than nothing"),
+        ("peak: 4000 cells/s", "peak: 4000 cells/s, shaped: false", "needs a 'tolerance'"),
+        ("peak: 4000 cells/s", "peak: 4000 cells/s, tolerance: 1 ms", "needs a third switch"),
     ],
 )
 def test_wrong_input_is_one_sentence(tmp_path: Path, old: str, new: str, words: str) -> None:

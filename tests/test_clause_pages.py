@@ -26,7 +26,7 @@ PAGES = {
         ("2684", "2225", "2390"),
         Named(
             {
-                "switch": "crates/node/src/atm/{}.rs",
+                "switch": "crates/node/src/atm/tests/{}.rs",
                 "wire": "crates/wire/src/atm/{}.rs",
                 "tester": "crates/tester/tests/{}.rs",
                 "python": "tests/{}.py",

@@ -133,7 +133,9 @@ impl Impairments {
         let errors = self.bit_errors(u64::from(wire_len) * 8);
         let mut corrupted = None;
         if !errors.is_empty() {
-            if !self.deliver_corrupted {
+            // A medium without a check sequence has nothing to find wrong bits by: its receivers do.
+            let is_checked = frame.framing().is_none_or(|framing| framing.trailer > 0);
+            if is_checked && !self.deliver_corrupted {
                 return Fate::Lost(DropReason::LinkCorruption, frame);
             }
             corrupted = Some(frame.clone());
@@ -233,6 +235,20 @@ mod tests {
         expected.extend([0; 13]);
         expected.extend([1, 1, 0x82]);
         assert_eq!(frame.to_vec(), expected);
+    }
+
+    #[test]
+    fn only_a_check_sequence_finds_wrong_bits() {
+        let (link, direction) = (LinkId(0), Direction::Both);
+        let mut checked = corrupting(0.5);
+        checked.set(&FaultKind::Corruption { link, direction, bit_error_rate: 0.5, deliver: false }, true);
+        let mut frame = Frame::from_bytes(&[0; 53]);
+        assert!(matches!(
+            checked.decide(Time(0), 53, frame.clone()),
+            Fate::Lost(DropReason::LinkCorruption, _)
+        ));
+        frame.set_framing(Some(crate::medium::ATM.framing));
+        assert!(matches!(checked.decide(Time(0), 53, frame), Fate::Arrives { corrupted: Some(_), .. }));
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl Network {
     /// Puts a fault on the network; a time that has passed means now. Links are the engine's.
     pub fn fault(&mut self, mut fault: Fault) -> Result<(), NetworkError> {
         fault.at = fault.at.max(self.now());
+        self.check_rate(&fault.kind)?;
         self.world.fault(fault.clone())?;
         if let Some(kind) = self.beyond_circuit(&fault.kind) {
             self.world.fault(Fault { kind, ..fault.clone() })?;
@@ -43,6 +44,7 @@ impl Network {
         mark: u64,
     ) -> Result<(), NetworkError> {
         let fault = Fault::new(at.max(self.now()), kind);
+        self.check_rate(&fault.kind)?;
         self.world.fault_marked(fault.at, fault.kind.clone(), mark)?;
         if let Some(kind) = self.beyond_circuit(&fault.kind) {
             self.world.fault_marked(fault.at, kind, mark)?;
@@ -61,6 +63,18 @@ impl Network {
             self.world.end_fault(at, kind, mark)?;
         }
         Ok(self.world.end_fault(at, kind, mark)?)
+    }
+
+    /// Refuses a rate of a circuit: it would be that of frames of Ethernet between its first node and switch.
+    fn check_rate(&self, kind: &FaultKind) -> Result<(), NetworkError> {
+        let FaultKind::RateLimit { link, .. } = *kind else { return Ok(()) };
+        match self.links.iter().find(|known| known.id == link && known.circuit.is_some()) {
+            Some(known) => {
+                let [a, b] = known.ends().map(|end| self.node_name(end));
+                Err(Diagnostic::new(RunProblem::RateOfCircuit { between: format!("{a} - {b}") }).into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// What a failure of a circuit, or its end, is at its other end: both nodes learn of it.

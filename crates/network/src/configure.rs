@@ -25,6 +25,7 @@ use forwarding::driver::model::ModelSpec;
 use node::router::{Address6, PortSetup};
 use node::{HostAddress6, HostConfig, HostPort, Router, RouterConfig};
 use std::sync::Arc;
+use wire::atm::Encapsulation;
 
 impl Network {
     /// The Ethernet address of a node's port.
@@ -36,6 +37,9 @@ impl Network {
         let setup = |(link, side): (&Link, usize)| {
             let far = &self.description.nodes[link.ends()[1 - side]];
             let speaks = far.facts().signals;
+            // A circuit that says by configuration that IPv4 is on it has no room for labels (RFC 2684, 6.1).
+            let circuit = link.circuit.as_ref();
+            let labels = circuit.is_none_or(|one| one.spec.encapsulation() != Encapsulation::VcMultiplexed);
             // The router id of somebody else's router is what the user says that it is.
             let known = !far.facts().foreign || far.router_id.is_some();
             PortSetup {
@@ -51,7 +55,7 @@ impl Network {
                 neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
                 mtu: link.spec.mtu,
                 cost: link.spec.metric,
-                reservable: speaks.then(|| link.spec.reservable.unwrap_or(link.spec.rate)),
+                reservable: (speaks && labels).then(|| link.spec.reservable.unwrap_or(link.spec.rate)),
             }
         };
         let mut ports: Vec<PortSetup> = self.ports_of(node).map(setup).collect();

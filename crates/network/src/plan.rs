@@ -54,7 +54,11 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
         {
             circuit.access = [next(first), next(last)];
         }
-        Ok::<_, Diagnostic>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len, circuit })
+        let mut spec = spec.clone();
+        if let Some(circuit) = &circuit {
+            spec.reservable = spec.reservable.or_else(|| atm::payload_rate(description, circuit));
+        }
+        Ok::<_, Diagnostic>(Link { spec, id: LinkId(0), ports, addresses, prefix_len, circuit })
     };
     let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     check_apart(description, &links)?;

@@ -244,6 +244,8 @@ base::problems! {
         TableOfNone { table: String, node: String } is Conflict, "table-of-none", "table '{table}': '{node}' is no router and has none";
         /// A table that can't be written down.
         TableFailed { table: String, error: String } is Failed, "table-failed", "table '{table}': {error}";
+        /// A rate of a circuit, which has none of its own.
+        RateOfCircuit { between: String } is Conflict, "rate-of-circuit", "{between} is a circuit of ATM, which has no rate of its own: those of the links between its switches can be changed";
         /// A protocol that is not there, or not without the rest of the node.
         NotAlone { node: String, protocol: String } is Conflict, "restart-not-alone", "'{node}' speaks no '{protocol}' that can be restarted alone: LDP can ('ldp')";
         /// A port that nobody outside may use.

@@ -45,7 +45,7 @@ impl Node for LampSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

@@ -68,13 +68,13 @@ class LinkSpec(Written):
     delay: Quantity = 0
     """Propagation delay."""
     mtu: int | None = None
-    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500]."""
+    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM 9180]."""
     buffer: Quantity | None = None
     """Buffer of both ports [default: that of the devices' profiles]."""
     metric: int = 1
     """Cost for shortest paths."""
     reservable: Quantity | None = None
-    """Bandwidth that LSPs may reserve, each way [default: the rate; without one, 10 Gbit/s]."""
+    """Bandwidth that LSPs may reserve, each way [default: the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, without cell headers]."""
     detection: Quantity = 0
     """Time until the devices notice that the link went down or came up."""
     clock_ppm: Sequence[float] = field(default_factory=list)
@@ -120,7 +120,7 @@ class PvcSpec(Written):
     shaped: bool = True
     """Cells leave at the peak rate at most; otherwise as they come."""
     tolerance: Quantity | None = None
-    """Cells that are earlier by more than this are dropped by the second switch (GCRA) [default: no cell is too early]."""
+    """Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that does not shape [default: no cell is too early]."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 //! circuit of ATM begins.
 
 use crate::medium::{Carries, Medium};
-use wire::atm::{CELL_LEN, Encapsulation, HEADER_LEN, SHIM_LEN, llc_snap};
+use wire::atm::{CELL_LEN, Encapsulation, HEADER_LEN, llc_snap, null_label};
 use wire::ethernet::{self, EtherType};
 
 /// Captures of SunATM: four bytes in front of the payload of each PDU.
@@ -81,8 +81,7 @@ impl Pdus {
         match self.encapsulation {
             Encapsulation::LlcSnap => shown.extend(llc_snap(ethertype)),
             Encapsulation::Shim if ethertype == EtherType::IPV4 => {
-                let entry: [u8; SHIM_LEN] = [0, 0, 1, packet.get(8).copied().unwrap_or(0)];
-                shown.extend(entry);
+                shown.extend(null_label(packet).unwrap_or([0, 0, 1, 0]));
             }
             Encapsulation::Shim | Encapsulation::VcMultiplexed => {}
         }

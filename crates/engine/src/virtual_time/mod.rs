@@ -131,9 +131,9 @@ struct PortState {
     /// Frames delayed or copied by a fault that have not arrived yet.
     late: u64,
     duplicated: u64,
-    /// Captures of what the port sends, and of what arrives at the other end.
     /// What captures show of the link's frames, unless that follows from its medium.
     form: Form,
+    /// Captures of what the port sends, and of what arrives at the other end.
     out_taps: Vec<u32>,
     in_taps: Vec<u32>,
     /// The device believes that the port is down.

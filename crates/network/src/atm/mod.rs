@@ -14,8 +14,8 @@ use base::diagnostic::Diagnostic;
 use base::{LinkId, PortId, Rate};
 use engine::medium::Carries;
 use node::atm::{Map, Service};
-use std::collections::BTreeMap;
-use wire::atm::Encapsulation;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::atm::{CELL_LEN, Encapsulation, PAYLOAD_LEN};
 
 /// Channels below this are set apart for the network's own use on every path (RFC 3035, 7.1, has the first of others).
 pub const VCI_MIN: u32 = 32;
@@ -44,6 +44,8 @@ pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, D
     let mut found = BTreeMap::new();
     // Of each link between switches: whose its channels are, and how much of its rate is promised.
     let mut owners: BTreeMap<(usize, u16, u16), usize> = BTreeMap::new();
+    // And below which channel all of a path there are taken.
+    let mut taken: BTreeMap<(usize, u16), u32> = BTreeMap::new();
     let mut promised: BTreeMap<usize, u64> = BTreeMap::new();
     for (index, link) in description.links.iter().enumerate() {
         match &link.pvc {
@@ -55,16 +57,24 @@ pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, D
             None => check_wire(description, link).map_err(|problem| problem.of_link(description, index))?,
         }
     }
+    check_single(description)?;
     // Channels that users name come first, so that those that are given do not take them.
     for said in [true, false] {
         for (index, circuit) in found.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said) {
-            give_channels(description, *index, circuit, &mut owners)
+            give_channels(description, *index, circuit, &mut owners, &mut taken)
                 .map_err(|problem| problem.at("pvc").of_link(description, *index))?;
         }
     }
     for (index, circuit) in &found {
         check_rate(description, circuit, &mut promised)
             .map_err(|problem| problem.at("peak").on_key().at("pvc").of_link(description, *index))?;
+        let at = |key: &'static str| {
+            move |problem: AtmProblem| {
+                Diagnostic::new(problem).at(key).on_key().at("pvc").of_link(description, *index)
+            }
+        };
+        check_policing(circuit).map_err(at("tolerance"))?;
+        check_room(description, *index, circuit).map_err(at("through"))?;
     }
     Ok(found)
 }
@@ -72,7 +82,7 @@ pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, D
 /// Refuses a link of another medium at a switch, and cells at what is none.
 fn check_wire(description: &Description, link: &LinkSpec) -> Result<(), Diagnostic> {
     let ends = [link.a, link.b];
-    let is_switch = |node: &usize| description.nodes[*node].facts().cells;
+    let is_switch = |node: &usize| description.nodes[*node].facts().cells.is_some();
     let carries_cells = link.medium.carries == Carries::Cells;
     let name = |node: usize| node_name(description, node).to_string();
     if carries_cells && let Some(other) = ends.into_iter().find(|node| !is_switch(node)) {
@@ -87,9 +97,17 @@ fn check_wire(description: &Description, link: &LinkSpec) -> Result<(), Diagnost
 /// Finds the links that a circuit passes.
 fn way(description: &Description, link: &LinkSpec, pvc: &PvcSpec) -> Result<Circuit, Diagnostic> {
     let name = |node: usize| node_name(description, node).to_string();
-    let is_switch = |node: usize| description.nodes[node].facts().cells;
+    let is_switch = |node: usize| description.nodes[node].facts().cells.is_some();
     if let Some(node) = [link.a, link.b].into_iter().find(|&node| is_switch(node)) {
         return Err(AtmProblem::CircuitOfSwitch { node: name(node) }.into());
+    }
+    let is_station = |node: usize| {
+        let facts = description.nodes[node].facts();
+        facts.router || facts.host.is_some()
+    };
+    if let Some(node) = [link.a, link.b].into_iter().find(|&node| !is_station(node)) {
+        let called = description.nodes[node].facts().called.to_string();
+        return Err(AtmProblem::NoStation { node: name(node), called }.into());
     }
     if pvc.map() == Map::Learned && pvc.encapsulation() != Encapsulation::LlcSnap {
         return Err(Diagnostic::new(AtmProblem::MapWithoutSnap {}).at("map").on_key().at("pvc"));
@@ -134,6 +152,7 @@ fn give_channels(
     index: usize,
     circuit: &mut Circuit,
     owners: &mut BTreeMap<(usize, u16, u16), usize>,
+    taken: &mut BTreeMap<(usize, u16), u32>,
 ) -> Result<(), Diagnostic> {
     let said = circuit.spec.vci.as_ref().map(|vci| vci.0.clone());
     let (vpi, links) = (circuit.spec.vpi, circuit.links.len());
@@ -152,10 +171,13 @@ fn give_channels(
         let vci = match &said {
             Some(said) => said[if said.len() == 1 { 0 } else { hop }] as u16,
             None => {
-                let is_free = |vci: &u16| !owners.contains_key(&(link, vpi, *vci));
-                (VCI_MIN as u16..=VCI_MAX as u16)
+                let below = taken.entry((link, vpi)).or_insert(VCI_MIN);
+                let is_free = |vci: &u32| !owners.contains_key(&(link, vpi, *vci as u16));
+                let vci = (*below..=VCI_MAX)
                     .find(is_free)
-                    .ok_or(AtmProblem::NoVciLeft { between: between(description, link), vpi })?
+                    .ok_or(AtmProblem::NoVciLeft { between: between(description, link), vpi })?;
+                *below = vci + 1;
+                vci as u16
             }
         };
         if let Some(other) = owners.insert((link, vpi, vci), index) {
@@ -176,6 +198,9 @@ fn check_rate(
 ) -> Result<(), Diagnostic> {
     let spec = &circuit.spec;
     let service = spec.service();
+    if spec.peak == Some(Rate(0)) {
+        return Err(AtmProblem::PeakOfNothing {}.into());
+    }
     let Some(peak) = spec.peak else {
         return match (service, spec.tolerance) {
             (Service::Cbr, _) => Err(AtmProblem::CbrWithoutPeak {}.into()),
@@ -203,6 +228,66 @@ fn check_rate(
         }
     }
     Ok(())
+}
+
+/// Refuses policing that would never find a cell early, and constant bit rate that nothing bounds.
+fn check_policing(circuit: &Circuit) -> Result<(), AtmProblem> {
+    let spec = &circuit.spec;
+    match (spec.tolerance, spec.shaped) {
+        (Some(_), true) if circuit.links.len() < 2 => Err(AtmProblem::NobodyPolices {}),
+        (None, false) if spec.service() == Service::Cbr => Err(AtmProblem::CbrUnbounded {}),
+        _ => Ok(()),
+    }
+}
+
+/// How many cells of unspecified bit rate the buffer of a link holds, if it says.
+fn buffer_cells(link: &LinkSpec) -> Option<u32> {
+    link.buffer_bytes.map(|bytes| (bytes / CELL_LEN as u64).min(u64::from(u32::MAX)) as u32)
+}
+
+/// Refuses a circuit whose longest packets would never find room at its ends. A shaped end has room for one.
+fn check_room(description: &Description, index: usize, circuit: &Circuit) -> Result<(), AtmProblem> {
+    let (spec, mtu) = (&circuit.spec, description.links[index].mtu);
+    let cells = spec.encapsulation().cells_for(mtu as usize) as u64;
+    if spec.shaped && spec.peak.is_some() {
+        return Ok(());
+    }
+    let ends =
+        [(circuit.through.first(), circuit.links.first()), (circuit.through.last(), circuit.links.last())];
+    for (switch, link) in ends {
+        let (Some(&switch), Some(&link)) = (switch, link) else { continue };
+        let Some(room) = description.nodes[switch].facts().cells else { continue };
+        let link = &description.links[link];
+        let (key, waiting) = match spec.service() {
+            Service::Cbr => ("cbr_cells", room.cbr),
+            Service::Ubr => ("ubr_cells", buffer_cells(link).unwrap_or(room.ubr)),
+        };
+        // The first cell leaves at once.
+        if cells > u64::from(waiting) + 1 && link.rate > Rate(0) {
+            let node = node_name(description, switch).to_string();
+            return Err(AtmProblem::NoRoomForPacket { node, key, waiting, mtu, cells });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses two links of cells between the same switches: a circuit could not say which it takes.
+fn check_single(description: &Description) -> Result<(), Diagnostic> {
+    let mut known = BTreeSet::new();
+    for (index, link) in description.links.iter().enumerate() {
+        let pair = (link.a.min(link.b), link.a.max(link.b));
+        if link.medium.carries == Carries::Cells && link.pvc.is_none() && !known.insert(pair) {
+            let between = between(description, index);
+            return Err(Diagnostic::from(AtmProblem::TwoCellLinks { between }).of_link(description, index));
+        }
+    }
+    Ok(())
+}
+
+/// What the slowest of a circuit's links leaves for payloads of its cells; nothing if none has a rate.
+pub fn payload_rate(description: &Description, circuit: &Circuit) -> Option<Rate> {
+    let rates = circuit.links.iter().map(|&link| description.links[link].rate).filter(|rate| *rate > Rate(0));
+    rates.min().map(|rate| Rate(rate.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
 }
 
 /// The ends of a link, as sentences name it.

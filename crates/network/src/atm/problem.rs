@@ -9,6 +9,8 @@ base::problems! {
         PacketsAtSwitch { node: String } is Conflict, "packets-at-switch", "'{node}' is an ATM switch: its links have medium atm and lead to others, and packets come to it by a 'pvc' between two routers or hosts";
         /// A circuit that would end in a switch.
         CircuitOfSwitch { node: String } is Conflict, "circuit-of-switch", "pvc: '{node}' is an ATM switch: a circuit is between two routers or hosts, and 'through' names the switches";
+        /// A circuit that would end at a node that sends no packets of its own.
+        NoStation { node: String, called: String } is Conflict, "no-station", "pvc: '{node}' is {called}: a circuit is between two routers or hosts";
         /// A circuit without a link of cells.
         ShortCircuit { count: usize } is OutOfRange, "short-circuit", "{count} switches: a circuit passes two at least, joined by a link of medium atm";
         /// A circuit through what is no switch.
@@ -17,6 +19,10 @@ base::problems! {
         SwitchTwice { node: String } is Conflict, "atm-switch-twice", "'{node}' is on the way already";
         /// Two switches without a link.
         NoCellLink { from: String, to: String } is Conflict, "no-cell-link", "no link of medium atm joins '{from}' and '{to}'";
+        /// Two links of cells between the same switches.
+        TwoCellLinks { between: String } is Conflict, "two-cell-links", "a link of medium atm joins {between} already, and a circuit could not say which it takes";
+        /// Packets that no port has room for.
+        NoRoomForPacket { node: String, key: &'static str, waiting: u32, mtu: u32, cells: u64 } is Conflict, "no-room-for-packet", "at '{node}' {waiting} cells may wait, and a packet of mtu {mtu} takes {cells}: it needs more '{key}' (or 'buffer' of its link), or the circuit a smaller 'mtu'";
         /// A list of VCIs that does not fit the way.
         VciCount { count: usize, links: usize } is OutOfRange, "vci-count", "{count} VCIs for {links} links: one for all, or one for each";
         /// A VCI that no circuit has.
@@ -29,6 +35,12 @@ base::problems! {
         MapWithoutSnap {} is Conflict, "map-without-snap", "map inatmarp needs encapsulation llc-snap: others carry no such packets";
         /// Constant bit rate without a rate.
         CbrWithoutPeak {} is Conflict, "cbr-without-peak", "service cbr needs a peak rate, such as 'peak: 4750 cells/s'";
+        /// A rate of nothing.
+        PeakOfNothing {} is OutOfRange, "peak-of-nothing", "0: a peak rate is more than nothing, such as 4750 cells/s";
+        /// Policing of what cannot be early.
+        NobodyPolices {} is Conflict, "nobody-polices", "the end shapes the cells, and a circuit of two switches has no other that measures them: it needs a third switch, or 'shaped: false'";
+        /// Constant bit rate that takes what it wants.
+        CbrUnbounded {} is Conflict, "cbr-unbounded", "service cbr with 'shaped: false' needs a 'tolerance', such as 100 ms: its cells leave first, and nothing else keeps them to the peak rate";
         /// Policing by no rate.
         ToleranceWithoutPeak {} is Conflict, "tolerance-without-peak", "'tolerance' says how early beside the peak rate a cell may be, and 'peak' is missing";
         /// A peak rate above that of a link.

@@ -6,7 +6,7 @@ use crate::{Link, Network};
 use base::PortId;
 use node::atm::{AtmConfig, Channel, Cross, EndConfig, PortConfig, Station, Traffic};
 use std::collections::BTreeMap;
-use wire::atm::{CELL_LEN, Format};
+use wire::atm::Format;
 
 /// The configuration of the switch at a node.
 pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec) -> AtmConfig {
@@ -27,9 +27,11 @@ pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec
             ports.insert(circuit.access[1], PortConfig::Packets(end(network, link, circuit, 1)));
         } else {
             let [before, after] = [place - 1, place].map(|hop| channel(network, circuit, hop, node));
-            // Each way is policed where it enters the network: at the second switch.
-            crosses.push(Cross { from: before, to: after, traffic: traffic(circuit, place == 1) });
-            crosses.push(Cross { from: after, to: before, traffic: traffic(circuit, place == last - 1) });
+            // What an end shapes is policed where it comes from there; other cells are policed at the end itself.
+            let shaped = circuit.spec.shaped;
+            let is_second = [place == 1, place == last - 1].map(|second| second && shaped);
+            crosses.push(Cross { from: before, to: after, traffic: traffic(circuit, is_second[0]) });
+            crosses.push(Cross { from: after, to: before, traffic: traffic(circuit, is_second[1]) });
         }
     }
     AtmConfig {
@@ -47,7 +49,7 @@ fn cell_port(link: &Link, node: usize) -> PortConfig {
         rate: spec.rate,
         clock_ppb: if spec.a == node { spec.a_clock_ppb } else { spec.b_clock_ppb },
         format: Format::Nni,
-        ubr_cells: spec.buffer_bytes.map(|bytes| (bytes / CELL_LEN as u64).min(u64::from(u32::MAX)) as u32),
+        ubr_cells: super::buffer_cells(spec),
     }
 }
 
@@ -75,7 +77,8 @@ fn end(network: &Network, link: &Link, circuit: &Circuit, side: usize) -> EndCon
     let spec = &circuit.spec;
     EndConfig {
         channel: channel(network, circuit, hop, switch),
-        traffic: Traffic { peak: spec.peak.filter(|_| spec.shaped), ..traffic(circuit, false) },
+        traffic: traffic(circuit, !spec.shaped),
+        shaped: spec.shaped,
         encapsulation: spec.encapsulation(),
         mtu: link.spec.mtu.min(u32::from(u16::MAX)) as u16,
         own: station(side),

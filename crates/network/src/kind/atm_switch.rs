@@ -1,6 +1,6 @@
 //! An ATM switch.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{CellFacts, Facts, Node, NodeKind, Tests};
 use crate::Network;
 use crate::atm::switch_config;
 use crate::spec::labels::Labels;
@@ -27,7 +27,7 @@ base::record! {
         /// The same of unspecified bit rate, at ports whose link says no `buffer`.
         pub ubr_cells: u32 = 8_192, in 1..=16_777_216;
         /// From so many waiting cells on, packets of unspecified bit rate are dropped whole (early packet discard).
-        pub epd_cells: Option<u32>, in 0..=16_777_216, absent "cells are dropped one by one";
+        pub epd_cells: Option<u32>, in 1..=16_777_216, absent "cells are dropped one by one";
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
     }
@@ -52,7 +52,7 @@ impl Node for AtmSwitchSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: true,
+            cells: Some(CellFacts { cbr: self.cbr_cells, ubr: self.ubr_cells }),
         }
     }
 

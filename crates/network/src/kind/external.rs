@@ -52,7 +52,7 @@ impl Node for ExternalSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

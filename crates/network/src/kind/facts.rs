@@ -43,9 +43,19 @@ pub struct Facts {
     /// over those.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub managed: bool,
-    /// Is it an ATM switch? Its links carry cells, and circuits begin and end at it.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub cells: bool,
+    /// If it is an ATM switch: its links carry cells, and circuits begin and end at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<CellFacts>,
+}
+
+/// What circuits ask of an ATM switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellFacts {
+    /// How many cells of constant bit rate wait at a port at most.
+    pub cbr: u32,
+    /// The same of unspecified bit rate, at ports whose link does not say.
+    pub ubr: u32,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -114,7 +124,7 @@ impl Facts {
             tests: Tests::Nowhere,
             segment: Some(prefix),
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 
@@ -132,6 +142,6 @@ impl Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
-        cells: false,
+        cells: None,
     };
 }

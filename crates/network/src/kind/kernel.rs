@@ -59,7 +59,7 @@ fn facts(called: &'static str) -> Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
-        cells: false,
+        cells: None,
     }
 }
 

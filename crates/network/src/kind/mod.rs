@@ -18,7 +18,7 @@ mod switch;
 pub use atm_switch::ATM_SWITCH;
 pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
-pub use facts::{Facts, HostFacts, Tests};
+pub use facts::{CellFacts, Facts, HostFacts, Tests};
 pub use kernel::{BIRD, FRR};
 pub use peer::PEER;
 pub use reflector::{REFLECTOR, Reflector};

@@ -39,7 +39,7 @@ impl Node for PeerSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

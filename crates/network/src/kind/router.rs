@@ -116,7 +116,7 @@ impl Node for RouterSpec {
             tests: Tests::Beside,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

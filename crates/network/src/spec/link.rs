@@ -16,6 +16,7 @@ use base::describe::{
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
 use engine::discipline::TreeSpec;
+use engine::medium::Carries;
 use node::conditioner::ConditionerSpec;
 
 base::words! {
@@ -69,13 +70,13 @@ base::record! {
         /// Propagation delay.
         pub delay: Span = Span::ZERO;
         /// Longest packet in bytes, labels included.
-        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500";
+        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM 9180";
         /// Buffer of both ports.
         pub buffer: Option<Size>, absent "that of the devices' profiles";
         /// Cost for shortest paths.
         pub metric: u64 = 1, in 1..=4_294_967_296;
         /// Bandwidth that LSPs may reserve, each way.
-        pub reservable: Option<Rate>, absent "the rate; without one, 10 Gbit/s";
+        pub reservable: Option<Rate>, absent "the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, without cell headers";
         /// Time until the devices notice that the link went down or came up.
         pub detection: Span = Span::ZERO;
         /// How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own
@@ -134,6 +135,13 @@ impl LinkSpec {
         if let Some(key) = self.pvc.as_ref().and_then(|_| self.of_wires()) {
             return Err(Diagnostic::new(NetworkProblem::OfWires { key }).at(key).on_key());
         }
+        if self.pvc.is_some() && self.driver.is_some() {
+            return Err(Diagnostic::new(NetworkProblem::CircuitDriver {}).at("driver").on_key());
+        }
+        let carries_cells = self.pvc.is_none() && medium.carries == Carries::Cells;
+        if let Some(key) = self.of_packets().filter(|_| carries_cells) {
+            return Err(Diagnostic::new(NetworkProblem::OfPackets { key }).at(key).on_key());
+        }
         // The longest packet that is usual on ATM (RFC 2225, 7).
         let mtu_max = if self.pvc.is_some() { MTU_ATM } else { medium.mtu() };
         let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(mtu_max);
@@ -152,11 +160,11 @@ impl LinkSpec {
             medium,
             pvc: self.pvc.clone(),
             delay: self.delay,
-            reservable: self.reservable.or_else(|| self.pvc.as_ref()?.payload_rate()).or(self
-                .rate
-                .0
-                .is_none()
-                .then_some(RESERVABLE_WITHOUT_RATE)),
+            // A circuit without a peak rate has that of its slowest link, which the plan of the network finds.
+            reservable: self.reservable.or_else(|| match &self.pvc {
+                Some(pvc) => pvc.payload_rate(),
+                None => self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE),
+            }),
             buffer_bytes: self.buffer.map(|buffer| buffer.0),
             mtu: said.unwrap_or(unsaid_mtu),
             mtu_said: said.is_some(),
@@ -186,6 +194,24 @@ impl LinkSpec {
             ("delay", self.delay != Span::ZERO),
             ("buffer", self.buffer.is_some()),
             ("queue", self.queue.is_some()),
+            ("clock_ppm", self.clock_ppm != [0.0, 0.0]),
+        ];
+        said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
+    }
+}
+
+impl LinkSpec {
+    /// What it says of packets, of which a link of cells knows nothing.
+    fn of_packets(&self) -> Option<&'static str> {
+        let said = [
+            ("mtu", self.mtu.is_some()),
+            ("metric", self.metric != 1),
+            ("reservable", self.reservable.is_some()),
+            ("addresses", self.addresses.is_some()),
+            ("ipv6", self.ipv6.is_some()),
+            ("queue", self.queue.is_some()),
+            ("ingress", self.ingress.is_some()),
+            ("driver", self.driver.is_some()),
         ];
         said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
     }

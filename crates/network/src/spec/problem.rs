@@ -48,6 +48,10 @@ base::problems! {
         OtherMtu { mtu: u32, host: u32 } is Conflict, "other-mtu", "{mtu}: the host at its end says {host}: one of the two";
         /// Something that a circuit has from the links that it passes.
         OfWires { key: &'static str } is Conflict, "of-wires", "a circuit has none of its own: the links between ATM switches have a '{key}'";
+        /// Something that a link of cells does not have.
+        OfPackets { key: &'static str } is Conflict, "of-packets", "a link of medium atm carries cells and has no '{key}': the circuits ('pvc') that pass it may have one";
+        /// An interface of this machine for a circuit.
+        CircuitDriver {} is Conflict, "circuit-driver", "a circuit has no interface of this machine, and no driver";
         /// A profile that is not there.
         UnknownProfile { profile: String } is UnknownName, "unknown-profile", "'{profile}': the core knows the profile 'ideal' by name, of others what they say is needed";
         /// An LSP that ends where it begins.

@@ -7,8 +7,9 @@ use node::AtmSwitch;
 use node::atm::{CrossShown, EndShown, PortShown, Service};
 
 base::table! {
-    /// Ports of ATM switches that carry cells. Cells received and those that ends made of packets are together those
-    /// sent, dropped, taken by ends, and waiting.
+    /// Ports of ATM switches that carry cells. Received here and `cells_sent` of `atm_ends` are together, over all
+    /// switches: sent, `header_errors`, `unknown`, `refused` and `dropped` here, `dropped` of `atm_channels`,
+    /// `cells_received` and `cells_dropped` of `atm_ends`, and `waiting` in both.
     pub struct AtmPortRow<'a> in "atm_ports" key ["node", "port"]
     of (node: &'a str) from row: &PortShown<'_> {
         /// The switch.
@@ -23,11 +24,13 @@ base::table! {
         header_errors: u64 = "cells" => row.headers.1,
         /// Cells of channels that nobody has.
         unknown: u64 = "cells" => row.input.unknown,
+        /// Frames that were no cells.
+        refused: u64 = "frames" => row.input.refused,
         /// Cells of constant bit rate that were sent.
         sent_cbr: u64 = "cells" => row.output.sent[Service::Cbr as usize],
         /// The same of unspecified bit rate.
         sent_ubr: u64 = "cells" => row.output.sent[Service::Ubr as usize],
-        /// Cells that found no room here, or a port that was down.
+        /// Cells that found no room here, or a port that was down, or waited when it went down.
         dropped: u64 = "cells" => row.output.dropped.total(),
         /// The most that waited here.
         waiting_max: u64 = "cells" => row.output.waiting_max,
@@ -60,8 +63,10 @@ base::table! {
         received: u64 = "cells" => row.counters.received,
         /// Cells that were passed on.
         passed: u64 = "cells" => row.counters.passed,
-        /// Cells that were dropped.
+        /// Cells that were dropped before they came to that port: early ones, and those of packets dropped whole.
         dropped: u64 = "cells" => row.counters.dropped.total(),
+        /// Cells that the port did not take; they are among those that it dropped.
+        refused: u64 = "cells" => row.counters.refused,
     }
 }
 
@@ -89,6 +94,8 @@ base::table! {
         packets_received: u64 = "packets" => row.counters.packets_received,
         /// Packets, and PDUs of AAL5, that were dropped here.
         dropped: u64 = "packets" => row.counters.dropped.total(),
+        /// Cells that were dropped here: early ones, those that no packet has, and those that a restart forgot.
+        cells_dropped: u64 = "cells" => row.counters.cells_dropped.total(),
         /// Cells that wait for their time, of a circuit that is shaped.
         waiting: u64 = "cells" => row.waiting_cells,
     }

@@ -44,8 +44,8 @@ pub struct Traffic {
     pub service: Service,
     /// The rate of its cells in bits per second, 424 for each; that of the port if absent.
     pub peak: Option<Rate>,
-    /// Cells that come earlier than this beside the peak rate are dropped where the channel enters the network; none
-    /// are if absent.
+    /// Cells that come earlier than this beside the peak rate are dropped; none are if absent. An end drops only those
+    /// that it does not send at that rate itself.
     pub tolerance: Option<Span>,
 }
 
@@ -85,6 +85,8 @@ pub struct EndConfig {
     pub channel: Channel,
     /// How much of them there is.
     pub traffic: Traffic,
+    /// Do its cells leave at the peak rate, if there is one? Otherwise they leave as they come.
+    pub shaped: bool,
     /// What stands in front of a packet.
     pub encapsulation: Encapsulation,
     /// The longest packet, in bytes.

@@ -13,7 +13,7 @@ pub enum Packet {
     /// The next cell begins one.
     #[default]
     Between,
-    /// Its cells pass.
+    /// Some of its cells have passed, and the others may.
     Passing,
     /// Its cells are dropped, the last one too: none of it has passed.
     Refused,
@@ -37,8 +37,10 @@ pub struct CrossCounters {
     pub received: u64,
     /// Cells that the port took.
     pub passed: u64,
-    /// Cells that were dropped.
+    /// Cells that were dropped before they came to the port: it counts itself what it does not take.
     pub dropped: DropCounters,
+    /// Cells that the port did not take.
+    pub refused: u64,
 }
 
 impl Crossing {
@@ -74,48 +76,45 @@ impl Crossing {
         if self.config.traffic.service == Service::Cbr || !header.pti.is_user() || epd_cells.is_none() {
             return Ok(());
         }
-        let last = header.pti.is_last();
-        let next = |passing| if last { Packet::Between } else { passing };
+        let is_full = || epd_cells.is_some_and(|most| output.waiting(now, Service::Ubr) >= u64::from(most));
         match self.packet {
-            Packet::Between => {
-                let waiting = output.waiting(now, Service::Ubr);
-                if epd_cells.is_some_and(|most| waiting >= u64::from(most)) {
-                    self.packet = next(Packet::Refused);
-                    return Err(self.count(DropReason::EarlyPacketDiscard));
-                }
-                self.packet = next(Packet::Passing);
-                Ok(())
-            }
-            Packet::Passing => {
-                self.packet = next(Packet::Passing);
-                Ok(())
-            }
-            Packet::Refused => {
-                self.packet = next(Packet::Refused);
-                Err(self.count(DropReason::EarlyPacketDiscard))
-            }
-            Packet::Cut if last => {
-                self.packet = Packet::Between;
-                Ok(())
-            }
-            Packet::Cut => Err(self.count(DropReason::PartialPacket)),
+            Packet::Between if is_full() => Err(self.drop(DropReason::EarlyPacketDiscard, header)),
+            Packet::Refused => Err(self.drop(DropReason::EarlyPacketDiscard, header)),
+            Packet::Cut if !header.pti.is_last() => Err(self.drop(DropReason::PartialPacket, header)),
+            Packet::Between | Packet::Passing | Packet::Cut => Ok(()),
         }
     }
 
-    /// The port had no room for a cell, or it is no good: of its packet only the end is of use.
+    /// The port took a cell.
+    pub fn passed(&mut self, header: Header) {
+        self.counters.passed += 1;
+        if header.pti.is_user() {
+            self.packet = if header.pti.is_last() { Packet::Between } else { Packet::Passing };
+        }
+    }
+
+    /// A cell is dropped before it comes to the port.
     pub fn drop(&mut self, reason: DropReason, header: Header) -> DropReason {
+        self.counters.dropped.count(reason);
+        self.miss(header);
+        reason
+    }
+
+    /// The port did not take a cell.
+    pub fn refused(&mut self, header: Header) {
+        self.counters.refused += 1;
+        self.miss(header);
+    }
+
+    /// A cell is gone: of its packet only the end is of use, and that only to separate what has passed of it from the
+    /// next.
+    fn miss(&mut self, header: Header) {
         if header.pti.is_user() {
             self.packet = match self.packet {
                 _ if header.pti.is_last() => Packet::Between,
-                Packet::Refused => Packet::Refused,
-                _ => Packet::Cut,
+                Packet::Between | Packet::Refused => Packet::Refused,
+                Packet::Passing | Packet::Cut => Packet::Cut,
             };
         }
-        self.count(reason)
-    }
-
-    fn count(&mut self, reason: DropReason) -> DropReason {
-        self.counters.dropped.count(reason);
-        reason
     }
 }

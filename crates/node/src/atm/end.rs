@@ -6,6 +6,7 @@
 //! a circuit.
 
 use super::config::{EndConfig, Map};
+use super::gcra::Gcra;
 use crate::neighbors::arp_frame;
 use base::device::{DropCounters, DropReason};
 use base::{Frame, Label, MacAddr, Serialiser, Span, Time};
@@ -14,13 +15,17 @@ use std::collections::VecDeque;
 use wire::arp;
 use wire::atm::aal5::{self, Fault, Reassembler, Trailer};
 use wire::atm::inatmarp;
-use wire::atm::{CELL_LEN, Encapsulation, Format, LLC_SNAP_LEN, PAYLOAD_LEN, SHIM_LEN, llc_snap};
+use wire::atm::{CELL_LEN, Encapsulation, Format, LLC_SNAP_LEN, PAYLOAD_LEN, SHIM_LEN, llc_snap, null_label};
 use wire::ethernet::{self, EtherType};
 use wire::llc::{HEADER_LEN as LLC_LEN, OUI_ETHERTYPE, SAP_SNAP, SnapRepr, UI};
 use wire::mpls;
 
 /// So long what InATMARP told is believed (RFC 2225, 8.5.1).
 const BELIEVED: Span = Span::from_secs(15 * 60);
+/// A packet that comes so long before the end of that has the other end asked again.
+const EARLY: Span = Span::from_secs(60);
+/// An answer that stays away for so long is asked for again, if there are packets.
+const PATIENCE: Span = Span::from_secs(1);
 
 /// An end of a circuit.
 #[derive(Debug)]
@@ -28,8 +33,10 @@ pub struct End {
     pub config: EndConfig,
     format: Format,
     reassembler: Reassembler,
-    /// The time of a cell at the peak rate, if there is one.
+    /// The time of a cell at the peak rate, if its cells leave at that.
     pace: Option<Serialiser>,
+    /// What its cells are measured by, if they leave as they come.
+    policer: Option<Gcra>,
     /// When the next cell may leave.
     next: Time,
     /// PDUs of which cells wait, and how many cells of the first have left.
@@ -40,6 +47,8 @@ pub struct End {
     learned: Option<(Ipv4Addr, Time)>,
     /// For whom the station asked and was not answered.
     asked: Option<Ipv4Addr>,
+    /// When the other end was asked again.
+    asked_again: Option<Time>,
     pub counters: EndCounters,
 }
 
@@ -56,6 +65,9 @@ pub struct EndCounters {
     pub packets_received: u64,
     /// Packets, and PDUs, that were dropped.
     pub dropped: DropCounters,
+    /// Cells that were dropped before they came to a port, or that no PDU has: early ones, those that waited when the
+    /// switch began anew, and those of operation and maintenance.
+    pub cells_dropped: DropCounters,
 }
 
 /// What an end does about a packet of its station.
@@ -86,30 +98,65 @@ pub enum Received {
 
 impl End {
     pub fn new(config: EndConfig, format: Format) -> End {
-        let payload_max = usize::from(config.mtu) + config.encapsulation.header_len();
+        let traffic = config.traffic;
+        let serialiser = traffic.peak.map(|peak| Serialiser::new(peak, 0));
+        let limit = traffic.tolerance.filter(|_| !config.shaped);
+        let policer =
+            serialiser.as_ref().zip(limit).map(|(pace, limit)| Gcra::new(pace.span(CELL_LEN as u32), limit));
         End {
             config,
             format,
-            reassembler: Reassembler::new(payload_max),
-            pace: config.traffic.peak.map(|peak| Serialiser::new(peak, 0)),
+            reassembler: reassembler(&config),
+            pace: serialiser.filter(|_| config.shaped),
+            policer,
             next: Time::ZERO,
             pdus: VecDeque::new(),
             gone: 0,
             waiting_cells: 0,
             learned: None,
             asked: None,
+            asked_again: None,
             counters: EndCounters::default(),
         }
     }
 
     /// Forgets what waits and what has come in part.
     pub fn clear(&mut self) {
+        self.counters.cells_dropped.add(DropReason::NodeDown, self.waiting_cells);
+        self.counters.dropped.add(DropReason::NodeDown, self.pdus.len() as u64);
         self.pdus.clear();
         self.gone = 0;
-        let payload_max = usize::from(self.config.mtu) + self.config.encapsulation.header_len();
-        self.reassembler = Reassembler::new(payload_max);
+        self.reassembler = reassembler(&self.config);
         self.waiting_cells = 0;
-        (self.learned, self.asked) = (None, None);
+        (self.learned, self.asked, self.asked_again) = (None, None, None);
+        if let Some(policer) = &mut self.policer {
+            policer.restart();
+        }
+    }
+
+    /// May a cell that leaves as it comes go to the port? One that may not is counted.
+    pub fn conforms(&mut self, now: Time) -> bool {
+        let conforms = self.policer.as_mut().is_none_or(|policer| policer.conforms(now));
+        if !conforms {
+            self.counters.cells_dropped.count(DropReason::Policed);
+        }
+        conforms
+    }
+
+    /// The PDU by which the other end is asked again who it is, before a packet goes there: what it told ends soon, or
+    /// has ended (RFC 2225, 8.5.1).
+    pub fn ask_again(&mut self, now: Time, frame: &Frame) -> Option<Vec<u8>> {
+        let (_, until) = self.learned?;
+        // A question for an address asks the other end itself.
+        if frame.header().get(12..14) == Some(&EtherType::ARP.0.to_be_bytes()) {
+            return None;
+        }
+        let is_patient = self.asked_again.is_some_and(|asked| now < asked + PATIENCE);
+        if now + EARLY < until || is_patient {
+            return None;
+        }
+        self.asked_again = Some(now);
+        self.inverse(&inatmarp::Repr::request(self.config.own.address))
     }
 
     /// Makes a PDU of a frame of the station.
@@ -124,6 +171,10 @@ impl End {
         }
         if packet.len() > usize::from(self.config.mtu) {
             return self.refuse(DropReason::TooBig);
+        }
+        // RFC 2225, 8.5.1: what has aged is asked for again before any other traffic goes there.
+        if self.learned.is_some_and(|(_, until)| now >= until) {
+            return self.refuse(DropReason::NoAdjacency);
         }
         let payload = match (self.config.encapsulation, ethertype) {
             (Encapsulation::LlcSnap, EtherType(0x600..)) => [&llc_snap(ethertype)[..], packet].concat(),
@@ -196,7 +247,12 @@ impl End {
         let Ok(repr) = inatmarp::Repr::parse(packet) else {
             return Received::Dropped(self.lost(DropReason::Malformed));
         };
+        // RFC 2225, 8.7.1: others, such as the refusal of a server (10), tell nothing of who is there.
+        if ![inatmarp::Operation::REQUEST, inatmarp::Operation::REPLY].contains(&repr.operation) {
+            return Received::Dropped(self.lost(DropReason::UnknownProtocol));
+        }
         if let Some(address) = repr.source_ip {
+            self.asked_again = None;
             self.learned = Some((address, now + BELIEVED));
         }
         if repr.operation == inatmarp::Operation::REQUEST {
@@ -253,7 +309,7 @@ impl End {
         }
         let pdu = self.pdus.front()?;
         let channel = self.config.channel;
-        let cell = aal5::cells(pdu, self.format, channel.vpi, channel.vci).nth(self.gone)?;
+        let cell = aal5::cell(pdu, self.gone, self.format, channel.vpi, channel.vci)?;
         self.gone += 1;
         if self.gone * PAYLOAD_LEN == pdu.len() {
             self.pdus.pop_front();
@@ -283,6 +339,12 @@ impl End {
         }
     }
 
+    /// Counts a cell that no PDU has.
+    pub fn lost_cell(&mut self, reason: DropReason) -> DropReason {
+        self.counters.cells_dropped.count(reason);
+        reason
+    }
+
     /// Counts what is dropped.
     pub fn lost(&mut self, reason: DropReason) -> DropReason {
         self.counters.dropped.count(reason);
@@ -299,18 +361,16 @@ impl End {
     }
 }
 
+/// A receiver of the longest packets that an end takes.
+fn reassembler(config: &EndConfig) -> Reassembler {
+    Reassembler::new(usize::from(config.mtu) + config.encapsulation.header_len())
+}
+
 fn reason_of(fault: Fault) -> DropReason {
     match fault {
         Fault::Crc => DropReason::PduCrc,
         Fault::Length | Fault::Aborted | Fault::TooLong => DropReason::PduLength,
     }
-}
-
-/// A label stack of one entry in front of an IP packet: the label is in the cell header, and the entry says null, with
-/// the time to live of the packet (RFC 3035, 9).
-fn null_label(packet: &[u8]) -> Option<[u8; SHIM_LEN]> {
-    let ttl = *packet.get(8)?;
-    Some([0, 0, 1, ttl])
 }
 
 /// What a payload carries.

@@ -4,6 +4,7 @@
 //! and hosts whose circuits end here: their frames become cells at once ([`end`]). A cell that comes is looked up by
 //! its port, path and channel: it belongs to an end here, or leaves by another port with another channel.
 
+mod agenda;
 mod config;
 mod cross;
 mod end;
@@ -21,6 +22,7 @@ pub use output::OutputCounters;
 pub use shown::Input;
 pub use shown::{CrossShown, EndShown, PortShown};
 
+use self::agenda::Agenda;
 use self::cross::Crossing;
 use self::end::{End, Received, Taken};
 use self::output::{Offered, Output as Outgoing};
@@ -63,8 +65,8 @@ pub struct AtmSwitch {
     epd_cells: Option<u32>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
-    /// When it has something to do.
-    due: Option<Time>,
+    /// When ports have something to do.
+    agenda: Agenda,
 }
 
 /// A frame that is a cell.
@@ -101,7 +103,7 @@ impl AtmSwitch {
             epd_cells: config.epd_cells,
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
-            due: None,
+            agenda: Agenda::new(config.ports.len()),
         };
         for (place, cross) in config.crosses.iter().enumerate() {
             switch.enter(cross.from, Way::Cross(place));
@@ -201,14 +203,18 @@ impl AtmSwitch {
         }
         match out.output.offer(now, frame, service) {
             Offered::Leaves(frame) => {
-                crossing.counters.passed += 1;
+                crossing.passed(header);
                 Fate::Leaves(to.port, frame)
             }
             Offered::Waits => {
-                crossing.counters.passed += 1;
+                crossing.passed(header);
+                self.agenda.set(to.port, out.output.due());
                 Fate::Kept
             }
-            Offered::Dropped(reason, frame) => Fate::Dropped(crossing.drop(reason, header), frame),
+            Offered::Dropped(reason, frame) => {
+                crossing.refused(header);
+                Fate::Dropped(reason, frame)
+            }
         }
     }
 
@@ -218,7 +224,7 @@ impl AtmSwitch {
         let payload = frame.header().get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<PAYLOAD_LEN>());
         let Some(payload) = payload.filter(|_| header.pti.is_user()) else {
             // Cells of operation and maintenance, and of resource management: nobody here takes them.
-            return Fate::Dropped(end.lost(DropReason::NoListener), frame);
+            return Fate::Dropped(end.lost_cell(DropReason::NoListener), frame);
         };
         match end.receive(now, payload, header.pti.is_last()) {
             Received::Part => Fate::Kept,
@@ -234,6 +240,10 @@ impl AtmSwitch {
 
     /// Takes a frame of the station at an end.
     fn take_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
+        if let Some(question) = end.ask_again(now, &frame) {
+            self.send_pdu(now, port, question);
+        }
         let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
         match end.take(now, &frame) {
             Taken::Pdu(pdu) => {
@@ -270,7 +280,11 @@ impl AtmSwitch {
             return true;
         }
         for cell in end.cells(&pdu) {
-            self.send_cell(now, to, service, cell);
+            let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return true };
+            match end.conforms(now) {
+                true => self.send_cell(now, to, service, cell),
+                false => self.lose(port, cell_frame(&cell), DropReason::Policed),
+            }
         }
         true
     }
@@ -279,7 +293,10 @@ impl AtmSwitch {
     fn send_shaped(&mut self, now: Time, port: PortId) {
         while let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) {
             let (to, service) = (end.config.channel.port, end.config.traffic.service);
-            let Some(cell) = end.next_cell(now) else { return };
+            let Some(cell) = end.next_cell(now) else {
+                self.agenda.set(port, end.due());
+                return;
+            };
             self.send_cell(now, to, service, cell);
         }
     }
@@ -288,27 +305,18 @@ impl AtmSwitch {
         let Some(Port::Cells(out)) = self.ports.get_mut(port.index()) else { return };
         match out.output.offer(now, cell_frame(&cell), service) {
             Offered::Leaves(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
-            Offered::Waits => {}
+            Offered::Waits => self.agenda.set(port, out.output.due()),
             Offered::Dropped(reason, frame) => self.lose(port, frame, reason),
         }
-    }
-
-    /// Notes when there is something to do.
-    fn look_ahead(&mut self) {
-        let due = |port: &Port| match port {
-            Port::Cells(port) => port.output.due(),
-            Port::Packets(end) => end.due(),
-        };
-        self.due = self.ports.iter().filter_map(due).min();
     }
 
     fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
         let change = if up { Event::PortUp { port: port.0 } } else { Event::PortDown { port: port.0 } };
         self.outputs.push_back(Output::Event(change));
         if let Some(Port::Cells(found)) = self.ports.get_mut(port.index()) {
-            for frame in found.output.set_up(now, up) {
-                self.lose(port, frame, DropReason::PortDown);
-            }
+            let gone = found.output.set_up(now, up, DropReason::PortDown);
+            self.agenda.set(port, None);
+            gone.into_iter().for_each(|frame| self.lose(port, frame, DropReason::PortDown));
         }
     }
 
@@ -317,14 +325,18 @@ impl AtmSwitch {
         for number in 0..self.ports.len() {
             let port = PortId(number as u16);
             match &mut self.ports[number] {
-                Port::Packets(end) => end.clear(),
+                Port::Packets(end) => {
+                    self.drops.add(DropReason::NodeDown, end.waiting_cells());
+                    end.clear();
+                }
                 Port::Cells(found) => {
                     found.receiver.mode = Mode::default();
-                    for frame in found.output.set_up(now, true) {
+                    for frame in found.output.set_up(now, true, DropReason::NodeDown) {
                         self.lose(port, frame, DropReason::NodeDown);
                     }
                 }
             }
+            self.agenda.set(port, None);
         }
         self.crossings.iter_mut().for_each(Crossing::restart);
     }
@@ -395,22 +407,20 @@ impl Device for AtmSwitch {
                 Fate::Dropped(reason, frame) => self.lose(port, frame, reason),
             },
         }
-        self.look_ahead();
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        for number in 0..self.ports.len() {
-            let port = PortId(number as u16);
-            match &mut self.ports[number] {
+        while let Some(port) = self.agenda.next(now) {
+            match &mut self.ports[port.index()] {
                 Port::Cells(found) => {
                     while let Some(frame) = found.output.next(now) {
                         self.outputs.push_back(Output::Transmit { port, frame, ready: now });
                     }
+                    self.agenda.set(port, found.output.due());
                 }
                 Port::Packets(_) => self.send_shaped(now, port),
             }
         }
-        self.look_ahead();
     }
 
     fn handle_command(&mut self, now: Time, command: Command) {
@@ -420,7 +430,6 @@ impl Device for AtmSwitch {
             Command::Restart => self.restart(now),
             _ => {}
         }
-        self.look_ahead();
     }
 
     fn poll_output(&mut self) -> Option<Output> {
@@ -428,7 +437,7 @@ impl Device for AtmSwitch {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.due
+        self.agenda.first()
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

@@ -14,10 +14,10 @@ use wire::atm::CELL_LEN;
 #[derive(Debug)]
 pub struct Output {
     serialiser: Serialiser,
-    /// Picoseconds of a cell, rounded down; zero if the port sends in no time.
-    cell: u64,
     /// When the last bit of all that was sent has left.
     free: Time,
+    /// When that of each cell does which the link has taken: the first of those to come is leaving, the others wait.
+    ends: VecDeque<Time>,
     /// Are there channels of both services?
     is_mixed: bool,
     /// What waits, if there are, by service.
@@ -54,12 +54,10 @@ pub enum Offered {
 impl Output {
     /// An idle port.
     pub fn new(rate: Rate, clock_ppb: i64, limits: [u32; 2], is_mixed: bool) -> Output {
-        let serialiser = Serialiser::new(rate, clock_ppb);
-        let cell = serialiser.span(CELL_LEN as u32).0 as u64;
         Output {
-            serialiser,
-            cell,
+            serialiser: Serialiser::new(rate, clock_ppb),
             free: Time::ZERO,
+            ends: VecDeque::new(),
             is_mixed,
             waiting: Default::default(),
             limits,
@@ -83,10 +81,8 @@ impl Output {
         if self.is_mixed {
             return self.waiting[service as usize].len() as u64;
         }
-        match self.free.0.checked_sub(now.0) {
-            Some(left @ 1..) if self.cell > 0 => (left - 1) / self.cell,
-            _ => 0,
-        }
+        let gone = self.ends.partition_point(|end| *end <= now);
+        (self.ends.len() - gone).saturating_sub(1) as u64
     }
 
     /// Is there room for so many cells at `now`?
@@ -129,6 +125,10 @@ impl Output {
             self.serialiser.restart();
         }
         self.free = self.free.max(now) + self.serialiser.advance(CELL_LEN as u32);
+        if !self.is_mixed {
+            while self.ends.pop_front_if(|end| *end <= now).is_some() {}
+            self.ends.push_back(self.free);
+        }
         self.counters.sent[service as usize] += 1;
     }
 
@@ -151,12 +151,14 @@ impl Output {
         None
     }
 
-    /// The link came up or went down: what waits is given back, and has been counted.
-    pub fn set_up(&mut self, now: Time, up: bool) -> Vec<Frame> {
+    /// The link came up or went down, or the switch began anew: what waits is given back, and has been counted by the
+    /// reason.
+    pub fn set_up(&mut self, now: Time, up: bool, reason: DropReason) -> Vec<Frame> {
         self.is_up = up;
         self.free = now;
+        self.ends.clear();
         let gone: Vec<Frame> = self.waiting.iter_mut().flat_map(|queue| queue.drain(..)).collect();
-        self.counters.dropped.add(DropReason::PortDown, gone.len() as u64);
+        self.counters.dropped.add(reason, gone.len() as u64);
         gone
     }
 

@@ -69,7 +69,7 @@ impl Node for EdgeSpec {
             tests: Tests::Labelled,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

@@ -146,6 +146,6 @@ fn host(host: HostFacts) -> Facts {
         tests: Tests::Within,
         segment: None,
         managed: false,
-        cells: false,
+        cells: None,
     }
 }

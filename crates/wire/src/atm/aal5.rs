@@ -59,14 +59,17 @@ pub fn pdu(payload: &[u8], trailer: Trailer) -> Result<Vec<u8>, Error> {
 
 /// The cells of a PDU on one virtual channel. Only the last one says that it is.
 pub fn cells(pdu: &[u8], format: Format, vpi: u16, vci: u16) -> impl Iterator<Item = [u8; CELL_LEN]> {
-    let last = pdu.len() / PAYLOAD_LEN;
-    pdu.as_chunks::<PAYLOAD_LEN>().0.iter().enumerate().map(move |(index, payload)| {
-        let pti = if index + 1 == last { Pti::USER_LAST } else { Pti::USER };
-        let mut cell = [0; CELL_LEN];
-        cell[..HEADER_LEN].copy_from_slice(&Header { gfc: 0, vpi, vci, pti, clp: false }.emit(format));
-        cell[HEADER_LEN..].copy_from_slice(payload);
-        cell
-    })
+    (0..pdu.len() / PAYLOAD_LEN).filter_map(move |index| cell(pdu, index, format, vpi, vci))
+}
+
+/// One of the cells of a PDU, if it has so many.
+pub fn cell(pdu: &[u8], index: usize, format: Format, vpi: u16, vci: u16) -> Option<[u8; CELL_LEN]> {
+    let payloads = pdu.as_chunks::<PAYLOAD_LEN>().0;
+    let pti = if index + 1 == payloads.len() { Pti::USER_LAST } else { Pti::USER };
+    let mut cell = [0; CELL_LEN];
+    cell[..HEADER_LEN].copy_from_slice(&Header { gfc: 0, vpi, vci, pti, clp: false }.emit(format));
+    cell[HEADER_LEN..].copy_from_slice(payloads.get(index)?);
+    Some(cell)
 }
 
 /// Why a PDU was dropped.

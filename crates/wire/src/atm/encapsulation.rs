@@ -40,6 +40,13 @@ impl Encapsulation {
     }
 }
 
+/// A label stack of one entry in front of an IPv4 packet: the label is in the cell header, and the entry says null,
+/// with the time to live of the packet (RFC 3035, 9).
+pub fn null_label(packet: &[u8]) -> Option<[u8; SHIM_LEN]> {
+    let ttl = *packet.get(8)?;
+    Some([0, 0, 1, ttl])
+}
+
 /// LLC and SNAP in front of a packet of this type: AA-AA-03, 00-00-00 and the EtherType (RFC 2684, 5.1).
 pub fn llc_snap(ethertype: EtherType) -> [u8; LLC_SNAP_LEN] {
     let mut header = [0; LLC_SNAP_LEN];

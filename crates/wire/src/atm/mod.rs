@@ -17,5 +17,5 @@ mod tests;
 
 pub use cell::{CELL_LEN, Cell, Format, HEADER_LEN, Header, PAYLOAD_LEN, Pti};
 pub use crc::{Crc32, hec};
-pub use encapsulation::{Encapsulation, LLC_SNAP_LEN, SHIM_LEN, llc_snap};
+pub use encapsulation::{Encapsulation, LLC_SNAP_LEN, SHIM_LEN, llc_snap, null_label};
 pub use hec::{Event, HecReceiver, Mode, Verdict};

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from .parameters import TagSwitchingParameters
+from .parameters import STM1_CELLS, TagSwitchingParameters
 
 NEAR = 100e6
 """Bits per second of links of Ethernet beside the core."""
@@ -18,8 +18,6 @@ CELL_BYTES, CELL_BITS, TRAILER = 48, 424, 8
 """What a cell holds, what it takes, and what AAL5 has behind a packet, in bytes but for the second."""
 ENCAPSULATIONS = {"vc-mux": 0, "shim": 4, "llc-snap": 8}
 """Bytes in front of a packet."""
-STM1_CELLS = 353_207
-"""Cells per second between a router and its switch: 149.76 Mbit/s of an STM-1 are left for them."""
 
 
 def cells_of(ip: int, encapsulation: str) -> int:

@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 
 from ..parameters import Parameters
 
+STM1_CELLS = 353_207
+"""Cells per second between a router and its switch: 149.76 Mbit/s of an STM-1 are left for them."""
 DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
@@ -61,8 +63,9 @@ class TagSwitchingParameters(Parameters):
     cells_per_s: float = Field(
         4750.0,
         ge=10,
-        le=1e6,
-        description="on ATM: of links of the core; the study has 4750, and 4515 towards France",
+        le=STM1_CELLS,
+        description="on ATM: of links of the core; the study has 4750, and 4515 towards France; at most those"
+        " of an STM-1, by which edge routers are joined",
     )
     tag_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
         "vc-mux", description="on ATM: what stands in front of a packet with tags; RFC 3035 has shim"
@@ -85,6 +88,11 @@ class TagSwitchingParameters(Parameters):
     def _as_it_can_be(self) -> TagSwitchingParameters:
         if self.part != "recovery":
             return self
+        if self.medium != "ethernet":
+            raise ValueError(
+                f"medium={self.medium}: part=recovery runs on Ethernet alone, the parts rtt, tcp, duplex and"
+                " udp on ATM, too"
+            )
         if self.dead_s <= self.hello_s:
             raise ValueError(
                 f"dead_s={self.dead_s}: a neighbour is gone after more than a Hello, hello_s={self.hello_s}"

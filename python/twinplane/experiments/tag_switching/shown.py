@@ -185,7 +185,11 @@ def fault(point: Point) -> str | None:
 def _published(
     lead: str, p: TagSwitchingParameters, point: Point, setting: str, expected: Prediction
 ) -> list[Comparison]:
-    """Published throughputs are of buffers that do not limit: they are compared where ours do not."""
+    """Published throughputs are of buffers that do not limit: they are compared where ours do not.
+
+    Lengths of packets other than that of the study's MTU are worked back from these figures: that they come
+    out shows nothing.
+    """
     if expected.why.startswith("buffer"):
         return []
     rows = [
@@ -197,7 +201,7 @@ def _published(
         Comparison(
             f"{lead}{_titled(setting)}, published{'' if p.medium == 'atm' else ' on ATM'}",
             "Mbit/s",
-            Kind.OUTSIDE,
+            Kind.FITTED if p.medium == "atm" and p.packet != MTU else Kind.OUTSIDE,
             row["mbps"],
             point.metrics.get(f"{setting}_mbps"),
             *rounding(row["mbps"], row["digits"]),

@@ -13,8 +13,8 @@ from ...network.drawing import topology
 from ...profiles import hosts as profiles
 from ..base import Outcome
 from .build import COUNTRIES, edge, host, switch
-from .links import HEADERS, MTU, STM1_CELLS, TAG, Links, cells_of, encapsulation_of, links
-from .parameters import TagSwitchingParameters
+from .links import HEADERS, MTU, TAG, Links, cells_of, encapsulation_of, links
+from .parameters import STM1_CELLS, TagSwitchingParameters
 
 PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
 """Countries whose switches a path crosses: links of the core lie between them."""

@@ -48,7 +48,7 @@ impl Node for ReflectorSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 

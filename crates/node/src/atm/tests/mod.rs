@@ -1,5 +1,7 @@
 //! A switch by itself: whose cells are whose, in which order they leave, and what is dropped for which reason.
 
+mod losses;
+
 use super::*;
 use base::{MacAddr, Rate, Span};
 use core::net::Ipv4Addr;
@@ -35,6 +37,7 @@ fn end(channel: Channel, encapsulation: Encapsulation, peak: Option<Rate>) -> Po
     PortConfig::Packets(EndConfig {
         channel,
         traffic,
+        shaped: true,
         encapsulation,
         mtu: 9_180,
         own: station(1),
