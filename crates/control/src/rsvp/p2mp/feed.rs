@@ -1,6 +1,6 @@
 //! What the tables do with packets of a tree: one label for each previous hop, and copies for all that want them.
 
-use super::here;
+use super::{here, path_in};
 use super::remerge::{Way, merge};
 use super::states::{FeedEvent, FeedState};
 use super::tree::Feed;
@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wire::rsvp::error_code::{self, routing};
 
 impl Rsvp {
-    /// The previous hops of a tree, each with where its leaves want packets, the first that came first.
-    fn p2mp_ways(&self, tree: u32) -> Vec<Way> {
+    /// The previous hops of a tree, but for those of `without`, each with where its leaves want packets, the first that
+    /// came first.
+    fn p2mp_ways(&self, tree: u32, without: &BTreeSet<Neighbor>) -> Vec<Way> {
         let Some(tree) = self.p2mp.trees.get(tree) else { return Vec::new() };
         let mut ways: BTreeMap<Neighbor, (u64, Way)> = BTreeMap::new();
         for sub in tree.subs.iter().filter_map(|&sub| self.p2mp.subs.get(sub)) {
@@ -33,14 +34,31 @@ impl Rsvp {
                 way.outs.entry(Some(branch.to)).or_default().insert(reserved.label);
             }
         }
-        let mut all: Vec<_> = ways.into_values().filter(|(_, way)| !way.outs.is_empty()).collect();
+        ways.retain(|from, (_, way)| !way.outs.is_empty() && !without.contains(from));
+        let mut all: Vec<_> = ways.into_values().collect();
         all.sort_unstable_by_key(|(order, _)| *order);
         merge(all.into_iter().map(|(_, way)| way).collect())
     }
 
     /// Brings the tables to what the tree is now.
     pub(super) fn p2mp_feed(&mut self, tree: u32) {
-        let ways = self.p2mp_ways(tree);
+        self.p2mp_feed_but(tree, BTreeSet::new());
+    }
+
+    /// As [`Rsvp::p2mp_feed`], but previous hops of `without` get no label this time: there was none, or no room for
+    /// its entry.
+    fn p2mp_feed_but(&mut self, tree: u32, mut without: BTreeSet<Neighbor>) {
+        // What has no label takes its reservations with it, which others may have been fed: they are looked at again.
+        while let Some(from) = self.p2mp_feed_once(tree, &without) {
+            without.insert(from);
+            self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
+        }
+        self.p2mp_note_leaf(tree);
+    }
+
+    /// Feeds all previous hops, up to the first for which there is no label: that one is given back.
+    fn p2mp_feed_once(&mut self, tree: u32, without: &BTreeSet<Neighbor>) -> Option<Neighbor> {
+        let ways = self.p2mp_ways(tree, without);
         let root = here(self.config.router_id);
         let wanted: BTreeSet<Neighbor> = ways.iter().map(|way| way.from).collect();
         let fed = self.p2mp.trees.get(tree).map(|tree| tree.feeds.keys().copied().collect::<Vec<_>>());
@@ -61,25 +79,31 @@ impl Rsvp {
             }
             if from == root {
                 self.p2mp_feed_root(tree, from, branches);
-            } else {
-                self.p2mp_feed_label(tree, from, branches, is_dropped);
+            } else if !self.p2mp_feed_label(tree, from, branches, is_dropped) {
+                return Some(from);
             }
         }
-        self.p2mp_note_leaf(tree);
+        None
     }
 
-    /// What a previous hop sends is replicated to these branches from now on, or dropped.
-    fn p2mp_feed_label(&mut self, tree: u32, from: Neighbor, branches: Vec<Nhlfe>, is_dropped: bool) {
+    /// What a previous hop sends is replicated to these branches from now on, or dropped. Is there a label for it?
+    fn p2mp_feed_label(
+        &mut self,
+        tree: u32,
+        from: Neighbor,
+        branches: Vec<Nhlfe>,
+        is_dropped: bool,
+    ) -> bool {
         let known = self.p2mp.trees.get(tree).and_then(|tree| tree.feeds.get(&from));
         if known.is_some_and(|feed| feed.branches == branches && feed.is_dropped == is_dropped) {
-            return;
+            return true;
         }
         let mut list = known.and_then(|feed| feed.list);
         let label = match known.and_then(|feed| feed.label) {
             Some(label) => label,
             None => match self.take_label() {
                 Some(label) => label,
-                None => return self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION)),
+                None => return false,
             },
         };
         let several = branches.len() > 1;
@@ -100,7 +124,8 @@ impl Rsvp {
                 let all = self.p2mp_replicate(list);
                 if !is_new {
                     // The entry names the list already.
-                    return self.p2mp_write_feed(tree, from, label, (ops, Some(list)), branches, is_dropped);
+                    self.p2mp_write_feed(tree, from, label, (ops, Some(list)), branches, is_dropped);
+                    return true;
                 }
                 all
             }
@@ -111,6 +136,7 @@ impl Rsvp {
             list = None;
         }
         self.p2mp_write_feed(tree, from, label, (ops, list), branches, is_dropped);
+        true
     }
 
     /// The entry that has packets replicated.
@@ -178,7 +204,9 @@ impl Rsvp {
         if !is_done {
             // A label that can't be put in the tables is as good as none.
             self.p2mp_starve(tree, from);
-            return self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
+            self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
+            self.p2mp_feed_but(tree, BTreeSet::from([from]));
+            return self.p2mp_answer_all(tree);
         }
         self.counters.faults.step(&mut feed.state, FeedEvent::Written);
         let subs = state.subs.clone();
@@ -189,16 +217,16 @@ impl Rsvp {
         }
     }
 
-    /// There is no label for what a previous hop would send: its leaves can't be had.
+    /// There is no label for what a previous hop would send: its leaves can't be had, and it is told so.
     fn p2mp_unfed(&mut self, tree: u32, from: Neighbor, problem: (u8, u16)) {
         let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
         for sub in subs {
             let Some(state) = self.p2mp.subs.get(sub).filter(|sub| sub.prev_hop == from) else { continue };
             let leaves: Vec<_> = state.leaves.keys().copied().collect();
             self.p2mp_problem(sub, &leaves, problem);
-            for branch in self.p2mp_branches(sub) {
-                self.p2mp_unreserve(branch);
-            }
+            self.p2mp_send_last_tear(sub);
+            // The next refresh is to come in full: it asks for a label again.
+            self.transport.unbind(path_in(sub));
         }
     }
 

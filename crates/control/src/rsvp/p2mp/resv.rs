@@ -264,6 +264,11 @@ impl Rsvp {
     /// Tables and answers follow what is reserved.
     pub(super) fn p2mp_settle(&mut self, tree: u32) {
         self.p2mp_feed(tree);
+        self.p2mp_answer_all(tree);
+    }
+
+    /// Tells each previous hop what it does not know yet.
+    pub(super) fn p2mp_answer_all(&mut self, tree: u32) {
         let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
         for sub in subs {
             self.p2mp_answer(sub, Sending::Refresh);

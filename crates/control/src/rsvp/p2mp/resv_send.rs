@@ -167,7 +167,7 @@ impl Rsvp {
     }
 
     /// No leaf of a sub-group is reserved any more.
-    fn p2mp_send_resv_tear(&mut self, index: u32) {
+    pub(super) fn p2mp_send_resv_tear(&mut self, index: u32) {
         let Some((message, hop)) = self.p2mp_build_resv_tear(index) else {
             return self.counters.faults.note(Fault::Incomplete);
         };

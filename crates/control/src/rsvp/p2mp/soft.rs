@@ -1,6 +1,6 @@
 //! Soft state of point-to-multipoint LSPs: refreshes, lifetimes, neighbours that are gone (RFC 2205, 3.7 and 3.6).
 
-use super::states::SubEvent;
+use super::states::{SubEvent, SubState};
 use super::{Named, named};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
@@ -41,6 +41,11 @@ impl Rsvp {
             return self.p2mp_settle(tree);
         }
         self.p2mp_answer(index, Sending::Refresh);
+        let next = self.next_refresh();
+        if let Some(sub) = self.p2mp.subs.get_mut(index).filter(|sub| sub.resv_refresh_at <= now) {
+            // There was nothing to say: it has no label, say.
+            sub.resv_refresh_at = next;
+        }
         self.p2mp_arm_sub(index);
     }
 
@@ -146,6 +151,10 @@ impl Rsvp {
         for branch in self.p2mp_branches(sub) {
             self.p2mp_unreserve(branch);
         }
-        self.p2mp_answer(sub, Sending::Refresh);
+        match self.p2mp.subs.get(sub).map(|sub| sub.state) {
+            // Whatever leaf is here goes, too.
+            Some(SubState::Announced) => self.p2mp_send_resv_tear(sub),
+            _ => self.p2mp_answer(sub, Sending::Refresh),
+        }
     }
 }

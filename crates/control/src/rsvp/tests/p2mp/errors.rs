@@ -196,3 +196,26 @@ fn reservation_errors_reach_the_leaves_that_they_name() {
     assert_eq!(told, [1, 0, 1, 0, 0]);
     assert!(net.now.0 > 50 * MS);
 }
+
+/// A router whose tables are full by the time that a branch is added gives up all that comes by its label: the previous
+/// hop is told at once, and what has no label is not looked at for ever. The first leaf is at 1 itself in one case.
+#[test]
+fn a_table_that_fills_up_is_told_at_once() {
+    for own in [false, true] {
+        let mut net = Net::new(6, &SQUARE);
+        let first = if own { leaf(&[1]) } else { leaf(&[1, 5]) };
+        set(&mut net, 0, &tree(vec![first.clone()], 10));
+        net.run(50);
+        net.tables[1].full = true;
+        set(&mut net, 0, &tree(vec![first, leaf(&[1, 3, 4])], 10));
+        net.run(8);
+        assert!(net.sent(1, MessageType::ResvTear) > 0, "the label is free: nobody may use it");
+        net.run(100_000);
+        net.tables[1].full = false;
+        net.run(100_000);
+        assert_reached(&net, 0, if own { &[1, 4] } else { &[4, 5] });
+        net.command(0, Command::P2mpRemove(ID));
+        net.run(400_000);
+        net.assert_clean();
+    }
+}
