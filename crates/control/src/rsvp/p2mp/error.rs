@@ -75,14 +75,15 @@ impl Rsvp {
             Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
         });
         let Some((tree, index)) = found else { return self.counters.discard(Discard::NoState) };
-        if self.is_overtaken(arrival, resv_in(index).0) {
+        if listed.is_empty() && self.is_overtaken(arrival, resv_in(index).0) {
+            // One that names leaves may well be older than the Resv for the others, and is sent again if it was lost.
             return;
         }
         self.transport.acknowledge(path_out(index));
         let (Some(lsp), Some(branch)) = (self.p2mp.trees.get(tree), self.p2mp.branches.get(index)) else {
             return;
         };
-        let named: Vec<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         // A PathErr that names none is about all.
         let is_mine = |leaf: &Ipv4Addr| named.is_empty() || named.contains(leaf);
         let mine: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| is_mine(leaf)).copied().collect();
@@ -96,6 +97,7 @@ impl Rsvp {
             }
             problem = (error_code::ROUTING, routing::ERO_RE_MERGE);
             if !is_root {
+                let named: Vec<Ipv4Addr> = named.into_iter().collect();
                 return self.p2mp_problem(sub_index, &named, problem);
             }
         }
@@ -119,27 +121,31 @@ impl Rsvp {
 
     /// RFC 4875, 18.1.1: is it this router where the ways part that meet again? So it is if leaves which the error
     /// names beside those of the branch go on from here by another branch.
-    fn p2mp_made(&self, tree: u32, branch: u32, named: &[Ipv4Addr]) -> bool {
+    fn p2mp_made(&self, tree: u32, branch: u32, named: &BTreeSet<Ipv4Addr>) -> bool {
         let Some(tree) = self.p2mp.trees.get(tree) else { return false };
-        let others = tree.branches.iter().filter(|&&other| other != branch);
-        let mut others = others.filter_map(|&other| self.p2mp.branches.get(other));
+        let to = self.p2mp.branches.get(branch).map(|branch| branch.to);
+        let others = tree.branches.iter().filter_map(|&other| self.p2mp.branches.get(other));
+        let mut others = others.filter(|other| Some(other.to) != to);
         others.any(|other| named.iter().any(|leaf| other.routes.contains_key(leaf)))
     }
 
     /// Moves leaves to the branch that was there before, if their routes leave it to this router. Are they moved?
-    fn p2mp_unmake(&mut self, sub: u32, branch: u32, mine: &[Ipv4Addr], named: &[Ipv4Addr]) -> bool {
+    fn p2mp_unmake(&mut self, sub: u32, branch: u32, mine: &[Ipv4Addr], named: &BTreeSet<Ipv4Addr>) -> bool {
         let Some(state) = self.p2mp.subs.get(sub) else { return false };
         let tree = self.p2mp.trees.get(state.tree);
         let branches = tree.map(|tree| tree.branches.clone()).unwrap_or_default();
-        let target = branches.into_iter().filter(|&other| other != branch).find_map(|other| {
-            let other = self.p2mp.branches.get(other)?;
+        let to = self.p2mp.branches.get(branch).map(|branch| branch.to);
+        let target = branches.into_iter().find_map(|other| {
+            // Another branch to the same neighbour would meet again where this one does.
+            let other = self.p2mp.branches.get(other).filter(|other| Some(other.to) != to)?;
             named.iter().any(|leaf| other.routes.contains_key(leaf)).then_some(other.to)
         });
         let Some(target) = target else { return false };
         let is_free = |leaf: &Ipv4Addr| {
             let rest = state.leaves.get(leaf).map(|at| &at.route);
-            let rest = rest.into_iter().flatten().find(|hop| !self.links.is_self(&hop.node));
-            rest.is_none_or(|hop| hop.loose)
+            let mut rest = rest.into_iter().flatten().filter(|hop| !self.links.is_self(&hop.node));
+            // A strict hop behind a loose one would be lost.
+            rest.all(|hop| hop.loose)
         };
         if !mine.iter().all(is_free) {
             return false;
@@ -171,7 +177,7 @@ impl Rsvp {
         let spec = error.error_spec;
         self.counters.error_received(spec.code, spec.value);
         let Ok(listed) = error.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
-        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         let session = P2mpKey::of(&error.session);
         let filters = error.flow_descriptor.iter().flat_map(|descriptor| &descriptor.filters);
         let mut onward = Vec::new();
@@ -184,7 +190,7 @@ impl Rsvp {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
-            if self.is_overtaken(arrival, path_in(sub).0) {
+            if named.is_empty() && self.is_overtaken(arrival, path_in(sub).0) {
                 continue;
             }
             self.transport.acknowledge(resv_out(sub));

@@ -1,9 +1,9 @@
 //! What the tables do with packets of a tree: one label for each previous hop, and copies for all that want them.
 
-use super::{here, path_in};
 use super::remerge::{Way, merge};
 use super::states::{FeedEvent, FeedState};
 use super::tree::Feed;
+use super::{here, path_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
@@ -20,9 +20,11 @@ impl Rsvp {
         let Some(tree) = self.p2mp.trees.get(tree) else { return Vec::new() };
         let mut ways: BTreeMap<Neighbor, (u64, Way)> = BTreeMap::new();
         for sub in tree.subs.iter().filter_map(|&sub| self.p2mp.subs.get(sub)) {
-            let way = Way { from: sub.prev_hop, outs: BTreeMap::new(), is_dropped: false };
+            let way =
+                Way { from: sub.prev_hop, outs: BTreeMap::new(), leaves: BTreeSet::new(), is_dropped: false };
             let (order, way) = ways.entry(sub.prev_hop).or_insert((sub.order, way));
             *order = sub.order.min(*order);
+            way.leaves.extend(sub.leaves.keys());
             if sub.leaves.values().any(|at| at.branch.is_none()) {
                 way.outs.entry(None).or_default();
             }
@@ -65,7 +67,7 @@ impl Rsvp {
         for from in fed.into_iter().flatten().filter(|from| !wanted.contains(from)) {
             self.p2mp_starve(tree, from);
         }
-        for Way { from, outs, is_dropped } in ways {
+        for Way { from, outs, is_dropped, .. } in ways {
             let mut branches = Vec::with_capacity(outs.len());
             for (out, labels) in outs {
                 match out {
@@ -87,13 +89,7 @@ impl Rsvp {
     }
 
     /// What a previous hop sends is replicated to these branches from now on, or dropped. Is there a label for it?
-    fn p2mp_feed_label(
-        &mut self,
-        tree: u32,
-        from: Neighbor,
-        branches: Vec<Nhlfe>,
-        is_dropped: bool,
-    ) -> bool {
+    fn p2mp_feed_label(&mut self, tree: u32, from: Neighbor, branches: Vec<Nhlfe>, is_dropped: bool) -> bool {
         let known = self.p2mp.trees.get(tree).and_then(|tree| tree.feeds.get(&from));
         if known.is_some_and(|feed| feed.branches == branches && feed.is_dropped == is_dropped) {
             return true;

@@ -87,8 +87,12 @@ impl Rsvp {
     /// Leaves of a tunnel are lost: to be dealt with when the state is consistent.
     pub(super) fn p2mp_lost(&mut self, index: u32, leaves: &[Ipv4Addr], why: Loss) {
         let Some(id) = self.p2mp.roots.get(index).map(|root| root.spec.id()) else { return };
-        if !leaves.is_empty() {
-            self.p2mp_losses.push_back((id, leaves.to_vec(), why));
+        // What is known first is the cause; what follows from it would be taken for a failure of the next attempt.
+        let known: BTreeSet<Ipv4Addr> =
+            self.p2mp_losses.iter().filter(|lost| lost.0 == id).flat_map(|lost| &lost.1).copied().collect();
+        let new: Vec<Ipv4Addr> = leaves.iter().filter(|leaf| !known.contains(leaf)).copied().collect();
+        if !new.is_empty() {
+            self.p2mp_losses.push_back((id, new, why));
         }
     }
 

@@ -175,6 +175,8 @@ pub(super) struct P2mp {
     order: u64,
     /// Sub-group ids that this router has given out.
     sub_ids: u16,
+    /// All ids have been given out once: those that are in use are to be left out from now on.
+    ids_used_up: bool,
     /// Trees of which this router is a leaf.
     leaves: usize,
     declared: u64,
@@ -220,10 +222,25 @@ impl P2mp {
         all.iter().copied().find(|&index| self.subs.get(index).is_some_and(is))
     }
 
-    /// A sub-group id that no Path of this router has.
-    fn take_id(&mut self) -> u16 {
-        self.sub_ids = self.sub_ids.wrapping_add(1).max(1);
+    /// A sub-group id that no Path of this router for a tree has, as long as there is one.
+    fn take_id(&mut self, tree: u32) -> u16 {
+        for _ in 0..=u16::MAX {
+            self.ids_used_up |= self.sub_ids == u16::MAX;
+            self.sub_ids = self.sub_ids.wrapping_add(1).max(1);
+            if !self.ids_used_up || !self.has_id(tree, self.sub_ids) {
+                break;
+            }
+        }
         self.sub_ids
+    }
+
+    /// Does a Path of a tree, that has come or that goes on, have this sub-group id?
+    fn has_id(&self, tree: u32, id: u16) -> bool {
+        let Some(tree) = self.trees.get(tree) else { return false };
+        tree.branches
+            .iter()
+            .any(|&branch| self.branches.get(branch).is_some_and(|branch| branch.key.id == id))
+            || tree.subs.iter().any(|&sub| self.subs.get(sub).is_some_and(|sub| sub.key.id == id))
     }
 }
 
@@ -249,4 +266,28 @@ impl Rsvp {
 /// Is a timer to be set anew?
 fn sooner(at: Time, timer_at: Time) -> bool {
     at < timer_at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rsvp::Config;
+
+    #[test]
+    fn ids_in_use_are_not_given_out_again() {
+        let mut rsvp = Rsvp::new(Config::default());
+        let own = Ipv4Addr::new(10, 0, 0, 1);
+        let session = P2mpKey { p2mp_id: 1, tunnel_id: 1, extended: own };
+        let key = TreeKey { session, sender: SenderKey { address: own, lsp_id: 1 } };
+        let attributes = tree::Attributes {
+            tspec: wire::rsvp::SenderTspec(wire::rsvp::TokenBucket::constant(0.0, 1500)),
+            session_attribute: None,
+            l3pid: 0x800,
+        };
+        let tree = rsvp.p2mp_tree(key, attributes);
+        let first = rsvp.p2mp.take_id(tree);
+        rsvp.p2mp_sub(tree, SubKey { originator: own, id: first }, here(own));
+        let later: Vec<u16> = (0..u32::from(u16::MAX)).map(|_| rsvp.p2mp.take_id(tree)).collect();
+        assert!(!later.contains(&first) && !later.contains(&0));
+    }
 }

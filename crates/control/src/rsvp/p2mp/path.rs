@@ -99,18 +99,29 @@ impl Rsvp {
         if let Some(sub) = sub
             && placed.is_empty()
         {
+            // RFC 2205, 3.1.6: the previous hop has a label for leaves that are no more.
+            self.p2mp_send_last_tear(sub);
             self.p2mp_end_sub(sub, SubEvent::Torn);
+            tree.into_iter().for_each(|tree| self.p2mp_settle(tree));
         } else if !placed.is_empty() {
             let tree = tree.unwrap_or_else(|| self.p2mp_tree(key, attributes.clone()));
             let sub = sub.unwrap_or_else(|| self.p2mp_sub(tree, sub_key, arrival.from));
-            self.p2mp_moved(tree, sub, sub_key, &placed);
+            let has_moved = self.p2mp_moved(tree, sub, sub_key, &placed);
             let news = self.p2mp_store(sub, arrival, path, attributes);
             if let Some(id) = arrival.id {
                 self.transport.bind(id, path_in(sub));
+                if !refused.is_empty() {
+                    // The next refresh is to come in full: what is refused is asked for again by it.
+                    self.transport.unbind(path_in(sub));
+                }
             }
             self.p2mp_place(sub, placed, news);
             self.p2mp_feed(tree);
-            self.p2mp_answer(sub, Sending::Refresh);
+            if has_moved {
+                self.p2mp_answer_all(tree);
+            } else {
+                self.p2mp_answer(sub, Sending::Refresh);
+            }
             self.p2mp_arm_sub(sub);
         }
         // RFC 4875, 5.2.2: an error about the leaves that are not to be had; the others are not impacted.
@@ -242,18 +253,24 @@ impl Rsvp {
     }
 
     /// RFC 4875, 18.1: a leaf of the same sub-group that comes by another way has been rerouted: it leaves the old one.
-    fn p2mp_moved(&mut self, tree: u32, sub: u32, key: SubKey, placed: &BTreeMap<Ipv4Addr, Placed>) {
+    /// Is there any?
+    fn p2mp_moved(&mut self, tree: u32, sub: u32, key: SubKey, placed: &BTreeMap<Ipv4Addr, Placed>) -> bool {
+        let mut has_moved = false;
         let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
         for old in subs.into_iter().filter(|&old| old != sub) {
             let Some(state) = self.p2mp.subs.get(old).filter(|old| old.key == key) else { continue };
             let stay: BTreeSet<Ipv4Addr> =
                 state.leaves.keys().filter(|leaf| !placed.contains_key(leaf)).copied().collect();
             if stay.is_empty() {
+                has_moved = true;
+                self.p2mp_send_last_tear(old);
                 self.p2mp_end_sub(old, SubEvent::PreviousHopLost);
             } else if stay.len() < state.leaves.len() {
+                has_moved = true;
                 self.p2mp_keep(old, |leaf| stay.contains(&leaf));
             }
         }
+        has_moved
     }
 
     /// Keeps what the Path says beside its leaves. Is it anything new that goes on?
@@ -275,14 +292,37 @@ impl Rsvp {
         state.adspec.clone_from(&path.adspec);
         state.policy.clone_from(&path.policy_data);
         state.unknown = unknown;
-        let tree = state.tree;
-        if let Some(tree) = self.p2mp.trees.get_mut(tree)
-            && tree.attributes != attributes
-        {
-            tree.attributes = attributes;
+        let (index, tree) = (sub, state.tree);
+        if self.p2mp_attributed(tree, attributes) {
             news = true;
+            // The branches of the other sub-groups say it, too: no Path that comes for those brings anything new.
+            let all = self.p2mp.trees.get(tree).map(|tree| tree.branches.clone()).unwrap_or_default();
+            for branch in all {
+                if self.p2mp.branches.get(branch).is_some_and(|branch| branch.sub != index) {
+                    self.p2mp_send_path(branch, Sending::Trigger);
+                }
+            }
         }
         news
+    }
+
+    /// Takes what Paths say of a tree now. What links account for goes to another holding priority with it. Is it
+    /// anything new?
+    fn p2mp_attributed(&mut self, tree: u32, attributes: Attributes) -> bool {
+        let Some(state) = self.p2mp.trees.get(tree).filter(|tree| tree.attributes != attributes) else {
+            return false;
+        };
+        let session = state.key.session;
+        let branches = state.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let ports: BTreeSet<base::PortId> = branches.map(|branch| branch.to.port).collect();
+        let before: Vec<_> = ports.into_iter().map(|port| (port, self.p2mp_share(session, port))).collect();
+        if let Some(state) = self.p2mp.trees.get_mut(tree) {
+            state.attributes = attributes;
+        }
+        for (port, before) in before {
+            self.p2mp_account(session, port, &before);
+        }
+        true
     }
 
     /// Answers a Path about some of its leaves.

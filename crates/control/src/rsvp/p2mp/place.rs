@@ -172,12 +172,15 @@ impl Rsvp {
             if last.is_none() { [added].into_iter().chain(parts).collect() } else { parts.collect() };
         let counts: Vec<usize> = counts.into_iter().filter(|count| *count > 0).collect();
         let (key, own) = (self.p2mp.subs.get(sub).map(|sub| sub.key), self.config.router_id);
-        let alone = last.is_none() && counts.len() == 1;
+        // Another previous hop may have the same name for leaves that go on by the same neighbour, which would take one
+        // Path for the other.
+        let is_free = |key: SubKey| self.p2mp.branch(tree, key, hop).is_none();
+        let alone = last.is_none() && counts.len() == 1 && key.is_some_and(is_free);
         for count in counts {
             let key = match key.filter(|_| alone) {
                 Some(key) => key,
                 // RFC 4875, 5.2.3: Paths into which one is divided are this router's.
-                None => SubKey { originator: own, id: self.p2mp.take_id() },
+                None => SubKey { originator: own, id: self.p2mp.take_id(tree) },
             };
             let branch = self.p2mp.branches.insert(Branch {
                 tree,

@@ -16,6 +16,8 @@ pub(super) type Out = Option<Neighbor>;
 pub(super) struct Way {
     pub from: Neighbor,
     pub outs: BTreeMap<Out, BTreeSet<Label>>,
+    /// The leaves that its path state names.
+    pub leaves: BTreeSet<Ipv4Addr>,
     /// Another previous hop brings the same packets.
     pub is_dropped: bool,
 }
@@ -23,14 +25,21 @@ pub(super) struct Way {
 /// Which of the previous hops of a tree, the first that came first, feed it (RFC 4875, 18.1.1).
 ///
 /// Two that have no way out in common cross over, and each feeds its own leaves. Of those that have one, the first
-/// feeds the leaves of all, and what comes by the others is dropped: no way out gets a packet twice.
+/// feeds the leaves of all, and what comes by the others is dropped: no way out gets a packet twice. But leaves in
+/// common mean that the LSP is being rerouted: whichever of the two ways brings packets is good, for the root may have
+/// left the other one already. For as long as both do, there may be two of a packet (RFC 4875, 14.2).
 pub(super) fn merge(ways: Vec<Way>) -> Vec<Way> {
     let mut merged: Vec<Way> = Vec::new();
     let mut owner: BTreeMap<Out, usize> = BTreeMap::new();
     for mut way in ways {
         let at = merged.len();
         let first = way.outs.keys().find_map(|out| owner.get(out).copied());
-        if let Some(first) = first {
+        let is_rerouted = way
+            .outs
+            .keys()
+            .filter_map(|out| merged.get(*owner.get(out)?))
+            .any(|feeding| !feeding.leaves.is_disjoint(&way.leaves));
+        if let (Some(first), false) = (first, is_rerouted) {
             for (out, labels) in core::mem::take(&mut way.outs) {
                 let place = *owner.entry(out).or_insert(first);
                 if let Some(feeding) = merged.get_mut(place) {
@@ -39,7 +48,9 @@ pub(super) fn merge(ways: Vec<Way>) -> Vec<Way> {
             }
             way.is_dropped = true;
         } else {
-            owner.extend(way.outs.keys().map(|out| (*out, at)));
+            way.outs.keys().for_each(|out| {
+                owner.entry(*out).or_insert(at);
+            });
         }
         merged.push(way);
     }
@@ -96,10 +107,14 @@ mod tests {
         Neighbor { port: PortId(port), address: Ipv4Addr::new(10, 0, 0, port as u8) }
     }
 
+    fn id(leaf: u16) -> Ipv4Addr {
+        Ipv4Addr::new(10, 255, 0, leaf as u8)
+    }
+
     fn way(from: u16, outs: &[u16]) -> Way {
         let label = |out: u16| BTreeSet::from([Label::truncate(100 + u32::from(out))]);
         let outs = outs.iter().map(|&out| (Some(hop(out)), label(out))).collect();
-        Way { from: hop(from), outs, is_dropped: false }
+        Way { from: hop(from), outs, leaves: BTreeSet::from([id(from)]), is_dropped: false }
     }
 
     #[test]
@@ -115,5 +130,10 @@ mod tests {
         // One that meets two that cross: each way out still has one feed.
         let both = said(vec![way(1, &[5]), way(2, &[6]), way(3, &[5, 6, 7])]);
         assert_eq!(both, [(1, vec![5, 7], false), (2, vec![6], false), (3, vec![], true)]);
+        // A leaf by two ways is rerouted, and neither way is dropped.
+        let mut newer = way(2, &[5, 6]);
+        newer.leaves.insert(id(1));
+        let rerouted = said(vec![way(1, &[5]), newer, way(3, &[5])]);
+        assert_eq!(rerouted, [(1, vec![5], false), (2, vec![5, 6], false), (3, vec![], true)]);
     }
 }

@@ -232,7 +232,7 @@ impl Rsvp {
         let (Ok(listed), Some(session)) = (tear.common.sub_lsps(), P2mpKey::of(&tear.session)) else {
             return self.counters.discard(Discard::Malformed);
         };
-        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         for filter in &tear.filters {
             let found = keys(filter).and_then(|(sender, sub)| {
                 let tree = self.p2mp.tree(&TreeKey { session, sender })?;
@@ -327,6 +327,13 @@ impl Rsvp {
                 break;
             }
         }
+    }
+
+    /// The leaves of a list, in which there may be none, which stands for all. Leaves of IPv6 don't go with sessions
+    /// over IPv4: a list that has nothing else does not stand for all, and can't be read.
+    pub(super) fn p2mp_named(listed: &[SubLsp]) -> Option<BTreeSet<Ipv4Addr>> {
+        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        (listed.is_empty() || !named.is_empty()).then_some(named)
     }
 
     /// The leaves that a message names.

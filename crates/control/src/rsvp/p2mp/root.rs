@@ -254,7 +254,7 @@ impl Rsvp {
         };
         let give_up_at = self.now + self.config.setup_timeout;
         for group in groups {
-            let sub_key = SubKey { originator: router_id, id: self.p2mp.take_id() };
+            let sub_key = SubKey { originator: router_id, id: self.p2mp.take_id(tree) };
             let sub = self.p2mp_sub(tree, sub_key, here(router_id));
             let adspec = self.p2mp_adspec();
             if let Some(state) = self.p2mp.subs.get_mut(sub) {

@@ -127,14 +127,18 @@ impl Rsvp {
             }
         }
         self.p2mp_problem_before(sub, &cut, root);
+        if let Some(root) = root {
+            // The cause first: that reservations go is a consequence.
+            self.p2mp_lost(root, &cut, super::loss::Loss::PortDown);
+        } else if !cut.is_empty() {
+            // The next refresh is to come in full: what is cut is asked for again by it.
+            self.transport.unbind(super::path_in(sub));
+        }
         if placed.is_empty() {
             self.p2mp_send_last_tear(sub);
             self.p2mp_end_sub(sub, SubEvent::Torn);
         } else {
             self.p2mp_place(sub, placed, false);
-        }
-        if let Some(root) = root {
-            self.p2mp_lost(root, &cut, super::loss::Loss::PortDown);
         }
         true
     }

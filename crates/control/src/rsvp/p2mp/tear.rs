@@ -5,10 +5,9 @@ use super::{P2mpKey, TreeKey, keys, path_in, resv_in, resv_out};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::faults::Fault;
-use crate::rsvp::outbox::{Sending, ipv4};
+use crate::rsvp::outbox::Sending;
 use crate::rsvp::transport::Arrival;
 use core::net::Ipv4Addr;
-use std::collections::BTreeSet;
 use wire::rsvp::PathTear;
 
 impl Rsvp {
@@ -24,7 +23,7 @@ impl Rsvp {
         if self.is_overtaken(arrival, path_in(sub).0) {
             return;
         }
-        let named: BTreeSet<Ipv4Addr> = listed.iter().filter_map(|leaf| ipv4(leaf.leaf)).collect();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         let Some(state) = self.p2mp.subs.get_mut(sub) else { return };
         state.ttl = arrival.ip.ttl.saturating_sub(1);
         if !named.is_empty() && state.leaves.keys().any(|leaf| !named.contains(leaf)) {
@@ -65,6 +64,11 @@ impl Rsvp {
         }
         self.transport.forget(resv_out(index));
         self.transport.unbind(path_in(index));
+        let root = self.p2mp.trees.get(sub.tree).and_then(|tree| tree.root);
+        if let Some(root) = root.and_then(|root| self.p2mp.roots.get_mut(root)) {
+            // The index may be used again soon, by another tunnel.
+            root.leaves.values_mut().filter(|leaf| leaf.sub == Some(index)).for_each(|leaf| leaf.sub = None);
+        }
         let Some(tree) = self.p2mp.trees.get_mut(sub.tree) else { return };
         tree.subs.retain(|&other| other != index);
         if !tree.subs.is_empty() {

@@ -219,3 +219,85 @@ fn a_table_that_fills_up_is_told_at_once() {
         net.assert_clean();
     }
 }
+
+/// What links account for follows the priorities of a tree, and all of its branches say what is new.
+#[test]
+fn other_attributes_reach_all_branches_and_the_links() {
+    let mut net = Net::new(6, &SQUARE);
+    let spec = tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10);
+    set(&mut net, 0, &P2mpSpec { signalling: Signalling::Separate, ..spec });
+    net.run(50);
+    let mut path = sent(&net);
+    path.session_attribute.as_mut().expect("a session attribute").holding_priority = 2;
+    net.log.clear();
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::Path(path)));
+    assert_eq!(net.sent(1, MessageType::Path), 2);
+    net.run(50);
+    let held: Vec<usize> = net.nodes[1]
+        .links()
+        .flat_map(|link| (0..8).filter(|&at| link.reserved[at].0 > 0).collect::<Vec<_>>())
+        .collect();
+    assert_eq!((held, net.reserved(1)), (vec![2, 2], 20));
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(200);
+    assert_eq!(net.reserved(1), 0);
+    net.assert_clean();
+}
+
+#[test]
+fn a_refresh_of_which_no_leaf_can_be_had_takes_back_the_label() {
+    let mut net = Net::new(6, &SQUARE);
+    let spec = tree(vec![leaf(&[1, 3, 4]), leaf(&[1, 5])], 10);
+    set(&mut net, 0, &P2mpSpec { signalling: Signalling::Separate, ..spec });
+    net.run(50);
+    let mut path = sent(&net);
+    // 1 has no link to the last of them.
+    let ero = path.ero.as_mut().expect("a route");
+    *ero = vec![ero[0].clone(), wire::rsvp::EroHop::strict(id(2))];
+    net.log.clear();
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::Path(path)));
+    assert_eq!((net.sent(1, MessageType::PathErr), net.sent(1, MessageType::ResvTear)), (1, 1));
+    net.run(5);
+    assert_eq!(
+        net.tables[1].ilm.values().filter(|entry| matches!(entry.next_hop, NextHop::Via { .. })).count(),
+        1
+    );
+    assert!(net.tables[1].lists.is_empty(), "one leaf needs no list");
+}
+
+/// A PathErr about some leaves is older than the Resv for the others. It counts when it is sent again, too.
+#[test]
+fn an_error_that_is_late_counts() {
+    let mut net = Net::with(6, &SQUARE, |_, config| {
+        config.refresh_reduction = Some(crate::rsvp::transport::RefreshReduction::default());
+    });
+    let mut lost = 0;
+    net.lose = Some(Box::new(move |from, message| {
+        let is_first = from == 5 && matches!(message, Message::PathErr(_)) && lost == 0;
+        lost += u32::from(is_first);
+        is_first
+    }));
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 5, 3])], 10));
+    net.run(3_000);
+    assert_eq!(errors(&net).first(), Some(&(id(3), id(5), ROUTING, routing::BAD_STRICT_NODE)));
+    assert_reached(&net, 0, &[5]);
+}
+
+/// A list of leaves that have nothing to do with the session is not a list of all.
+#[test]
+fn leaves_of_ipv6_tear_down_nothing() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    let path = sent(&net);
+    let mut tear = wire::rsvp::PathTear {
+        common: wire::rsvp::Common::default(),
+        session: path.session,
+        hop: path.hop,
+        sender: Some(wire::rsvp::SenderDescriptor::of(path.sender_template)),
+    };
+    tear.common.add_sub_lsps(&[SubLsp::of(std::net::Ipv6Addr::LOCALHOST.into())]).expect("a list");
+    net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::PathTear(tear)));
+    net.run(50);
+    assert_reached(&net, 0, &[4, 5]);
+}

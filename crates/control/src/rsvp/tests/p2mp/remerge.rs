@@ -94,6 +94,7 @@ fn a_leaf_that_is_rerouted_moves() {
         set(&mut net, 0, &one_path_each(vec![leaf(&[2, 3, 4, 5])]));
         net.run(50);
         assert!(errors(&net).is_empty());
+        assert_reached(&net, 0, &[5]);
         net.run(400_000);
         assert_reached(&net, 0, &[5]);
         net.lose = None;
@@ -156,4 +157,41 @@ fn a_branch_with_other_attributes_is_refused() {
         assert_eq!(answered, Some((ROUTING, routing::RE_MERGE_MISMATCH)));
         assert_reached(&net, 0, &[5]);
     }
+}
+
+/// Two previous hops may give leaves of one sub-group, which go on by one neighbour: under names that differ, for it
+/// would take one Path for the other (RFC 4875, 10.2).
+#[test]
+fn a_name_from_two_previous_hops_goes_on_once() {
+    let mut net = allowing(Remerge::Allow);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 3, 4, 5]), leaf(&[2, 3, 4, 6])], 10));
+    net.run(50);
+    assert_reached(&net, 0, &[5, 6]);
+    net.run(200_000);
+    assert_reached(&net, 0, &[5, 6]);
+    assert!(net.sent(3, MessageType::Path) < 20, "{}", net.sent(3, MessageType::Path));
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(200);
+    net.assert_clean();
+}
+
+/// RFC 4875, 18.1: a sub-group that comes by another previous hop has left the old one, which is told so: its label is
+/// free.
+#[test]
+fn a_previous_hop_that_is_left_is_told() {
+    let mut net = allowing(Remerge::Allow);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 3, 4, 5])], 10));
+    net.run(50);
+    let sent = net.log.iter().find_map(|sent| match &sent.message {
+        Message::Path(path) if sent.from == 1 => Some(path.clone()),
+        _ => None,
+    });
+    let mut path = sent.expect("a Path");
+    path.hop.address = std::net::Ipv4Addr::new(10, 0, 3, 1).into();
+    let packet = wire::rsvp::Packet::new(62, Message::Path(path));
+    net.honest = false;
+    net.inject(3, base::PortId(1), std::net::Ipv4Addr::new(10, 0, 3, 1), &packet);
+    assert_eq!(net.sent(3, MessageType::ResvTear), 1);
+    net.run(5);
+    assert_eq!(net.tables[3].ilm.len(), 1);
 }

@@ -109,3 +109,21 @@ fn routers_restart() {
         assert_reached(&net, 0, &[4, 5]);
     }
 }
+
+/// A port of the root that fails is the cause, not what follows from it.
+#[test]
+fn the_root_says_which_port_has_failed() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &two());
+    net.run(200);
+    net.link(0, 1, false);
+    let reasons: Vec<&str> = net
+        .events
+        .iter()
+        .filter_map(|(_, event)| match event {
+            crate::rsvp::Event::LeafDown { reason, .. } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons, ["the port to the next hop is down"; 2]);
+}
