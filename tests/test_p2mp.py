@@ -212,8 +212,7 @@ p2mp:
     assert (tree.name, tree.leaves) == ("east", ["pe2", "pe3"])
     net.run(until="1 s")
     assert tree.up
-    again = net.described() if hasattr(net, "described") else {}
-    assert not again or again["p2mp"][0]["root"] == "pe1"
+    assert net.described()["p2mp"][0]["root"] == "pe1"
     for wrong, words in [
         ("leaves: [pe2, pe2]", "pe2 is a leaf of it already"),
         ("leaves: [pe1]", "pe1 is its root"),

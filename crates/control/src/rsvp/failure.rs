@@ -169,7 +169,8 @@ impl Rsvp {
         self.transport.restart(self.now);
         outbox::track(&mut self.transport, &self.config, self.now);
         for link in self.links.iter_mut() {
-            (link.reserved, link.holders, link.silent) = ([0; 8], [NIL; 8], false);
+            (link.reserved, link.trees) = ([0; 8], [0; 8]);
+            (link.holders, link.silent) = ([NIL; 8], false);
         }
         // LSP ids of another range: the old ones may still be known along the way.
         self.restarts = self.restarts.wrapping_add(1);

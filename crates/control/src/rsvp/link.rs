@@ -16,6 +16,12 @@ pub(super) fn sum<'a>(held: impl IntoIterator<Item = &'a u64>) -> u64 {
     held.into_iter().fold(0, |sum, held| sum.saturating_add(*held))
 }
 
+fn exchange(held: &mut ByPriority, before: &ByPriority, after: &ByPriority) {
+    for ((held, before), after) in held.iter_mut().zip(before).zip(after) {
+        *held = held.saturating_add(*after).saturating_sub(*before);
+    }
+}
+
 /// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
@@ -25,13 +31,15 @@ pub(super) struct Link {
     pub silent: bool,
     /// Bandwidth reserved at each holding priority, bits per second.
     pub reserved: ByPriority,
+    /// What of it P2MP LSPs have, who give way to nobody.
+    pub trees: ByPriority,
     /// The LSP that took bandwidth last at each holding priority; the others follow by `link_next`.
     pub holders: [u32; 8],
 }
 
 impl Link {
     fn new(interface: Interface) -> Link {
-        Link { interface, up: true, silent: false, reserved: [0; 8], holders: [NIL; 8] }
+        Link { interface, up: true, silent: false, reserved: [0; 8], trees: [0; 8], holders: [NIL; 8] }
     }
     /// Can LSPs be signalled by it?
     pub(super) const fn leads_on(&self) -> bool {
@@ -43,14 +51,18 @@ impl Link {
     }
     /// What an LSP of this setup priority could get, by preemption if need be (RFC 3209, 4.7.3).
     pub(super) fn available(&self, setup_priority: u8) -> u64 {
-        let held = sum(self.reserved.iter().take(usize::from(setup_priority.min(7)) + 1));
+        let stronger = usize::from(setup_priority.min(7)) + 1;
+        let held = sum(self.reserved.iter().take(stronger));
+        let held = held.saturating_add(sum(self.trees.iter().skip(stronger)));
         self.interface.reservable.0.saturating_sub(held)
     }
     /// Replaces one share of the link by another.
     pub(super) fn exchange(&mut self, before: &ByPriority, after: &ByPriority) {
-        for ((reserved, before), after) in self.reserved.iter_mut().zip(before).zip(after) {
-            *reserved = reserved.saturating_add(*after).saturating_sub(*before);
-        }
+        exchange(&mut self.reserved, before, after);
+    }
+    /// As [`Link::exchange`], of a P2MP LSP.
+    pub(super) fn exchange_tree(&mut self, before: &ByPriority, after: &ByPriority) {
+        exchange(&mut self.trees, before, after);
     }
     /// The subnet of the link.
     pub(super) fn subnet(&self) -> Prefix {

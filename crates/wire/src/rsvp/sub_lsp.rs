@@ -153,19 +153,23 @@ pub fn compress(routes: &[(IpAddr, Vec<EroHop>)]) -> Option<(Vec<EroHop>, Vec<Su
 /// behind the first without a secondary route has none, and is routed hop by hop.
 ///
 /// A secondary route begins at a branch node, which stands in another route of the message, wherever that is; or at
-/// this router itself, which `is_self` knows. One that begins nowhere is an error, for its leaf alone.
+/// this router itself, which `is_self` knows. One that begins nowhere is an error, for its leaf alone, and so is one of
+/// more than `most` hops in all: a short message could say much longer routes than it is itself.
 pub fn expand(
     ero: &[EroHop],
     leaves: &[SubLsp],
+    most: usize,
     is_self: impl Fn(&EroHop) -> bool,
 ) -> Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> {
-    let mut known: BTreeMap<EroSubobject, Vec<EroHop>> = BTreeMap::new();
-    let note = |known: &mut BTreeMap<EroSubobject, Vec<EroHop>>, route: &[EroHop]| {
+    // Where each node stands first: the leaf and the place in its route.
+    let mut known: BTreeMap<EroSubobject, (usize, usize)> = BTreeMap::new();
+    let note = |known: &mut BTreeMap<EroSubobject, (usize, usize)>, at: usize, route: &[EroHop]| {
         for (place, hop) in route.iter().enumerate() {
-            known.entry(hop.node.clone()).or_insert_with(|| route.get(..place).unwrap_or_default().to_vec());
+            known.entry(hop.node.clone()).or_insert((at, place));
         }
     };
-    note(&mut known, ero);
+    let ero = if ero.len() > most { &[] } else { ero };
+    note(&mut known, 0, ero);
     let mut routes: Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> = Vec::with_capacity(leaves.len());
     let mut waiting: Vec<usize> = Vec::new();
     for (at, leaf) in leaves.iter().enumerate() {
@@ -187,10 +191,18 @@ pub fn expand(
                 return false;
             };
             let Some(first) = rest.first() else { return true };
-            let way = if is_self(first) { Some(Vec::new()) } else { known.get(&first.node).cloned() };
-            let Some(mut route) = way else { return true };
-            route.extend_from_slice(rest);
-            note(&mut known, &route);
+            let way: &[EroHop] = if is_self(first) {
+                &[]
+            } else {
+                let Some(&(earlier, place)) = known.get(&first.node) else { return true };
+                let earlier = routes.get(earlier).and_then(|(_, route)| route.as_ref().ok());
+                earlier.and_then(|route| route.get(..place)).unwrap_or_default()
+            };
+            if way.len() + rest.len() > most {
+                return false;
+            }
+            let route = [way, rest].concat();
+            note(&mut known, at, &route);
             if let Some((_, found)) = routes.get_mut(at) {
                 *found = Ok(route);
             }
@@ -202,6 +214,6 @@ pub fn expand(
     }
 }
 
-/// A secondary route whose first hop no other route of its message leads to.
+/// A secondary route whose first hop no other route of its message leads to, or that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orphan;

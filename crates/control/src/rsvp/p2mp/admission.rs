@@ -48,6 +48,9 @@ impl Rsvp {
     pub(super) fn p2mp_account(&mut self, session: P2mpKey, port: PortId, before: &ByPriority) {
         let after = self.p2mp_share(session, port);
         if after != *before {
+            if let Some(link) = self.links.get_mut(port) {
+                link.exchange_tree(before, &after);
+            }
             self.exchange(port, before, &after);
         }
     }

@@ -1,6 +1,7 @@
 //! Traffic of a P2MP tunnel: what is mapped to the list that copies it to the branches at the root.
 
 use super::command::P2mpSpec;
+use super::root::Root;
 use super::states::FeedEvent;
 use super::tree::Feed;
 use crate::rsvp::Rsvp;
@@ -60,10 +61,6 @@ impl Rsvp {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let wanted = root.list.map(|_| Arc::clone(&root.spec));
         let (sequence, list) = (root.sequence, root.list);
-        let branches = root.tree.and_then(|tree| self.p2mp.trees.get(tree));
-        let branches: Vec<Nhlfe> = branches
-            .and_then(|tree| tree.feeds.values().next())
-            .map_or_else(Vec::new, |feed| feed.branches.clone());
         let carried = core::mem::replace(&mut root.carried, wanted.clone());
         let mut ops = Vec::new();
         if let Some(carried) = &carried {
@@ -79,7 +76,7 @@ impl Rsvp {
             );
             for key in &carried.groups {
                 if wanted.as_ref().is_none_or(|wanted| !wanted.groups.contains(key)) {
-                    self.p2mp_group(*key, &[]);
+                    self.p2mp_group(*key);
                 }
             }
         }
@@ -97,18 +94,23 @@ impl Rsvp {
                 ops.extend(flows(wanted, sequence).map(|fec| TableOp::FtnSet { fec, nhlfe }));
             }
             for key in &wanted.groups {
-                self.p2mp_group(*key, &branches);
+                self.p2mp_group(*key);
             }
         }
         self.write_ftn(ops);
     }
 
-    /// Packets of a group that come from hosts, by ports that speak no RSVP, leave by these branches.
-    fn p2mp_group(&mut self, key: base::plane::GroupKey, branches: &[Nhlfe]) {
+    /// Packets of a group that come from hosts, by ports that speak no RSVP, leave by the branches of all tunnels that
+    /// carry it.
+    fn p2mp_group(&mut self, key: base::plane::GroupKey) {
+        let carry = |root: &&Root| root.carried.as_ref().is_some_and(|carried| carried.groups.contains(&key));
+        let trees = self.p2mp.by_id.values().filter_map(|&root| self.p2mp.roots.get(root)).filter(carry);
+        let feeds = trees.filter_map(|root| self.p2mp.trees.get(root.tree?)?.feeds.values().next());
+        let branches: Vec<Nhlfe> = feeds.flat_map(|feed| feed.branches.iter().copied()).collect();
         let ports: Vec<_> = self.services.interfaces.ports().map(|(port, _)| port).collect();
         for port in ports.into_iter().filter(|port| self.links.get(*port).is_none()) {
             let way = (key, Incoming::Port(port));
-            self.services.multicast.set(Rsvp::ID, way, branches.to_vec());
+            self.services.multicast.set(Rsvp::ID, way, branches.clone());
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::rsvp::event::Event;
 use crate::services::te::Distrust;
 use base::{Rate, Span, Time};
 use core::net::Ipv4Addr;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use wire::rsvp::error_code;
 
@@ -100,7 +100,7 @@ impl Rsvp {
     pub(in crate::rsvp) fn p2mp_mourn(&mut self) {
         while let Some((id, leaves, why)) = self.p2mp_losses.pop_front() {
             let Some(&index) = self.p2mp.by_id.get(&id) else { continue };
-            let mut again = BTreeSet::new();
+            let (mut again, mut failed) = (BTreeSet::new(), BTreeMap::new());
             for leaf in leaves {
                 let known = self.p2mp.roots.get(index).and_then(|root| root.leaves.get(&leaf));
                 if known.is_none_or(|known| known.state == LeafState::Down) {
@@ -115,8 +115,10 @@ impl Rsvp {
                 } else {
                     self.event(Event::LeafDown { tunnel: id, leaf, reason: why.describe() });
                 }
-                let is_blamed = self.p2mp_blame(index, leaf, why);
-                self.p2mp_withdraw(index, leaf, LeafEvent::Failed);
+                failed.insert(leaf, self.p2mp_blame(index, leaf, why));
+            }
+            self.p2mp_withdraw(index, &failed.keys().copied().collect(), LeafEvent::Failed);
+            for (leaf, is_blamed) in failed {
                 if self.p2mp_fail(index, leaf, why.describe(), is_blamed) {
                     again.insert(leaf);
                 }

@@ -180,6 +180,8 @@ pub(super) struct P2mp {
     /// Trees of which this router is a leaf.
     leaves: usize,
     declared: u64,
+    /// Leaves of all sub-groups.
+    s2ls: usize,
 }
 
 impl P2mp {
@@ -192,10 +194,6 @@ impl P2mp {
     /// What there is: tunnels that begin here, LSPs, sub-groups, branches.
     pub(super) fn held(&self) -> [usize; 4] {
         [self.by_id.len(), self.index.len(), self.subs.indices().len(), self.branches.indices().len()]
-    }
-
-    pub(super) fn trees(&self) -> usize {
-        self.index.len()
     }
 
     fn tree(&self, key: &TreeKey) -> Option<u32> {

@@ -51,7 +51,17 @@ fn requires_integrity(unknown: &[Unknown]) -> bool {
 
 impl Rsvp {
     pub(in crate::rsvp) fn p2mp_path(&mut self, arrival: &Arrival, path: &mut Path) {
-        let Ok(listed) = path.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
+        let Ok(listed) = path.common.sub_lsps() else {
+            self.counters.discard(Discard::Malformed);
+            // RFC 2205, 3.10.
+            let is_other =
+                |object: &&Unknown| object.class == class::S2L_SUB_LSP && !matches!(object.c_type, 1 | 2);
+            if let Some(object) = path.common.unknown.iter().find(is_other) {
+                let value = u16::from_be_bytes([object.class, object.c_type]);
+                self.p2mp_path_err(arrival.from, path, &[], (error_code::UNKNOWN_C_TYPE, value));
+            }
+            return;
+        };
         let leaves: Vec<Ipv4Addr> = listed.iter().filter_map(|said| ipv4(said.leaf)).collect();
         path.common.unknown.retain(|object| !is_listed(object));
         let checked = match P2mpKey::of(&path.session).zip(keys(&path.sender_template)) {
@@ -77,12 +87,20 @@ impl Rsvp {
         if sub.is_some_and(|sub| self.is_overtaken(arrival, path_in(sub).0)) {
             return;
         }
-        if let Some(problem) = self.p2mp_mismatch(tree, sub, arrival.from, &attributes) {
+        let full = self.p2mp_is_full(sub, leaves.len()).then_some((error_code::RSVP_SYSTEM, 0));
+        if let Some(problem) = full.or_else(|| self.p2mp_mismatch(tree, sub, arrival.from, &attributes)) {
             self.counters.discard(Discard::Refused);
             return self.p2mp_path_err(arrival.from, path, &leaves, problem);
         }
+        if path.ero.is_none() && listed.iter().any(|leaf| leaf.explicit_route.is_some()) {
+            // RFC 4875, 5.2.2: with secondary routes there is a route of the first leaf.
+            self.counters.discard(Discard::Refused);
+            let problem = (error_code::ROUTING, routing::BAD_EXPLICIT_ROUTE);
+            return self.p2mp_path_err(arrival.from, path, &leaves, problem);
+        }
         let ero = path.ero.clone().unwrap_or_default();
-        let routes = expand(&ero, &listed, |hop| self.links.is_self(&hop.node));
+        let routes =
+            expand(&ero, &listed, self.config.limits.route_hops, |hop| self.links.is_self(&hop.node));
         let (placed, mut refused) = self.p2mp_route(&key, sub, routes, &attributes, arrival.ip.ttl);
         // RFC 4875, 18.1: which of several ways a leaf has is known by the other path state of the LSP.
         let others = tree.map_or_else(Vec::new, |tree| self.p2mp_met(tree, sub, arrival.from, &placed));
@@ -147,10 +165,11 @@ impl Rsvp {
             return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
         }
         let opaque = path.common.unknown.iter().map(|object| object.data.len());
+        let services = path.adspec.iter().flat_map(|adspec| &adspec.others);
+        let opaque = opaque.chain(services.map(|service| service.data.len()));
         let opaque: usize = opaque.chain(path.policy_data.iter().map(Vec::len)).sum();
         let recorded = path.rro.as_ref().map_or(0, Vec::len);
-        let full = self.p2mp.trees() + self.store.len() >= limits.lsps;
-        if full || opaque > limits.opaque_bytes || recorded > 2 * limits.route_hops {
+        if opaque > limits.opaque_bytes || recorded > 2 * limits.route_hops {
             return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
         }
         Ok(Attributes {
@@ -158,6 +177,14 @@ impl Rsvp {
             session_attribute: path.session_attribute.clone(),
             l3pid: LabelRequest::IPV4,
         })
+    }
+
+    /// Is there no room for a Path with so many leaves? What is there is refreshed, however little room there is. Each
+    /// leaf counts as an LSP with one end does.
+    fn p2mp_is_full(&self, sub: Option<u32>, leaves: usize) -> bool {
+        let there = sub.and_then(|sub| self.p2mp.subs.get(sub)).map_or(0, |sub| sub.leaves.len());
+        let more = leaves.saturating_sub(there);
+        more > 0 && self.p2mp.s2ls + self.store.len() + more > self.config.limits.lsps
     }
 
     /// RFC 4875, 5.2.1 and 18.1.1: all Paths of a P2MP LSP say the same of it, but for their leaves.

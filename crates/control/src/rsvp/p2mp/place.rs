@@ -45,6 +45,8 @@ impl Rsvp {
             unknown: Vec::new(),
             policy: Vec::new(),
             announced: BTreeSet::new(),
+            announced_as: None,
+            is_rerecorded: false,
             confirm: None,
             period_ms: 0,
             expires: Time::MAX,
@@ -111,6 +113,7 @@ impl Rsvp {
                 touched.insert(branch);
             }
         }
+        self.p2mp.s2ls = self.p2mp.s2ls.saturating_sub(before.len()) + leaves.len();
         if let Some(state) = self.p2mp.subs.get_mut(sub) {
             state.leaves = leaves;
         }

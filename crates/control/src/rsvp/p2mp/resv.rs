@@ -23,32 +23,39 @@ const WAITING: usize = 64;
 /// Leaves with what is recorded of the way to each.
 type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
 
-/// The whole recorded route to each leaf: a secondary one begins at a node of one before it (RFC 4875, 6.1).
-fn expand(first: Option<&[RroSubobject]>, leaves: &[&SubLsp]) -> Vec<Option<Vec<RroSubobject>>> {
+/// The whole recorded route to each leaf: a secondary one begins at a node of one before it (RFC 4875, 6.1). `None` if
+/// one has more than `most` entries.
+fn expand(
+    first: Option<&[RroSubobject]>,
+    leaves: &[SubLsp],
+    most: usize,
+) -> Option<Vec<Option<Vec<RroSubobject>>>> {
     let place = |entry: &RroSubobject| match *entry {
         RroSubobject::Ipv4 { address, .. } => Some(address),
         _ => None,
     };
-    let mut known: BTreeMap<Ipv4Addr, Vec<RroSubobject>> = BTreeMap::new();
-    let mut routes = Vec::with_capacity(leaves.len());
+    // Where each node stands first: the leaf and the place in its route.
+    let mut known: BTreeMap<Ipv4Addr, (usize, usize)> = BTreeMap::new();
+    let mut routes: Vec<Option<Vec<RroSubobject>>> = Vec::with_capacity(leaves.len());
     for (at, leaf) in leaves.iter().enumerate() {
-        let route = if at == 0 {
-            first.map(<[_]>::to_vec)
-        } else {
-            leaf.recorded_route.as_ref().map(|rest| {
-                let way = rest.first().and_then(place).and_then(|address| known.get(&address));
-                way.into_iter().flatten().chain(rest).cloned().collect()
-            })
-        };
-        for (at, entry) in route.iter().flatten().enumerate() {
+        let said = if at == 0 { first } else { leaf.recorded_route.as_deref() };
+        let route = said.map(|rest| {
+            let way = rest.first().filter(|_| at > 0).and_then(place).and_then(|node| known.get(&node));
+            let way = way.and_then(|&(earlier, place)| routes.get(earlier)?.as_ref()?.get(..place));
+            (way.unwrap_or_default(), rest)
+        });
+        if route.is_some_and(|(way, rest)| way.len() + rest.len() > most) {
+            return None;
+        }
+        let route = route.map(|(way, rest)| [way, rest].concat());
+        for (there, entry) in route.iter().flatten().enumerate() {
             if let Some(address) = place(entry) {
-                let before = || route.iter().flatten().take(at).cloned().collect();
-                known.entry(address).or_insert_with(before);
+                known.entry(address).or_insert((at, there));
             }
         }
         routes.push(route);
     }
-    routes
+    Some(routes)
 }
 
 impl Rsvp {
@@ -129,20 +136,23 @@ impl Rsvp {
         // A leaf belongs to the filter whose Path named it: a Resv may have several (RFC 4875, 6.2).
         let of_branch =
             |leaf: &&SubLsp| ipv4(leaf.leaf).is_some_and(|leaf| branch.routes.contains_key(&leaf));
-        let mine: Vec<&SubLsp> = listed.iter().filter(of_branch).collect();
-        if mine.is_empty() {
+        if !listed.iter().any(|leaf| of_branch(&leaf)) {
             return Err(Problem::Silent(Discard::NoState));
         }
-        let recorded = expand(filter.rro.as_deref(), &mine);
+        // The RRO is that of the first leaf behind the filter, whether it is still wanted or not. Of a Resv with several
+        // filters it is not known where the leaves of each begin: there it is the first that is its own.
+        let several = resv.flow_descriptors.iter().map(|flow| flow.filters.len()).sum::<usize>() > 1;
+        let mine: Vec<SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).cloned().collect();
+        // The limit comes first: a short message could say much longer routes than it is itself.
+        let most = 2 * self.config.limits.route_hops;
+        let recorded = expand(filter.rro.as_deref(), &mine, most);
+        let recorded = recorded.ok_or(Problem::Error(error_code::RSVP_SYSTEM, 0))?;
         if recorded.iter().any(|rro| record_route::has_loop(rro.as_deref(), &self.links)) {
             // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
             return Err(Problem::Silent(Discard::Loop));
         }
-        let most = 2 * self.config.limits.route_hops;
-        if recorded.iter().flatten().any(|rro| rro.len() > most) {
-            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
-        }
-        let leaves = mine.iter().filter_map(|leaf| ipv4(leaf.leaf)).zip(recorded).collect();
+        let leaves = mine.iter().zip(recorded).filter(|(leaf, _)| of_branch(leaf));
+        let leaves = leaves.filter_map(|(leaf, route)| Some((ipv4(leaf.leaf)?, route))).collect();
         Ok((index, label, leaves))
     }
 
@@ -175,6 +185,8 @@ impl Rsvp {
             expires,
         };
         let old = branch.reserved.replace(reserved);
+        let recorded = old.as_ref().map(|old| &old.leaves) != branch.reserved.as_ref().map(|new| &new.leaves);
+        let sub = branch.sub;
         if !self.p2mp_make_room(session, port, setup, &before) {
             if let Some(branch) = self.p2mp.branches.get_mut(index) {
                 branch.reserved = old;
@@ -182,6 +194,9 @@ impl Rsvp {
             return false;
         }
         self.p2mp_account(session, port, &before);
+        if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| recorded) {
+            sub.is_rerecorded = true;
+        }
         if let Some(branch) = self.p2mp.branches.get_mut(index) {
             self.counters.faults.step(&mut branch.state, BranchEvent::Reserved);
         }

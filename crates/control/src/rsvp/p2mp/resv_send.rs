@@ -46,10 +46,16 @@ impl Rsvp {
         // The Resv that brings a label waits for its entry.
         let Some(label) = self.p2mp_is_fed(sub.tree, sub.prev_hop) else { return };
         let confirm = self.p2mp_asked(index, sub);
-        let is_new = sub.announced != reserved || sub.state != SubState::Announced;
+        let said = self.p2mp_flowspec(index, sub).zip(self.p2mp_style(sub));
+        let is_new =
+            sub.announced != reserved || sub.announced_as != said || sub.state != SubState::Announced;
         let is_due = sub.resv_refresh_at <= self.now;
         let asks_anew = confirm.is_some() && confirm != sub.confirm;
-        let sending = if is_new || asks_anew { Sending::Trigger } else { sending };
+        // RFC 4875, 6.2.1: routes alone wait for the next refresh, which no summary can take the place of then.
+        let sending = match sending {
+            _ if is_new || asks_anew || (is_due && sub.is_rerecorded) => Sending::Trigger,
+            as_asked => as_asked,
+        };
         if sending == Sending::Refresh && !is_due {
             return;
         }
@@ -65,6 +71,7 @@ impl Rsvp {
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
             self.counters.faults.step(&mut sub.state, SubEvent::Announced);
             (sub.announced, sub.resv_refresh_at, sub.confirm) = (reserved, next, confirm);
+            (sub.announced_as, sub.is_rerecorded) = (said, false);
         }
         self.p2mp_arm_sub(index);
     }

@@ -109,14 +109,10 @@ impl Rsvp {
         };
         let all = alike != *before;
         let stays = |leaf: &Ipv4Addr| !all && route(spec, *leaf) == route(&before, *leaf);
-        let gone: Vec<Ipv4Addr> = root.leaves.keys().filter(|leaf| !stays(leaf)).copied().collect();
-        for leaf in gone {
-            self.p2mp_withdraw(index, leaf, LeafEvent::Withdrawn);
-            if let Some(root) = self.p2mp.roots.get_mut(index) {
-                root.leaves.remove(&leaf);
-            }
-        }
+        let gone: BTreeSet<Ipv4Addr> = root.leaves.keys().filter(|leaf| !stays(leaf)).copied().collect();
+        self.p2mp_withdraw(index, &gone, LeafEvent::Withdrawn);
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
+        root.leaves.retain(|leaf, _| !gone.contains(leaf));
         if all {
             // A new LSP, with an id of its own: bandwidth and the like are the same for all of a tree.
             root.lsp_id = root.lsp_id.wrapping_add(1).max(1);
@@ -135,10 +131,8 @@ impl Rsvp {
     /// Tears a tunnel down and forgets it.
     pub(in crate::rsvp) fn p2mp_remove(&mut self, id: P2mpId) {
         let Some(index) = self.p2mp.by_id.remove(&id) else { return };
-        let leaves = self.p2mp.roots.get(index).map(|root| root.leaves.keys().copied().collect::<Vec<_>>());
-        for leaf in leaves.into_iter().flatten() {
-            self.p2mp_withdraw(index, leaf, LeafEvent::Withdrawn);
-        }
+        let leaves = self.p2mp.roots.get(index).map(|root| root.leaves.keys().copied().collect());
+        self.p2mp_withdraw(index, &leaves.unwrap_or_default(), LeafEvent::Withdrawn);
         if let Some(timer) = self.p2mp.roots.remove(index).and_then(|root| root.timer) {
             self.wheel.cancel(timer);
         }
@@ -272,28 +266,36 @@ impl Rsvp {
         self.p2mp_arm_root(index);
     }
 
-    /// Takes a leaf out of its sub-group, which is pruned (RFC 4875, 7.2).
-    pub(super) fn p2mp_withdraw(&mut self, index: u32, leaf: Ipv4Addr, why: LeafEvent) {
+    /// Takes leaves out of their sub-groups, which are pruned, or torn down if none is left (RFC 4875, 7.2).
+    pub(super) fn p2mp_withdraw(&mut self, index: u32, leaves: &BTreeSet<Ipv4Addr>, why: LeafEvent) {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let (tree, id) = (root.tree, root.spec.id());
-        let Some(state) = root.leaves.get_mut(&leaf) else { return };
-        let was_up = state.state == LeafState::Up;
-        self.counters.faults.step(&mut state.state, why);
-        state.way.clear();
-        let Some(sub) = state.sub.take() else { return };
-        let is_last = self.p2mp.subs.get(sub).is_some_and(|sub| sub.leaves.keys().all(|only| *only == leaf));
-        if is_last {
-            self.p2mp_end_sub(sub, SubEvent::Torn);
-        } else {
-            self.p2mp_keep(sub, |other| other != leaf);
+        let (mut subs, mut pruned) = (BTreeSet::new(), Vec::new());
+        for leaf in leaves {
+            let Some(state) = root.leaves.get_mut(leaf) else { continue };
+            if state.state == LeafState::Up && why == LeafEvent::Withdrawn {
+                pruned.push(*leaf);
+            }
+            self.counters.faults.step(&mut state.state, why);
+            state.way.clear();
+            subs.extend(state.sub.take());
         }
-        let Some(tree) = tree else { return };
-        if self.p2mp.trees.get(tree).is_some_and(|tree| tree.root == Some(index)) {
-            self.p2mp_settle(tree);
-        } else if let Some(root) = self.p2mp.roots.get_mut(index) {
-            root.tree = None;
+        for &sub in &subs {
+            let all = |sub: &super::tree::Sub| sub.leaves.keys().all(|leaf| leaves.contains(leaf));
+            if self.p2mp.subs.get(sub).is_some_and(all) {
+                self.p2mp_end_sub(sub, SubEvent::Torn);
+            } else {
+                self.p2mp_keep(sub, |other| !leaves.contains(&other));
+            }
         }
-        if was_up && why == LeafEvent::Withdrawn {
+        if let (Some(tree), false) = (tree, subs.is_empty()) {
+            if self.p2mp.trees.get(tree).is_some_and(|tree| tree.root == Some(index)) {
+                self.p2mp_settle(tree);
+            } else if let Some(root) = self.p2mp.roots.get_mut(index) {
+                root.tree = None;
+            }
+        }
+        for leaf in pruned {
             self.event(Event::LeafDown { tunnel: id, leaf, reason: "it was pruned".into() });
         }
     }
@@ -336,6 +338,18 @@ impl Rsvp {
         let mut specs: Vec<(u64, Arc<P2mpSpec>)> =
             self.p2mp.roots.iter().map(|(_, root)| (root.sequence, Arc::clone(&root.spec))).collect();
         specs.sort_by_key(|(sequence, _)| *sequence);
+        let is_up = |leaf: &RootLeaf| leaf.state == LeafState::Up;
+        let lost: Vec<_> = specs
+            .iter()
+            .filter_map(|(_, spec)| self.p2mp.roots.get(*self.p2mp.by_id.get(&spec.id())?))
+            .flat_map(|root| {
+                let up = root.leaves.iter().filter(|(_, leaf)| is_up(leaf));
+                up.map(|(leaf, _)| (root.spec.id(), *leaf))
+            })
+            .collect();
+        for (tunnel, leaf) in lost {
+            self.event(Event::LeafDown { tunnel, leaf, reason: "the node restarted".into() });
+        }
         self.p2mp = super::P2mp::default();
         self.p2mp_losses.clear();
         for (_, spec) in specs {

@@ -58,6 +58,7 @@ impl Rsvp {
         let Some(mut sub) = self.p2mp.subs.remove(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
+        self.p2mp.s2ls = self.p2mp.s2ls.saturating_sub(sub.leaves.len());
         self.counters.faults.step(&mut sub.state, why);
         if let Some(timer) = sub.timer {
             self.wheel.cancel(timer);

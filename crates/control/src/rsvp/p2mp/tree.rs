@@ -110,6 +110,10 @@ pub(super) struct Sub {
     pub policy: Vec<Vec<u8>>,
     /// Leaves that the previous hop was told of.
     pub announced: BTreeSet<Ipv4Addr>,
+    /// What the previous hop was told of all of them.
+    pub announced_as: Option<(Flowspec, Style)>,
+    /// Routes may have been recorded since that the previous hop has not been told of.
+    pub is_rerecorded: bool,
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
     pub period_ms: u32,

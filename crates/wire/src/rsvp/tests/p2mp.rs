@@ -249,7 +249,7 @@ fn routes_are_found_in_any_order() {
     expected[1..].reverse();
     let found = |leaves: &[SubLsp], own: u8| -> Vec<_> {
         let is_self = |hop: &EroHop| hop.node == EroHop::strict(v4(own)).node;
-        sub_lsp::expand(&ero, leaves, is_self).into_iter().map(|(_, route)| route).collect()
+        sub_lsp::expand(&ero, leaves, 64, is_self).into_iter().map(|(_, route)| route).collect()
     };
     assert_eq!(found(&leaves, 2), expected);
     // At E the rest of a route begins where it says that it does.
@@ -261,7 +261,10 @@ fn routes_are_found_in_any_order() {
         (found[2].clone(), found.iter().filter(|route| route.is_ok()).count()),
         (Err(sub_lsp::Orphan), 4)
     );
-    assert_eq!(sub_lsp::expand(&ero, &[leaf('F', None), leaf('N', None)], |_| false)[1].1, Ok(Vec::new()));
+    assert_eq!(
+        sub_lsp::expand(&ero, &[leaf('F', None), leaf('N', None)], 64, |_| false)[1].1,
+        Ok(Vec::new())
+    );
 }
 
 /// tshark reads each object of the three messages without complaint.
@@ -300,4 +303,24 @@ fn tshark_reads_the_lists() {
     let expected = [("1", all), ("2", "10.0.0.6,10.0.0.14"), ("5", "10.0.0.6,10.0.0.14")];
     let expected = expected.map(|(kind, leaves)| format!(";;{kind};255;9;{leaves}"));
     assert_eq!(rows, expected, "{said}");
+}
+
+/// A short message can't say routes that are much longer than it is itself.
+#[test]
+fn routes_beyond_a_limit_are_errors_of_their_leaves() {
+    let hop = |n: u32| EroHop::strict(std::net::Ipv4Addr::from(0x0a00_0000 + n));
+    let leaf = |n: u8, route: Option<Vec<EroHop>>| SubLsp {
+        explicit_route: route,
+        ..SubLsp::of(std::net::Ipv4Addr::new(10, 255, 0, n).into())
+    };
+    let long: Vec<EroHop> = (1..8_000).map(hop).collect();
+    let leaves = [
+        leaf(1, None),
+        leaf(2, Some(vec![hop(1), hop(2), hop(9)])),
+        leaf(3, Some(long)),
+        leaf(4, Some(vec![hop(9), hop(5)])),
+    ];
+    let routes = sub_lsp::expand(&[hop(0), hop(1)], &leaves, 4, |_| false);
+    let lengths: Vec<_> = routes.into_iter().map(|(_, route)| route.map(|route| route.len()).ok()).collect();
+    assert_eq!(lengths, [Some(2), Some(4), None, None]);
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::rsvp::EgressLabel;
 use base::PortId;
 use base::plane::NextHop;
-use wire::rsvp::error_code::{ADMISSION, ROUTING, routing};
+use wire::rsvp::error_code::{ADMISSION, ROUTING, RSVP_SYSTEM, UNKNOWN_C_TYPE, routing};
 use wire::rsvp::{Message, MessageType, Packet, SubLsp};
 
 /// A square with a tail: 0 - 1 - 3 and 0 - 2 - 3, 3 - 4, and 1 - 5.
@@ -117,6 +117,19 @@ fn paths_are_checked() {
         answered(|path| path.common.unknown.push(integrity.clone())),
         [(ROUTING, routing::UNSUPPORTED_LSP_INTEGRITY)]
     );
+    // RFC 2205, 3.10: a leaf of a kind that nobody knows.
+    let other = wire::rsvp::Unknown {
+        class: wire::rsvp::class::S2L_SUB_LSP,
+        c_type: 9,
+        position: wire::rsvp::Unknown::LAST,
+        data: vec![0; 4],
+    };
+    assert_eq!(
+        answered(|path| path.common.unknown.push(other.clone())),
+        [(UNKNOWN_C_TYPE, u16::from_be_bytes([wire::rsvp::class::S2L_SUB_LSP, 9]))]
+    );
+    // RFC 4875, 5.2.2: a secondary route goes with a route of the first leaf.
+    assert_eq!(answered(|path| path.ero = None), [(ROUTING, routing::BAD_EXPLICIT_ROUTE)]);
     // What has no leaf signals nothing.
     assert_eq!(answered(|path| path.common.unknown.clear()), []);
     // A secondary route that begins nowhere, for its leaf alone (RFC 4875, 5.2.2).
@@ -300,4 +313,94 @@ fn leaves_of_ipv6_tear_down_nothing() {
     net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::PathTear(tear)));
     net.run(50);
     assert_reached(&net, 0, &[4, 5]);
+}
+
+/// What is there stays however full a router is; what is new is refused. Each leaf counts.
+#[test]
+fn a_router_has_room_for_so_many_leaves() {
+    let mut net = Net::with(6, &SQUARE, |n, config| {
+        if n == 1 {
+            config.limits.lsps = 2;
+        }
+    });
+    let three = [leaf(&[1, 5]), leaf(&[1, 3, 4]), leaf(&[1, 3])];
+    set(&mut net, 0, &tree(three[..2].to_vec(), 10));
+    net.run(50);
+    set(&mut net, 0, &tree(three.to_vec(), 10));
+    net.run(200_000);
+    assert_reached(&net, 0, &[4, 5]);
+    assert_eq!(
+        errors(&net).first().map(|error| (error.0, error.1, error.2)),
+        Some((id(3), id(1), RSVP_SYSTEM))
+    );
+    assert_eq!(net.nodes[1].counters().expired, 0);
+}
+
+/// A reservation that says something else of the same leaves goes up at once.
+#[test]
+fn another_flowspec_goes_up_at_once() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 3, 4])], 10));
+    net.run(50);
+    let sent = net.log.iter().find_map(|sent| match &sent.message {
+        Message::Resv(resv) if sent.from == 3 => Some(resv.clone()),
+        _ => None,
+    });
+    let mut resv = sent.expect("a Resv");
+    if let wire::rsvp::Flowspec::ControlledLoad(bucket) = &mut resv.flow_descriptors[0].flowspec {
+        bucket.rate *= 2.0;
+    }
+    net.log.clear();
+    net.inject(1, PortId(1), Ipv4Addr::new(10, 0, 1, 2), &Packet::new(63, Message::Resv(resv)));
+    net.run(3);
+    assert_eq!((net.sent(1, MessageType::Resv), net.reserved(0), net.reserved(1)), (1, 20, 20));
+}
+
+/// RFC 4875, 6.3.1: the RRO is that of the first leaf that is listed, also if nobody wants that one any more. RFC 4875,
+/// 6.2.1: another route alone waits for the next refresh.
+#[test]
+fn a_recorded_route_stays_with_its_leaf() {
+    let mut net = Net::new(6, &SQUARE);
+    let spec = |leaves| P2mpSpec { record_route: true, ..tree(leaves, 10) };
+    set(&mut net, 0, &spec(vec![leaf(&[1, 3]), leaf(&[1, 3, 4])]));
+    net.run(50);
+    let sent = net.log.iter().rev().find_map(|sent| match &sent.message {
+        Message::Resv(resv) if sent.from == 3 => Some(resv.clone()),
+        _ => None,
+    });
+    let both = sent.expect("a Resv");
+    assert_eq!(both.common.sub_lsps().expect("a list")[0].leaf, id(3));
+    set(&mut net, 0, &spec(vec![leaf(&[1, 3, 4])]));
+    net.run(50);
+    net.lose = Some(Box::new(|from, message| from == 3 && matches!(message, Message::Resv(_))));
+    net.log.clear();
+    net.inject(1, PortId(1), Ipv4Addr::new(10, 0, 1, 2), &Packet::new(63, Message::Resv(both)));
+    assert_eq!(net.sent(1, MessageType::Resv), 0);
+    net.run(60_000);
+    let routes: Vec<usize> = net
+        .log
+        .iter()
+        .filter_map(|sent| match &sent.message {
+            Message::Resv(resv) if sent.from == 1 => {
+                resv.flow_descriptors[0].filters[0].rro.as_ref().map(Vec::len)
+            }
+            _ => None,
+        })
+        .collect();
+    assert!(!routes.is_empty() && routes.iter().all(|&hops| hops == 3), "{routes:?}");
+}
+
+/// Trees are not preempted: who would need their bandwidth is refused before anything is signalled.
+#[test]
+fn bandwidth_of_trees_is_not_offered() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &tree(vec![leaf(&[1, 3])], 800));
+    net.run(50);
+    net.log.clear();
+    let stronger = super::super::spec(1, 3, &[&[1, 3]], 500);
+    net.tunnel(0, crate::rsvp::command::TunnelSpec { setup_priority: 3, holding_priority: 3, ..stronger });
+    net.run(50);
+    assert_eq!(net.sent(0, MessageType::Path), 0);
+    assert_eq!(net.errors(0).first().map(|error| (error.0, error.1)), Some((id(0), ADMISSION)));
+    assert_reached(&net, 0, &[3]);
 }

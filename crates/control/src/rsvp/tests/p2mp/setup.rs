@@ -220,3 +220,20 @@ fn two_trees_of_a_tunnel_share_bandwidth_and_no_label() {
         assert_eq!((net.tables[1].ilm.len(), net.tables[2].ilm.len()), (2, 2));
     }
 }
+
+/// RFC 4875, 7.2.2: what goes at once is signalled once: by a Path for those that stay, or by a PathTear.
+#[test]
+fn leaves_that_go_together_are_signalled_once() {
+    let mut net = Net::new(18, &figure());
+    set(&mut net, 0, &tree(six(), 10));
+    net.run(200);
+    net.log.clear();
+    set(&mut net, 0, &tree(six()[..3].to_vec(), 10));
+    assert_eq!((net.sent(0, MessageType::Path), net.sent(0, MessageType::PathTear)), (1, 0));
+    net.run(200);
+    net.log.clear();
+    net.command(0, Command::P2mpRemove(ID));
+    assert_eq!((net.sent(0, MessageType::Path), net.sent(0, MessageType::PathTear)), (0, 1));
+    net.run(200);
+    net.assert_clean();
+}

@@ -127,3 +127,17 @@ fn the_root_says_which_port_has_failed() {
         .collect();
     assert_eq!(reasons, ["the port to the next hop is down"; 2]);
 }
+
+#[test]
+fn a_root_that_restarts_says_which_leaves_it_has_lost() {
+    let mut net = Net::new(6, &SQUARE);
+    set(&mut net, 0, &two());
+    net.run(200);
+    net.tables[0] = Default::default();
+    net.change(0, Change::Restart);
+    let lost = net.events.iter().filter_map(|(_, event)| match event {
+        crate::rsvp::Event::LeafDown { leaf, .. } => Some(*leaf),
+        _ => None,
+    });
+    assert_eq!(lost.collect::<Vec<_>>(), [id(4), id(5)]);
+}
