@@ -237,3 +237,42 @@ fn leaves_that_go_together_are_signalled_once() {
     net.run(200);
     net.assert_clean();
 }
+
+/// Two trees of a root may carry one group: its packets go to the leaves of both.
+#[test]
+fn trees_share_a_group() {
+    use crate::services::{Interface, InterfaceKind};
+    let mut net = Net::new(4, &[(0, 1), (0, 2), (0, 3)]);
+    let port = base::PortId(9);
+    net.nodes[0].services.interfaces.add(Interface {
+        kind: InterfaceKind::Port(port),
+        addresses: Vec::new(),
+        link_local: None,
+        neighbor: None,
+        neighbor_id: None,
+        mtu: 1500,
+        cost: 1,
+        reservable: None,
+        up: true,
+    });
+    let key = base::plane::GroupKey { source: None, group: Ipv4Addr::new(239, 1, 1, 1).into() };
+    let spec = |tunnel_id, leaves| P2mpSpec {
+        tunnel_id,
+        groups: vec![key],
+        carries: Vec::new(),
+        ..tree(leaves, 10)
+    };
+    set(&mut net, 0, &spec(1, vec![leaf(&[1])]));
+    set(&mut net, 0, &spec(2, vec![leaf(&[2])]));
+    net.run(50);
+    let copies =
+        |net: &Net| net.nodes[0].services.multicast.all_ways().map(|way| way.3.len()).collect::<Vec<_>>();
+    assert_eq!(copies(&net), [2]);
+    set(&mut net, 0, &spec(1, vec![leaf(&[1]), leaf(&[3])]));
+    net.run(50);
+    assert_eq!(copies(&net), [3]);
+    net.command(0, Command::P2mpRemove(ID));
+    assert_eq!(copies(&net), [1]);
+    net.command(0, Command::P2mpRemove(P2mpId { tunnel_id: 2, ..ID }));
+    assert_eq!(copies(&net), [0; 0]);
+}
