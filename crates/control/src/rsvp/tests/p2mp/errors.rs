@@ -220,10 +220,15 @@ fn a_table_that_fills_up_is_told_at_once() {
         set(&mut net, 0, &tree(vec![first.clone()], 10));
         net.run(50);
         net.tables[1].full = true;
+        // The root does nothing about it: it does not learn of the error.
+        net.lose = Some(Box::new(|from, message| from == 1 && matches!(message, Message::PathErr(_))));
         set(&mut net, 0, &tree(vec![first, leaf(&[1, 3, 4])], 10));
-        net.run(8);
+        while net.sent(1, MessageType::PathErr) == 0 {
+            net.run(1);
+        }
         assert!(net.sent(1, MessageType::ResvTear) > 0, "the label is free: nobody may use it");
         net.run(100_000);
+        net.lose = None;
         net.tables[1].full = false;
         net.run(100_000);
         assert_reached(&net, 0, if own { &[1, 4] } else { &[4, 5] });
