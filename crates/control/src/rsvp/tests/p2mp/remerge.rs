@@ -108,11 +108,34 @@ fn a_leaf_that_is_rerouted_moves() {
 /// choice to it, it takes the first.
 #[test]
 fn a_router_takes_back_what_it_led_astray() {
+    let mut net = led_astray(hops(&[1]));
+    assert!(errors(&net).is_empty(), "{:?}", errors(&net));
+    assert_reached(&net, 0, &[6, 7]);
+    assert!(net.sent(4, MessageType::PathErr) > 0);
+    net.command(0, Command::P2mpRemove(ID));
+    net.run(200);
+    net.assert_clean();
+}
+
+/// A strict hop behind a loose one is not lost on the way: the root is told.
+#[test]
+fn a_router_takes_back_nothing_with_strict_hops_beyond() {
+    let loose = |node: usize| {
+        hops(&[node]).into_iter().map(|hop| crate::rsvp::command::RouteHop { loose: true, ..hop })
+    };
+    let net = led_astray(hops(&[1]).into_iter().chain(loose(5)).chain(hops(&[7])).collect());
+    let said = errors(&net).first().map(|error| (error.0, error.2, error.3));
+    assert_eq!(said, Some((id(7), ROUTING, routing::ERO_RE_MERGE)));
+    assert_reached(&net, 0, &[6]);
+}
+
+/// A net with leaf 6 by one way and leaf 7 with this route by another that meets the first.
+fn led_astray(route: Vec<crate::rsvp::command::RouteHop>) -> Net {
     // 0 - 1, 1 - 2 - 4, 1 - 3 - 4, 4 - 5 - 6, 5 - 7: at 1 the ways part, at 4 they meet.
     let links = [(0, 1), (1, 2), (2, 4), (1, 3), (3, 4), (4, 5), (5, 6), (5, 7)];
     let mut net = Net::new(8, &links);
     net.route_all();
-    let astray = Leaf { address: id(7), route: hops(&[1]) };
+    let astray = Leaf { address: id(7), route };
     let by = |net: &Net, node: usize| match net.nodes[1].services.rib.first_hop(id(node)) {
         Some((_, base::plane::NextHop::Via { port, .. })) => port,
         other => panic!("{other:?}"),
@@ -122,12 +145,7 @@ fn a_router_takes_back_what_it_led_astray() {
     net.run(50);
     set(&mut net, 0, &one_path_each(vec![leaf(&[1, astray_port, 4, 5, 6]), astray]));
     net.run(200);
-    assert!(errors(&net).is_empty(), "{:?}", errors(&net));
-    assert_reached(&net, 0, &[6, 7]);
-    assert!(net.sent(4, MessageType::PathErr) > 0);
-    net.command(0, Command::P2mpRemove(ID));
-    net.run(200);
-    net.assert_clean();
+    net
 }
 
 /// RFC 4875, 5.2.1 and 18.1.1: all Paths of an LSP say the same of it.
