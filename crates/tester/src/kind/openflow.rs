@@ -82,7 +82,7 @@ impl Node for OpenFlowTesterSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
-            cells: false,
+            cells: None,
         }
     }
 
