@@ -43,6 +43,9 @@ pub struct Facts {
     /// over those.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub managed: bool,
+    /// If it is managed: does it take time for what it does, which only one with such a link can?
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub profiled: bool,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -111,6 +114,7 @@ impl Facts {
             tests: Tests::Nowhere,
             segment: Some(prefix),
             managed: false,
+            profiled: false,
         }
     }
 
@@ -128,5 +132,6 @@ impl Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
+        profiled: false,
     };
 }

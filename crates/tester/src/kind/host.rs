@@ -146,5 +146,6 @@ fn host(host: HostFacts) -> Facts {
         tests: Tests::Within,
         segment: None,
         managed: false,
+        profiled: false,
     }
 }
