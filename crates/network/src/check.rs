@@ -133,7 +133,7 @@ fn cost_problem(profile: String, wrong: WrongCost) -> BuildProblem {
 
 fn check_links(description: &Description) -> Checked {
     let nodes = &description.nodes;
-    let mut links_of = vec![0; nodes.len()];
+    let (mut links_of, mut is_managed) = (vec![0; nodes.len()], vec![false; nodes.len()]);
     for (index, link) in description.links.iter().enumerate() {
         let refused = |problem: BuildProblem| Err(problem.of_link(description, index));
         let field = |key: &str, problem: BuildProblem| {
@@ -171,6 +171,7 @@ fn check_links(description: &Description) -> Checked {
                 return refused(BuildProblem::NobodysGateway { host, other });
             }
             links_of[near] += 1;
+            is_managed[near] |= nodes[near].facts().managed && link.addresses.is_some();
         }
     }
     for (index, (node, links)) in nodes.iter().zip(links_of).enumerate() {
@@ -178,6 +179,9 @@ fn check_links(description: &Description) -> Checked {
         let (least, most) = (facts.links_min, facts.links_max);
         let refused = |problem: BuildProblem| Err(problem.of_node(description, index));
         let called = facts.called.to_string();
+        if facts.profiled && !is_managed[index] {
+            return refused(BuildProblem::ProfileUnmanaged {});
+        }
         match (facts.host, most) {
             (Some(_), _) if links < least => {
                 return refused(BuildProblem::Alone {});

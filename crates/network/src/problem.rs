@@ -46,6 +46,8 @@ base::problems! {
         ManyLinks { called: String, links: String, count: usize } is Conflict, "many-links", "{called} has {links} at most, not {count}";
         /// Fewer links than the kind has.
         FewLinks { called: String, links: String, count: usize } is Conflict, "few-links", "{called} has {links} at least, not {count}";
+        /// A switch that takes time for what it does, and has nowhere to take it.
+        ProfileUnmanaged {} is Conflict, "profile-unmanaged", "profile: only a switch with a management port has one: a link with addresses is missing";
         /// A queue at a port of somebody else's.
         QueueOfOthers { called: String } is Conflict, "queue-of-others", "it is {called}: its queues are not ours";
         /// A conditioner where packets do not arrive at a router of ours.

@@ -45,6 +45,7 @@ impl Node for LampSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

@@ -24,6 +24,12 @@ base::problems! {
         HostOverLsp {} is Conflict, "host-over-lsp", "a host sends over no LSP: say with 'carries' what the LSP takes";
         /// A tester of switches with other links than it needs.
         TesterLinks {} is Conflict, "tester-links", "a tester of switches has one link with addresses, for its channel, and two without, for data";
+        /// A tester whose two ports of the switch are one.
+        TesterPortTwice { port: u16 } is Conflict, "tester-port-twice", "to_port={port} is from_port, too: a switch sends no packet back by the port that it came by";
+        /// A tester that is at other ports of the switch than it is told.
+        TesterPort { key: &'static str, port: u16, own: u16 } is Conflict, "tester-port", "{key}={port}: its link leads to port {own} of the switch";
+        /// A tester that the switch does not connect to.
+        TesterUnknown { switch: String, own: String } is Conflict, "tester-unknown", "switch '{switch}' has no controller tcp:{own}, which is where the tester listens";
         /// Several receivers of a flow to one node.
         NoGroupToReceive {} is Conflict, "no-group-to-receive", "only a flow to a group has several receivers: 'group' is missing";
         /// A flow to a group that is none.

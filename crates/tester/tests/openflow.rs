@@ -30,6 +30,34 @@ fn described(test: Value) -> Value {
     })
 }
 
+/// A profile of a switch that takes no time but for some values.
+fn profile(some: Value) -> Value {
+    let mut all = json!({"name": "mine", "description": "2 of mine", "packet_in_burst": 1, "packet_in_queue": 0,
+        "reset_bytes": 0});
+    for key in [
+        "pipeline",
+        "pipeline_per_byte",
+        "packet_in",
+        "packet_in_per_byte",
+        "packet_in_every",
+        "packet_out",
+        "packet_out_per_byte",
+        "socket_stall",
+        "socket_linger",
+        "echo",
+        "message",
+        "remote_call",
+        "entry_write",
+        "entry_write_per_entry",
+    ] {
+        all[key] = json!("0 s");
+    }
+    for (key, value) in some.as_object().expect("values") {
+        all[key] = value.clone();
+    }
+    all
+}
+
 fn file(described: Value) -> NetworkFile {
     let value = serde_json::from_value(described).expect("a value");
     NetworkFile::read_part(&value).expect("a description")
@@ -101,6 +129,72 @@ fn additions_and_changes_take_until_the_next_packet_of_the_stream() {
             assert!(round.barrier.is_some_and(|barrier| barrier < Span::from_ms(1)), "{test}");
         }
     }
+}
+
+#[test]
+fn a_switch_that_deletes_slowly_has_no_round_that_ends_by_an_old_entry() {
+    let mut slow = described(json!({"test": "flow-mod", "rate": "200 Mbit/s", "size": 400, "flows": 100,
+        "wait": "100 ms", "duration": "12 s"}));
+    slow["nodes"]["s1"]["profile"] = profile(json!({"entry_write": "9 ms"}));
+    let mut network = Testbed::new(&file(slow)).expect("a network");
+    network.run_until(Time(15 * S)).expect("a run");
+    let rounds = &network.openflow_tester(1).expect("a tester").machine().report().rounds;
+    let delays: Vec<f64> = rounds.iter().filter_map(|round| round.delay).map(Span::as_secs_f64).collect();
+    assert!(delays.len() >= 3, "{delays:?}");
+    // A hundred changes of 9 ms each, and up to an interval of the stream.
+    assert!(delays.iter().all(|delay| (0.9..0.92).contains(delay)), "{delays:?}");
+}
+
+#[test]
+fn a_switch_of_both_versions_is_tested_in_1_0() {
+    let mut both = described(json!({"test": "packet-out"}));
+    both["nodes"]["s1"]["version"] = json!("both");
+    let mut network = Testbed::new(&file(both)).expect("a network");
+    network.run_until(Time(5 * S)).expect("a run");
+    let report = network.openflow_tester(1).expect("a tester").machine().report();
+    assert_eq!((report.standing, report.errors), (Standing::Done, 0));
+    assert!(report.sent > 0 && report.received == report.sent);
+}
+
+#[test]
+fn a_switch_that_resets_comes_back() {
+    let mut small = described(json!({"test": "packet-out", "rate": "100 Mbit/s", "size": 1000}));
+    small["nodes"]["s1"]["profile"] = profile(json!({"packet_out": "1 s", "reset_bytes": 10_000}));
+    let mut network = Testbed::new(&file(small)).expect("a network");
+    network.run_until(Time(15 * S)).expect("a run");
+    let report = network.openflow_tester(1).expect("a tester").machine().report();
+    assert_eq!((report.standing, report.resets), (Standing::Reset, 1));
+    let switch = network.world().device::<ManagedSwitch>(NodeId(0)).expect("a switch");
+    assert_eq!(switch.resets(), 1);
+    let versions: Vec<_> = switch.switch().connections().map(|one| one.version).collect();
+    assert_eq!(versions, [Some(Version::V1_0)]);
+}
+
+#[test]
+fn ports_and_controllers_that_do_not_fit_are_refused() {
+    let cases = [
+        (json!({"to_port": 7}), "to_port=7"),
+        (json!({"to_port": 1}), "to_port=1"),
+        (json!({"listen": 7000}), "10.9.0.2:7000"),
+    ];
+    for (test, sentence) in cases {
+        let refused = Testbed::new(&file(described(test))).err().expect("a problem");
+        assert!(refused.to_string().contains(sentence), "{refused}");
+    }
+    let mut own = described(json!({}));
+    own["nodes"]["s1"]["controllers"] = json!(["tcp:10.9.0.1:6633"]);
+    let refused = Testbed::new(&file(own)).err().expect("a problem");
+    assert!(refused.to_string().contains("10.9.0.2:6633"), "{refused}");
+}
+
+#[test]
+fn a_profile_without_a_management_port_is_refused() {
+    let mut alone = described(json!({}));
+    alone["nodes"]["s1"]["profile"] = profile(json!({}));
+    alone["nodes"].as_object_mut().expect("nodes").remove("t");
+    alone["links"] = json!([]);
+    let refused = Testbed::new(&file(alone)).err().expect("a problem");
+    assert!(refused.to_string().contains("a link with addresses"), "{refused}");
 }
 
 #[test]

@@ -1751,6 +1751,8 @@ class OpenFlowTesterSpec(Written):
     """Entries that are added or changed at once."""
     wait: Quantity = "10 s"
     """From the first packet of the stream to the first addition or change, and between two rounds."""
+    lead: Quantity = 0
+    """From a packet of the stream to the additions or changes that begin with it."""
     confirm: bool = False
     """Each entry has to pass a probe of its own once the last one works."""
     listen: int = 6633

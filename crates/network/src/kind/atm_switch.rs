@@ -52,6 +52,7 @@ impl Node for AtmSwitchSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: Some(CellFacts { cbr: self.cbr_cells, ubr: self.ubr_cells }),
         }
     }

@@ -52,6 +52,7 @@ impl Node for ExternalSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

@@ -43,6 +43,9 @@ pub struct Facts {
     /// over those.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub managed: bool,
+    /// If it is managed: does it take time for what it does, which only one with such a link can?
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub profiled: bool,
     /// If it is an ATM switch: its links carry cells, and circuits begin and end at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<CellFacts>,
@@ -124,6 +127,7 @@ impl Facts {
             tests: Tests::Nowhere,
             segment: Some(prefix),
             managed: false,
+            profiled: false,
             cells: None,
         }
     }
@@ -142,6 +146,7 @@ impl Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
+        profiled: false,
         cells: None,
     };
 }

@@ -59,6 +59,7 @@ fn facts(called: &'static str) -> Facts {
         tests: Tests::Nowhere,
         segment: None,
         managed: false,
+        profiled: false,
         cells: None,
     }
 }

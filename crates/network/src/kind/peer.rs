@@ -39,6 +39,7 @@ impl Node for PeerSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

@@ -116,6 +116,7 @@ impl Node for RouterSpec {
             tests: Tests::Beside,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

@@ -115,6 +115,11 @@ impl ControlPath {
         self.parts.remove(&connection);
     }
 
+    /// Does a message of a controller wait to be done?
+    pub(super) fn has_waiting(&self, connection: u32) -> bool {
+        self.down.waiting.iter().any(|one| one.connection == connection)
+    }
+
     /// Bytes from a controller.
     pub(super) fn receive(&mut self, connection: u32, bytes: &[u8]) -> Taken {
         let part = self.parts.entry(connection).or_default();

@@ -69,6 +69,7 @@ impl Node for EdgeSpec {
             tests: Tests::Labelled,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

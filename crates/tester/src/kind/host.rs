@@ -146,6 +146,7 @@ fn host(host: HostFacts) -> Facts {
         tests: Tests::Within,
         segment: None,
         managed: false,
+        profiled: false,
         cells: None,
     }
 }

@@ -37,6 +37,8 @@ base::record! {
         pub flows: u32 = 1, in 1..=1_000_000;
         /// From the first packet of the stream to the first addition or change, and between two rounds.
         pub wait: Span = Span::from_secs(10);
+        /// From a packet of the stream to the additions or changes that begin with it.
+        pub lead: Span = Span::ZERO;
         /// Each entry has to pass a probe of its own once the last one works.
         pub confirm: bool = false;
         /// The TCP port that it waits at.
@@ -82,6 +84,7 @@ impl Node for OpenFlowTesterSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }
@@ -96,6 +99,7 @@ impl Node for OpenFlowTesterSpec {
             duration: self.duration,
             flows: self.flows,
             wait: self.wait,
+            lead: self.lead,
             confirm: self.confirm,
             ports: [self.from_port, self.to_port],
         };

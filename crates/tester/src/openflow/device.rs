@@ -14,6 +14,7 @@ pub struct OpenFlowTester {
     /// The port of the channel, and the data ports.
     control: PortId,
     data: [PortId; 2],
+    listen: u16,
     /// The connection of the switch; others are ended.
     session: Option<SessionId>,
     unsent: VecDeque<u8>,
@@ -42,6 +43,7 @@ impl OpenFlowTester {
             host,
             control,
             data,
+            listen,
             session: None,
             unsent: VecDeque::new(),
             outputs: VecDeque::new(),
@@ -51,6 +53,11 @@ impl OpenFlowTester {
     /// The test.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// The TCP port that it waits at.
+    pub fn listens(&self) -> u16 {
+        self.listen
     }
 
     /// What its stack discarded.

@@ -1,22 +1,41 @@
 //! What the machine hears: messages of the switch, and packets at its own ports.
 
-use super::machine::{Machine, Stage};
+use super::machine::{Machine, PROBE, Stage};
 use super::messages;
 use super::packets::stamp;
 use super::report::Standing;
 use super::settings::Test;
 use base::{Span, Time};
-use wire::openflow::message_len;
-use wire::openflow::v1_0::{Body, Message};
+use wire::openflow::v1_0::{self, Body, Message};
+use wire::openflow::{Hello, Version, message_len, v1_3};
+
+/// The type of a HELLO, in all versions.
+const HELLO: u8 = 0;
+
+/// A message, if it is a HELLO of any version, with the version of its header. Elements of one that is later than ours
+/// are laid out as they are in 1.3.
+fn hello(bytes: &[u8]) -> Option<(u8, Hello)> {
+    let (&version, kind) = (bytes.first()?, bytes.get(1)?);
+    if *kind != HELLO {
+        return None;
+    }
+    let mut bytes = bytes.to_vec();
+    if version <= Version::V1_0 as u8 {
+        bytes[0] = Version::V1_0 as u8;
+        let v1_0::Body::Hello(hello) = Message::parse(&bytes).ok()?.body else { return None };
+        return Some((version, hello));
+    }
+    bytes[0] = Version::V1_3 as u8;
+    let v1_3::Body::Hello(hello) = v1_3::Message::parse(&bytes).ok()?.body else { return None };
+    Some((version, hello))
+}
 
 impl Machine {
-    /// A switch has connected.
+    /// A switch has connected; after a reset, too, though the test is over then.
     pub fn opened(&mut self) {
-        if self.report.standing == Standing::Waiting {
-            let mut hello = Vec::new();
-            messages::hello(&mut hello);
-            self.send(hello);
-        }
+        let mut hello = Vec::new();
+        messages::hello(&mut hello);
+        self.send(hello);
     }
 
     /// The switch has sent bytes.
@@ -24,9 +43,14 @@ impl Machine {
         self.input.extend_from_slice(bytes);
         let mut read = 0;
         while let Some(len) = message_len(&self.input[read..]) {
-            let message = Message::parse(&self.input[read..read + len]);
+            let bytes = &self.input[read..read + len];
             read += len;
-            match message {
+            if !self.is_greeted {
+                let hello = hello(bytes);
+                self.greet(hello);
+                continue;
+            }
+            match Message::parse(bytes) {
                 Ok(message) => self.hear(now, message),
                 Err(_) => self.report.errors += 1,
             }
@@ -34,25 +58,40 @@ impl Machine {
         self.input.drain(..read);
     }
 
+    /// The first message of a switch: it says which versions it speaks, and 1.0 has to be one of them.
+    fn greet(&mut self, first: Option<(u8, Hello)>) {
+        let Some((version, hello)) = first else {
+            self.report.errors += 1;
+            return;
+        };
+        if hello.agree(version, &[Version::V1_0]).is_none() {
+            let mut refusal = Vec::new();
+            messages::hello_failed(&mut refusal);
+            self.send(refusal);
+            self.report.errors += 1;
+            return;
+        }
+        self.is_greeted = true;
+        if self.report.standing == Standing::Waiting {
+            self.prepare();
+        }
+    }
+
     fn hear(&mut self, now: Time, message: Message) {
         match message.body {
-            Body::Hello(_) if self.report.standing == Standing::Waiting => self.prepare(),
             Body::EchoRequest(data) => {
                 let mut reply = Vec::new();
                 messages::echo_reply(&mut reply, message.xid, data);
                 self.send(reply);
             }
             Body::EchoReply(data) if self.settings.test == Test::Control => {
-                if let Some(sent) = data.0.first_chunk::<8>() {
-                    self.arrived(now, Time(u64::from_be_bytes(*sent)));
+                if let Some((sent, rest)) = data.0.split_first_chunk::<8>()
+                    && let Some(number) = rest.first_chunk::<8>()
+                {
+                    self.arrived(now, u64::from_be_bytes(*number), Time(u64::from_be_bytes(*sent)));
                 }
             }
-            Body::BarrierReply if self.report.standing == Standing::Preparing => self.start(now),
-            Body::BarrierReply => {
-                if let Some(round) = self.report.rounds.last_mut() {
-                    round.barrier = round.barrier.or(Some(now - round.begun));
-                }
-            }
+            Body::BarrierReply => self.barred(now, message.xid),
             Body::PacketIn(packet) => {
                 self.report.packet_ins += 1;
                 self.packet_in(now, &packet.data.0);
@@ -65,20 +104,22 @@ impl Machine {
     fn packet_in(&mut self, now: Time, data: &[u8]) {
         let Some(stamp) = stamp(data) else { return };
         if matches!(self.settings.test, Test::PacketIn | Test::PacketInAction) {
-            self.arrived(now, stamp.sent);
+            self.arrived(now, stamp.number, stamp.sent);
         }
     }
 
     /// A frame has come by a data port of the tester.
     pub fn packet(&mut self, now: Time, port: usize, bytes: &[u8]) {
         let Some(stamp) = stamp(bytes).filter(|_| port == 1) else { return };
-        if !self.has_rounds() {
-            return self.arrived(now, stamp.sent);
+        match self.settings.test {
+            Test::Data | Test::PacketOut => return self.arrived(now, stamp.number, stamp.sent),
+            Test::PacketIn | Test::PacketInAction | Test::Control => return,
+            Test::FlowAdd | Test::FlowMod => {}
         }
         if matches!(self.stage, Stage::Confirming { .. }) {
-            self.confirm(now, stamp.entry);
+            self.confirm(stamp.entry);
         }
-        if stamp.number == u64::MAX {
+        if stamp.number == PROBE || !self.is_new(stamp.number) {
             return;
         }
         self.report.received += 1;
@@ -90,7 +131,10 @@ impl Machine {
     }
 
     /// What was sent then is there. What comes after the end of the test counts as late.
-    fn arrived(&mut self, now: Time, sent: Time) {
+    fn arrived(&mut self, now: Time, number: u64, sent: Time) {
+        if !self.is_new(number) {
+            return;
+        }
         if self.end < now || self.report.standing == Standing::Reset {
             self.report.late += 1;
             return;

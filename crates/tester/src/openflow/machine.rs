@@ -9,13 +9,12 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// From the moment at which the switch is ready to the first packet.
 const SETTLE: Span = Span::from_ms(100);
-/// From a packet of the stream to the additions that begin with it: published times are whole intervals of the stream
-/// less 0.3 to 0.9 ms, whatever the switch is.
-const LEAD: Span = Span::from_us(500);
 /// Between two probes of entries.
 const PROBE_GAP: Span = Span::from_us(100);
 /// After how long those entries get another probe whose first did not come through.
 const PROBE_AGAIN: Span = Span::from_ms(100);
+/// The number of probes, which no packet has.
+pub(super) const PROBE: u64 = u64::MAX;
 /// How long entries are given to pass probes.
 const PROBE_MAX: Span = Span::from_secs(10);
 
@@ -44,6 +43,8 @@ pub(super) enum Stage {
     Under,
     /// Entries that have not passed a probe yet; when the next is sent, which that is, and when no more are.
     Confirming { left: BTreeSet<u32>, due: Time, next: u32, until: Time },
+    /// Entries are made what they were before; the answer to the barrier with this number is waited for.
+    Restoring(u32),
     /// There is no other.
     Over,
 }
@@ -55,6 +56,12 @@ pub struct Machine {
     pub(super) report: Report,
     pub(super) input: Vec<u8>,
     pub(super) xid: u32,
+    /// Has this switch said which versions it speaks?
+    pub(super) is_greeted: bool,
+    /// Number of the barrier behind the preparation, and then of that behind a round.
+    pub(super) barrier: u32,
+    /// Stamped packets that came, by their numbers.
+    seen: Vec<bool>,
     /// When the next packet is sent, and how many were, those without a stamp too.
     next: Option<Time>,
     count: u64,
@@ -75,6 +82,9 @@ impl Machine {
             report: Report::default(),
             input: Vec::new(),
             xid: 0,
+            is_greeted: false,
+            barrier: 0,
+            seen: Vec::new(),
             next: None,
             count: 0,
             begun: Time::ZERO,
@@ -113,7 +123,7 @@ impl Machine {
         self.settings.flows.max(1) - 1
     }
 
-    pub(super) fn has_rounds(&self) -> bool {
+    fn has_rounds(&self) -> bool {
         matches!(self.settings.test, Test::FlowAdd | Test::FlowMod)
     }
 
@@ -121,9 +131,9 @@ impl Machine {
     pub(super) fn prepare(&mut self) {
         self.report.standing = Standing::Preparing;
         let mut bytes = Vec::new();
+        messages::delete_all(&mut bytes, self.next_xid());
+        messages::whole_packets(&mut bytes, self.next_xid());
         let xid = self.next_xid();
-        messages::delete_all(&mut bytes, xid);
-        messages::whole_packets(&mut bytes, xid);
         let [from, to] = self.settings.ports;
         match self.settings.test {
             Test::PacketInAction => messages::entry(&mut bytes, xid, (0, from), false, Way::Controller),
@@ -131,7 +141,8 @@ impl Machine {
             Test::FlowMod => self.entries(&mut bytes, false, Way::Nowhere),
             Test::PacketIn | Test::PacketOut | Test::Control | Test::FlowAdd => {}
         }
-        messages::barrier(&mut bytes, xid);
+        self.barrier = self.next_xid();
+        messages::barrier(&mut bytes, self.barrier);
         self.send(bytes);
     }
 
@@ -157,6 +168,7 @@ impl Machine {
     /// The switch has ended the connection.
     pub fn closed(&mut self) {
         self.input.clear();
+        self.is_greeted = false;
         if matches!(self.report.standing, Standing::Preparing | Standing::Running) {
             self.report.resets += 1;
             self.report.standing = Standing::Reset;
@@ -169,12 +181,13 @@ impl Machine {
         let mut bytes = Vec::new();
         let is_change = self.settings.test == Test::FlowMod;
         self.entries(&mut bytes, is_change, Way::Port(self.settings.ports[1]));
+        let confirmed = self.settings.confirm.then_some(0);
         if self.settings.confirm {
-            let xid = self.next_xid();
-            messages::barrier(&mut bytes, xid);
+            self.barrier = self.next_xid();
+            messages::barrier(&mut bytes, self.barrier);
         }
         self.send(bytes);
-        self.report.rounds.push(Round { begun: now, delay: None, barrier: None, confirmed: None });
+        self.report.rounds.push(Round { begun: now, delay: None, barrier: None, confirmed });
         self.stage = Stage::Under;
     }
 
@@ -182,17 +195,16 @@ impl Machine {
     pub(super) fn reached(&mut self, now: Time) {
         if let Some(round) = self.report.rounds.last_mut() {
             round.delay = Some(now - round.begun);
-            round.confirmed = self.settings.confirm.then_some(0);
         }
         if !self.settings.confirm {
-            return self.end_round(now);
+            return self.end_round();
         }
         let left = (0..=self.last()).collect();
         self.stage = Stage::Confirming { left, due: now, next: 0, until: now + PROBE_MAX };
     }
 
     /// An entry has passed a probe.
-    pub(super) fn confirm(&mut self, now: Time, entry: u32) {
+    pub(super) fn confirm(&mut self, entry: u32) {
         let Stage::Confirming { left, .. } = &mut self.stage else { return };
         if left.remove(&entry)
             && let Some(round) = self.report.rounds.last_mut()
@@ -200,12 +212,13 @@ impl Machine {
             round.confirmed = round.confirmed.map(|count| count + 1);
         }
         if left.is_empty() {
-            self.end_round(now);
+            self.end_round();
         }
     }
 
-    /// Entries are as they were before, and the next round may begin after a while.
-    fn end_round(&mut self, now: Time) {
+    /// Entries become what they were before. The next round may begin a while after the switch has said that they are:
+    /// an entry that is still there would end it at once.
+    fn end_round(&mut self) {
         let mut bytes = Vec::new();
         if self.settings.test == Test::FlowMod {
             self.entries(&mut bytes, true, Way::Nowhere);
@@ -213,8 +226,35 @@ impl Machine {
             let xid = self.next_xid();
             messages::delete_all(&mut bytes, xid);
         }
+        let xid = self.next_xid();
+        messages::barrier(&mut bytes, xid);
         self.send(bytes);
-        self.stage = Stage::Resting(now + self.settings.wait);
+        self.stage = Stage::Restoring(xid);
+    }
+
+    /// The switch has done all that stood before a barrier.
+    pub(super) fn barred(&mut self, now: Time, xid: u32) {
+        if self.stage == Stage::Restoring(xid) {
+            self.stage = Stage::Resting(now + self.settings.wait);
+        } else if xid != self.barrier {
+            self.report.errors += 1;
+        } else if self.report.standing == Standing::Preparing {
+            self.start(now);
+        } else if let Some(round) = self.report.rounds.last_mut() {
+            round.barrier = round.barrier.or(Some(now - round.begun));
+        }
+    }
+
+    /// Has the stamped packet with this number not come before? One that was never sent has come always.
+    pub(super) fn is_new(&mut self, number: u64) -> bool {
+        if number >= self.report.sent {
+            return false;
+        }
+        let number = number as usize;
+        if self.seen.len() <= number {
+            self.seen.resize(number + 1, false);
+        }
+        !std::mem::replace(&mut self.seen[number], true)
     }
 
     /// When to call [`Machine::handle_timeout`].
@@ -223,7 +263,7 @@ impl Machine {
             Stage::Resting(at) => Some(*at),
             Stage::Armed(at) => *at,
             Stage::Confirming { due, .. } => Some(*due),
-            Stage::Under | Stage::Over => None,
+            Stage::Under | Stage::Restoring(_) | Stage::Over => None,
         };
         let end = (self.report.standing == Standing::Running).then_some(self.end);
         [self.next, stage, end].into_iter().flatten().min()
@@ -259,7 +299,7 @@ impl Machine {
             return self.actions.push_back(Action::Transmit { port: 0, bytes });
         }
         if self.stage == Stage::Armed(None) {
-            self.stage = Stage::Armed(Some(now + LEAD));
+            self.stage = Stage::Armed(Some(now + self.settings.lead));
         }
         let number = self.report.sent;
         self.report.sent += 1;
@@ -273,7 +313,7 @@ impl Machine {
             }
             Test::Control => {
                 let xid = self.next_xid();
-                messages::echo(&mut message, xid, &now.0.to_be_bytes());
+                messages::echo(&mut message, xid, &[now.0.to_be_bytes(), number.to_be_bytes()].concat());
             }
             _ => return self.actions.push_back(Action::Transmit { port: 0, bytes }),
         }
@@ -284,7 +324,7 @@ impl Machine {
     fn probe(&mut self, now: Time) {
         let Stage::Confirming { left, due, next, until } = &mut self.stage else { return };
         if *until <= now {
-            return self.end_round(now);
+            return self.end_round();
         }
         let entry = match left.range(*next..).next().copied() {
             Some(entry) => {
@@ -296,7 +336,7 @@ impl Machine {
                 return;
             }
         };
-        let bytes = packet(&self.settings, Stamp { entry, number: u64::MAX, sent: now });
+        let bytes = packet(&self.settings, Stamp { entry, number: PROBE, sent: now });
         self.actions.push_back(Action::Transmit { port: 0, bytes });
     }
 }

@@ -1,8 +1,10 @@
 //! What the controller of the tester sends: messages of version 1.0.
 
 use super::packets::exact;
-use wire::openflow::v1_0::{Action, Body, Command, FlowMod, Match, Message, PacketOut, SwitchConfig, ports};
-use wire::openflow::{Hello, NO_BUFFER, Rest};
+use wire::openflow::v1_0::{
+    Action, Body, Command, Fault, FlowMod, Match, Message, PacketOut, SwitchConfig, ports,
+};
+use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, Rest};
 
 /// The priority of the entries; without wildcards it says nothing.
 const PRIORITY: u16 = 0x8000;
@@ -23,6 +25,12 @@ pub fn hello(to: &mut Vec<u8>) {
 /// Everything that a switch does not know a way for is to come whole.
 pub fn whole_packets(to: &mut Vec<u8>, xid: u32) {
     emit(to, xid, Body::SetConfig(SwitchConfig { flags: 0, miss_send_len: WHOLE }));
+}
+
+/// No version is spoken by both.
+pub fn hello_failed(to: &mut Vec<u8>) {
+    let Code { kind, code } = Fault::Incompatible.numbers();
+    emit(to, 0, Body::Error(ErrorMessage { kind, code, data: Rest::default() }));
 }
 
 fn change(matching: Match, command: Command, actions: Vec<Action>) -> Body {

@@ -44,6 +44,8 @@ pub struct Settings {
     /// From the first packet of the stream to the first addition or change, and between later ones and what came
     /// before, at least.
     pub wait: Span,
+    /// From a packet of the stream to the additions or changes that begin with it.
+    pub lead: Span,
     /// Gives each entry a probe of its own once the last one works.
     pub confirm: bool,
     /// Numbers of the switch's ports that the tester's two are at.
@@ -57,8 +59,8 @@ impl Settings {
         Span((bits_ps / (u128::from(self.rate.0.max(1)) * 1024 * 1024)) as i64)
     }
 
-    /// Time between two stamped packets.
+    /// Time between two stamped packets; where it is longer than a span can be, the second is never sent.
     pub fn interval(&self) -> Span {
-        Span(self.gap().0.max(1) * i64::from(self.every.max(1)))
+        Span(self.gap().0.max(1).saturating_mul(i64::from(self.every.max(1))))
     }
 }

@@ -18,6 +18,7 @@ fn settings(test: Test) -> Settings {
         duration: Span::from_secs(10),
         flows: 3,
         wait: Span::from_secs(2),
+        lead: Span::from_us(500),
         confirm: false,
         ports: [1, 2],
     }
@@ -56,9 +57,118 @@ fn running(test: Test) -> Machine {
     let (before, _) = sent(&mut machine);
     assert!(matches!(before.first(), Some(Body::Hello(_))));
     assert!(matches!(before.last(), Some(Body::BarrierRequest)));
-    machine.received(Time::ZERO, &bytes(Body::BarrierReply));
+    let number = machine.barrier;
+    machine.received(Time::ZERO, &answer(number));
     assert_eq!(machine.report().standing, Standing::Running);
     machine
+}
+
+/// The answer to a barrier.
+fn answer(xid: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    messages::emit(&mut bytes, xid, Body::BarrierReply);
+    bytes
+}
+
+/// A HELLO whose header has a version, and perhaps a list of those that are spoken.
+fn hello(version: u8, versions: Option<u32>) -> Vec<u8> {
+    let mut bytes = vec![version, 0, 0, 8, 0, 0, 0, 1];
+    if let Some(bits) = versions {
+        bytes[3] = 16;
+        bytes.extend([0, 1, 0, 8]);
+        bytes.extend(bits.to_be_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn a_switch_that_speaks_later_versions_too_is_spoken_to_in_1_0() {
+    for (version, versions) in [(1, None), (4, None), (6, None), (4, Some(1 << 1 | 1 << 4))] {
+        let mut machine = Machine::new(settings(Test::Data));
+        machine.opened();
+        machine.received(Time::ZERO, &hello(version, versions));
+        assert_eq!(
+            (machine.report().standing, machine.report().errors),
+            (Standing::Preparing, 0),
+            "{version}"
+        );
+    }
+    for (version, versions) in [(0, None), (4, Some(1 << 4))] {
+        let mut machine = Machine::new(settings(Test::Data));
+        machine.opened();
+        machine.received(Time::ZERO, &hello(version, versions));
+        assert_eq!((machine.report().standing, machine.report().errors), (Standing::Waiting, 1), "{version}");
+        let (told, _) = sent(&mut machine);
+        let Some(Body::Error(error)) = told.last() else { panic!("{told:?}") };
+        assert_eq!((error.kind, error.code), (0, 0));
+    }
+}
+
+#[test]
+fn the_longest_interval_is_one_packet_and_an_end() {
+    let settings = Settings { rate: Rate(1_000), size: 1514, every: 1_000_000, ..settings(Test::PacketIn) };
+    let mut machine = Machine::new(settings);
+    machine.start(Time::ZERO);
+    for _ in 0..3 {
+        let Some(at) = machine.poll_timeout() else { break };
+        machine.handle_timeout(at);
+    }
+    assert_eq!((machine.report().standing, machine.report().sent), (Standing::Done, 1));
+}
+
+#[test]
+fn what_comes_twice_or_by_another_way_is_not_received() {
+    for test in [Test::Data, Test::PacketIn, Test::Control] {
+        let mut machine = running(test);
+        let at = machine.poll_timeout().expect("a packet");
+        machine.handle_timeout(at);
+        let (_, frames) = sent(&mut machine);
+        let own = Stamp { entry: 2, number: 0, sent: at };
+        let frame = frames.first().cloned().unwrap_or_else(|| packet(&settings(test), own));
+        let never = packet(&settings(test), Stamp { number: 5, ..own });
+        for bytes in [&frame, &frame, &never] {
+            machine.packet(at + Span::from_us(9), 1, bytes);
+        }
+        assert_eq!(machine.report().received, u64::from(test == Test::Data), "{test:?}");
+    }
+}
+
+#[test]
+fn a_round_begins_when_the_one_before_is_undone_and_not_before() {
+    let mut machine = running(Test::FlowAdd);
+    while machine.report().rounds.is_empty() {
+        let at = machine.poll_timeout().expect("something due");
+        machine.handle_timeout(at);
+        sent(&mut machine);
+    }
+    let begun = machine.report().rounds[0].begun;
+    // The next packet of the stream.
+    let at = machine.poll_timeout().expect("a packet");
+    machine.handle_timeout(at);
+    let (_, frames) = sent(&mut machine);
+    machine.packet(at + Span::from_us(9), 1, &frames[0]);
+    assert!(machine.report().rounds[0].delay.is_some());
+    sent(&mut machine);
+    let number = machine.xid;
+    // Another barrier's answer is none.
+    machine.received(at + Span::from_ms(1), &answer(number - 1));
+    assert_eq!(machine.report().errors, 1);
+    // Deleting takes three seconds: packets still leave by the old entry, and nothing begins.
+    let late = begun + Span::from_secs(4);
+    while let Some(at) = machine.poll_timeout().filter(|at| *at < late) {
+        machine.handle_timeout(at);
+        for frame in sent(&mut machine).1 {
+            machine.packet(at + Span::from_us(9), 1, &frame);
+        }
+    }
+    assert_eq!(machine.report().rounds.len(), 1);
+    machine.received(late, &answer(number));
+    while machine.report().rounds.len() == 1 {
+        let at = machine.poll_timeout().expect("something due");
+        machine.handle_timeout(at);
+    }
+    // A wait of two seconds from the answer on.
+    assert!(machine.report().rounds[1].begun >= late + Span::from_secs(2));
 }
 
 #[test]
@@ -108,7 +218,11 @@ fn packets_that_come_back_have_a_delay_and_late_ones_are_counted_apart() {
         machine.handle_timeout(at);
     }
     assert_eq!((machine.report().standing, machine.report().sent), (Standing::Done, 9));
-    machine.received(first + Span::from_secs(11), &message);
+    // The last packet, and the first once more.
+    let (_, frames) = sent(&mut machine);
+    for message in [told(frames.last().expect("a packet")), message] {
+        machine.received(first + Span::from_secs(11), &message);
+    }
     assert_eq!((machine.report().received, machine.report().late), (1, 1));
 }
 
@@ -131,11 +245,11 @@ fn a_round_is_one_piece_that_begins_after_a_packet_and_ends_with_the_last_entry(
     // What left before is no sign.
     machine.packet(begun + Span::from_us(1), 1, &last);
     assert_eq!(machine.report().rounds[0].delay, None);
-    let own = Stamp { entry: 2, number: 9, sent: begun + Span::from_us(5) };
+    let own = Stamp { entry: 2, number: 0, sent: begun + Span::from_us(5) };
     machine.packet(begun + Span::from_ms(3), 1, &packet(&settings(Test::FlowAdd), own));
     assert_eq!(machine.report().rounds[0].delay, Some(Span::from_ms(3)));
     let (bodies, _) = sent(&mut machine);
-    assert!(matches!(&bodies[..], [Body::FlowMod(_)]), "all is deleted again");
+    assert!(matches!(&bodies[..], [Body::FlowMod(_), Body::BarrierRequest]), "all is deleted again");
 }
 
 #[test]
@@ -147,7 +261,11 @@ fn a_switch_that_goes_has_reset_and_one_that_speaks_nonsense_is_counted() {
     assert_eq!((machine.report().standing, machine.report().resets), (Standing::Reset, 1));
     assert_eq!(machine.poll_timeout(), None);
     machine.opened();
-    assert!(machine.poll().is_none(), "the test is over");
+    machine.received(Time(6), &hello(1, None));
+    assert!(
+        matches!(&sent(&mut machine).0[..], [Body::Hello(_)]),
+        "it is greeted again, but the test is over"
+    );
 }
 
 #[test]

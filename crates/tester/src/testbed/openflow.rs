@@ -6,8 +6,10 @@ use crate::openflow::report::Spread;
 use crate::openflow::{OpenFlowTester, Report, Round, Settings};
 use crate::problem::TrafficProblem;
 use base::table::{Rows, Table};
-use base::{NodeId, Rate, Span, Time};
+use base::{NodeId, PortId, Rate, Span, Time};
+use core::net::SocketAddr;
 use network::{NetworkError, Place};
+use node::switch::{Controller, ManagedSwitch};
 
 base::table! {
     /// What each tester of a switch found.
@@ -86,11 +88,47 @@ impl Testbed {
     /// Refuses a tester without a link for its channel and two for data.
     pub(super) fn check_openflow_testers(&self) -> Result<(), NetworkError> {
         for node in 0..self.description().nodes.len() {
-            if self.openflow_tester(node).is_some() && tester_ports(&self.network, node).is_none() {
-                return Err(TrafficProblem::TesterLinks {}.of_node(self.description(), node).into());
+            let problem = self.openflow_tester(node).and_then(|tester| self.tester_problem(node, tester));
+            if let Some(problem) = problem {
+                return Err(problem.of_node(self.description(), node).into());
             }
         }
         Ok(())
+    }
+
+    /// What is wrong with the place of a tester, as far as the switch is one of ours.
+    fn tester_problem(&self, node: usize, tester: &OpenFlowTester) -> Option<TrafficProblem> {
+        let Some((control, data)) = tester_ports(&self.network, node) else {
+            return Some(TrafficProblem::TesterLinks {});
+        };
+        let said = tester.machine().settings().ports;
+        if said[0] == said[1] {
+            return Some(TrafficProblem::TesterPortTwice { port: said[1] });
+        }
+        // The node at the other end of a port, and the port there.
+        let beyond = |port: PortId| {
+            let (link, side) = self.network.ports_of(node).find(|(link, side)| link.ports[*side] == port)?;
+            Some((link.ends()[1 - side], link.ports[1 - side]))
+        };
+        let switch = |node: usize| self.network.world().device::<ManagedSwitch>(NodeId(node as u32));
+        for ((key, port), place) in ["from_port", "to_port"].into_iter().zip(said).zip(data) {
+            let (other, there) = beyond(place)?;
+            let Some(own) = switch(other).and_then(|switch| switch.number_of(there)) else { continue };
+            if own != port {
+                return Some(TrafficProblem::TesterPort { key, port, own });
+            }
+        }
+        let (other, _) = beyond(control)?;
+        let address = self.network.host_config(node).port(control)?.address;
+        let own = SocketAddr::new(address.into(), tester.listens());
+        let knows = |one: &Controller| *one == Controller::Connect(own.ip(), own.port());
+        match switch(other) {
+            Some(switch) if !switch.switch().config().controllers.iter().any(knows) => {
+                let switch = self.node_name(other).into();
+                Some(TrafficProblem::TesterUnknown { switch, own: own.to_string() })
+            }
+            _ => None,
+        }
     }
 }
 

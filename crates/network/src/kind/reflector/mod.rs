@@ -48,6 +48,7 @@ impl Node for ReflectorSpec {
             tests: Tests::Nowhere,
             segment: None,
             managed: false,
+            profiled: false,
             cells: None,
         }
     }

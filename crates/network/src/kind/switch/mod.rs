@@ -100,7 +100,7 @@ impl Node for SwitchSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts { managed: true, ..Facts::segment("a switch", self.prefix) }
+        Facts { managed: true, profiled: self.profile.is_some(), ..Facts::segment("a switch", self.prefix) }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

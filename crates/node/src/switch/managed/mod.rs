@@ -39,6 +39,8 @@ struct Carried {
     is_full: bool,
     /// It is closed when all is sent, and the switch has forgotten it.
     is_over: bool,
+    /// The controller sends no more: it is closed when all messages that came are done.
+    is_ending: bool,
 }
 
 /// A switch and the stack of its management ports.
@@ -108,6 +110,12 @@ impl ManagedSwitch {
         &self.switch
     }
 
+    /// The number that controllers know a port of the device by; nothing if it is none of the datapath.
+    pub fn number_of(&self, port: PortId) -> Option<u16> {
+        let (use_, inner) = self.inner.get(port.index())?;
+        (*use_ == PortUse::Data).then_some(inner.0 + 1)
+    }
+
     /// Connections that the endpoint has reset under load.
     pub fn resets(&self) -> u64 {
         self.path.resets
@@ -162,6 +170,10 @@ impl ManagedSwitch {
                 is_idle = false;
                 let (connection, bytes) = (passing.connection, Hex(passing.bytes));
                 self.tell(now, ChannelInput::Received { connection, bytes });
+            }
+            while let Some(session) = self.ended() {
+                is_idle = false;
+                self.finish(now, session);
             }
             while let Some(passing) = self.path.poll_up(now) {
                 is_idle = false;
@@ -235,7 +247,8 @@ impl ManagedSwitch {
     }
 
     fn carry(&mut self, session: SessionId, connection: u32) {
-        let carried = Carried { connection, unsent: VecDeque::new(), is_full: false, is_over: false };
+        let carried =
+            Carried { connection, unsent: VecDeque::new(), is_full: false, is_over: false, is_ending: false };
         self.carried.insert(session, carried);
         self.by_connection.insert(connection, session);
     }
@@ -258,17 +271,33 @@ impl ManagedSwitch {
                 self.tell(now, ChannelInput::Opened { connection });
             }
             (Pending::Connected, Some(connection)) => self.tell(now, ChannelInput::Opened { connection }),
-            (Pending::PeerClosed | Pending::Closed(_), _) => {
+            (Pending::PeerClosed, Some(_)) => {
                 self.read(now, session);
-                self.carried.remove(&session);
-                self.end(session);
-                if let Some(connection) = known {
-                    self.by_connection.remove(&connection);
-                    self.path.forget(connection);
-                    self.tell(now, ChannelInput::Closed { connection });
+                if let Some(carried) = self.carried.get_mut(&session) {
+                    carried.is_ending = true;
                 }
             }
+            (Pending::PeerClosed | Pending::Closed(_), _) => self.finish(now, session),
             _ => {}
+        }
+    }
+
+    /// A session whose controller sends no more, and whose messages are done.
+    fn ended(&self) -> Option<SessionId> {
+        let is_ended =
+            |one: &&Carried| one.is_ending && !one.is_over && !self.path.has_waiting(one.connection);
+        let mut all = self.carried.iter();
+        all.find(|(_, one)| is_ended(one)).map(|(session, _)| *session)
+    }
+
+    /// A session is over: what waits of it is done for nobody.
+    fn finish(&mut self, now: Time, session: SessionId) {
+        let known = self.carried.remove(&session).filter(|one| !one.is_over);
+        self.end(session);
+        if let Some(Carried { connection, .. }) = known {
+            self.by_connection.remove(&connection);
+            self.path.forget(connection);
+            self.tell(now, ChannelInput::Closed { connection });
         }
     }
 
