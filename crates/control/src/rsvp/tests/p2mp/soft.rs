@@ -141,24 +141,3 @@ fn a_root_that_restarts_says_which_leaves_it_has_lost() {
     });
     assert_eq!(lost.collect::<Vec<_>>(), [id(4), id(5)]);
 }
-
-/// A leaf that a router has cut comes back by the next refresh, which is asked for in full.
-#[test]
-fn a_leaf_that_was_cut_comes_back_by_a_refresh() {
-    let mut net = Net::with(6, &SQUARE, |_, config| {
-        config.refresh_reduction = Some(RefreshReduction::default());
-    });
-    set(&mut net, 0, &two());
-    net.run(5_000);
-    // The root does not learn of it.
-    net.lose = Some(Box::new(|from, message| {
-        from == 1 && matches!(message, Message::PathErr(_) | Message::Resv(_))
-    }));
-    net.link(1, 3, false);
-    net.run(1_000);
-    assert_eq!(net.reserved(1), 10);
-    net.link(1, 3, true);
-    net.run(70_000);
-    assert_eq!(net.reserved(1), 20);
-    assert_reached(&net, 0, &[4, 5]);
-}
