@@ -65,8 +65,8 @@ base::record! {
         pub peak: Option<Rate>, absent "as much as the links carry; cbr needs one";
         /// Cells leave at the peak rate at most; otherwise as they come.
         pub shaped: bool = true;
-        /// Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that does
-        /// not shape.
+        /// Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that
+        /// does not shape.
         pub tolerance: Option<Span>, absent "no cell is too early";
     }
 }

@@ -139,8 +139,8 @@ impl Rsvp {
         if !listed.iter().any(|leaf| of_branch(&leaf)) {
             return Err(Problem::Silent(Discard::NoState));
         }
-        // The RRO is that of the first leaf behind the filter, whether it is still wanted or not. Of a Resv with several
-        // filters it is not known where the leaves of each begin: there it is the first that is its own.
+        // The RRO is that of the first leaf behind the filter, whether it is still wanted or not. Of a Resv with
+        // several filters it is not known where the leaves of each begin: there it is the first that is its own.
         let several = resv.flow_descriptors.iter().map(|flow| flow.filters.len()).sum::<usize>() > 1;
         let mine: Vec<SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).cloned().collect();
         // The limit comes first: a short message could say much longer routes than it is itself.

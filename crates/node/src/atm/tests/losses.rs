@@ -135,8 +135,8 @@ fn of_a_packet_that_lost_a_cell_only_the_end_passes() {
     check_balance(&switch);
 }
 
-/// RFC 2225, 8.5.1: what InATMARP told is asked for again before its 15 minutes are over, if packets come; and no packet
-/// goes there once they are.
+/// RFC 2225, 8.5.1: what InATMARP told is asked for again before its 15 minutes are over, if packets come; and no
+/// packet goes there once they are.
 #[test]
 fn what_inatmarp_told_is_asked_for_again() {
     let PortConfig::Packets(config) = end(channel(0, 40), Encapsulation::LlcSnap, None) else {

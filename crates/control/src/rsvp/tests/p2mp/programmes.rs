@@ -1,6 +1,6 @@
-//! Random programmes of grafting, pruning, failures and repair, restarts and loss of messages. While nothing fails, each
-//! leaf gets every packet once, and nobody else any; never does a packet go in circles; and when everything is healed
-//! and removed, nothing is left anywhere.
+//! Random programmes of grafting, pruning, failures and repair, restarts and loss of messages. While nothing fails,
+//! each leaf gets every packet once, and nobody else any; never does a packet go in circles; and when everything is
+//! healed and removed, nothing is left anywhere.
 
 use super::super::Net;
 use super::*;
