@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import TwinplaneError, one_line, os_reason, suggest
+from ..errors import TwinplaneError, one_line, suggest
+from .named import Profiles
+from .named import load as read
 
-FOLDER = Path(__file__).parent
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """The profiles that come with the package."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+DEVICES = Profiles(Path(__file__).parent, "profile")
+names = cache(DEVICES.names)
 
 
 def resolve(profile: str | Path | Mapping[str, Any]) -> dict[str, Any]:
@@ -24,28 +20,18 @@ def resolve(profile: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(profile, Mapping):
         return validated(dict(profile), f"profile '{profile.get('name', '')}'")
     if isinstance(profile, str) and not profile.endswith(".toml"):
-        if profile not in names():
-            hint = suggest(profile, names()) or f" (one of {', '.join(names())}, or a .toml file)"
-            raise TwinplaneError(f"profile={profile}: no such profile{hint}")
         return dict(_shipped(profile))
     return load(Path(profile))
 
 
 @cache
 def _shipped(name: str) -> dict[str, Any]:
-    return load(FOLDER / f"{name}.toml")
+    return validated(DEVICES.resolve(name), f"profile '{name}'")
 
 
 def load(path: Path) -> dict[str, Any]:
     """Read and check a profile file."""
-    try:
-        fields = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise TwinplaneError(f"{path}: profile cannot be read: {os_reason(error)}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TwinplaneError(f"{path}: not a TOML file: {one_line(error)}") from None
-    fields.setdefault("name", path.stem)
-    return validated(fields, str(path))
+    return validated(read(path), str(path))
 
 
 def validated(fields: dict[str, Any], what: str) -> dict[str, Any]:

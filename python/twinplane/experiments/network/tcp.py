@@ -19,58 +19,46 @@ if TYPE_CHECKING:
     from ...network import Network
     from ...results.folder import Results
 
-FIGURES = {
-    "bytes": "bytes",
-    "wrong": "wrong",
-    "goodput_bps": "goodput_bps",
-    "completion_s": "completion_s",
-    "segments": "segments",
-    "retransmitted": "retransmitted",
-    "rtt_min_s": "rtt_min_s",
-    "rtt_mean_s": "rtt_mean_s",
-    "rtt_max_s": "rtt_max_s",
-    "transactions": "transactions",
-    "response_mean_s": "response_mean_s",
-}
-"""Figures of a connection in one direction, and what table `tcp_flows` calls them."""
+FIGURES = (
+    *("bytes", "wrong", "goodput_bps", "completion_s", "segments", "retransmitted"),
+    *("rtt_min_s", "rtt_mean_s", "rtt_max_s", "transactions", "response_mean_s"),
+)
+"""Columns of table `tcp_flows` that are figures of a connection in one direction."""
 CURVES_MAX = len(SHADES)
 ROWS_MAX = 60
 
 
-def called(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """A connection in one direction, named as shortly as the flow allows."""
-    own = [other for other in rows if other["flow"] == row["flow"]]
-    name = str(row["name"])
-    if len({other["connection"] for other in own}) > 1:
-        name = f"{name}/{row['connection']}"
-    return f"{name} back" if row["direction"] != "forward" else name
+def names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rows of table `tcp_flows`, connections in one direction, named as shortly as their flows allow."""
+    several = {row["flow"] for row in rows if row["connection"] > 0}
+    return [
+        str(row["name"])
+        + (f"/{row['connection']}" if row["flow"] in several else "")
+        + (" back" if row["direction"] != "forward" else "")
+        for row in rows
+    ]
 
 
 def figures(network: Network) -> dict[str, dict[str, Any]]:
     """Those of all connections, by name and direction."""
-    if not network.tcp_flows:
-        return {}
     rows = network.table("tcp_flows").to_dicts()
     return {
-        called(row, rows): {
-            "state": row["state"],
-            **{key: row[name] for key, name in FIGURES.items() if row[name] is not None},
-        }
-        for row in rows
+        name: {"state": row["state"], **{key: row[key] for key in FIGURES if row[key] is not None}}
+        for name, row in zip(names(rows), rows, strict=True)
     }
 
 
 def series(network: Network) -> Columns:
     """Table `tcp_series` with names of connections."""
-    names = {
-        (row["flow"], row["connection"], row["direction"]): called(row, rows)
-        for rows in (network.table("tcp_flows").to_dicts(),)
-        for row in rows
+    rows = network.table("tcp_flows").to_dicts()
+    called = {
+        (row["flow"], row["connection"], row["direction"]): name
+        for name, row in zip(names(rows), rows, strict=True)
     }
     table = readable(network.columns("tcp_series"))
     keys = zip(table["flow"], table["connection"], table["direction"], strict=True)
     kept = ("start_s", "segments", "retransmitted", "acknowledged", "window", "in_flight", "rtt_s")
-    return {"connection": [names[key] for key in keys], **{name: table[name] for name in kept}}
+    return {"connection": [called[key] for key in keys], **{name: table[name] for name in kept}}
 
 
 def answer(found: Mapping[str, Mapping[str, Any]]) -> str:
@@ -87,7 +75,8 @@ def answer(found: Mapping[str, Mapping[str, Any]]) -> str:
         low, high = min(rates, key=lambda name: rates[name]), max(rates, key=lambda name: rates[name])
         text += f", from {format_rate(rates[low])} ({low}) to {format_rate(rates[high])} ({high})"
     again = sum(one.get("retransmitted") or 0 for one in found.values())
-    return f"{text}; {again:g} segments were sent again" if again else text
+    sent = "1 segment was" if again == 1 else f"{again:g} segments were"
+    return f"{text}; {sent} sent again" if again else text
 
 
 def lines(points: Sequence[Point]) -> list[Point]:
@@ -162,7 +151,7 @@ def plots(found: Results) -> list[Chart]:
         own = table.filter(pl.col("connection") == name)
         x, style = own["start_s"].to_list(), len(flight)
         flight.append(Curve(name, x, [value / 1e3 for value in own["in_flight"]], 0, "line", style))
-        known = own.filter(pl.col("rtt_s").is_not_null() & (pl.col("rtt_s") > 0))
+        known = own.filter(pl.col("rtt_s").is_not_null())
         rtt.append(
             Curve(name, known["start_s"].to_list(), [1e3 * one for one in known["rtt_s"]], 1, "line", style)
         )
