@@ -6,7 +6,7 @@ use base::{Command, Device, Frame, NodeId, Output, PortId, Time};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use twinplane_network::kind::{
-    BRIDGE, EXTERNAL, Facts, HostFacts, KINDS, Node, NodeKind, PEER, ROUTER, Tests, write_facts,
+    BRIDGE, EXTERNAL, Facts, HostFacts, KINDS, Node, NodeKind, PEER, ROUTER, write_facts,
 };
 use twinplane_network::spec::ReadNetwork;
 use twinplane_network::spec::address::InterfaceAddress;
@@ -33,20 +33,10 @@ impl Node for LampSpec {
 
     fn facts(&self) -> Facts {
         Facts {
-            called: "a lamp".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: false,
-            signals: false,
             links_min: 1,
             links_max: Some(1),
             host: Some(HostFacts { address: Some(self.socket), ..HostFacts::default() }),
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
+            ..Facts::of("a lamp")
         }
     }
 

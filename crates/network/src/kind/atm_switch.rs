@@ -1,6 +1,6 @@
 //! An ATM switch.
 
-use super::{CellFacts, Facts, Node, NodeKind, Tests};
+use super::{CellFacts, Facts, Node, NodeKind};
 use crate::Network;
 use crate::atm::switch_config;
 use crate::spec::labels::Labels;
@@ -40,20 +40,8 @@ impl Node for AtmSwitchSpec {
 
     fn facts(&self) -> Facts {
         Facts {
-            called: "an ATM switch".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: false,
-            signals: false,
-            links_min: 0,
-            links_max: None,
-            host: None,
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
             cells: Some(CellFacts { cbr: self.cbr_cells, ubr: self.ubr_cells }),
+            ..Facts::of("an ATM switch")
         }
     }
 

@@ -1,6 +1,6 @@
 //! Somebody else's router, beyond an interface.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::description::NodeSpec;
 use crate::spec::labels::Labels;
@@ -39,22 +39,7 @@ impl Node for ExternalSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "external".into(),
-            router: true,
-            foreign: true,
-            kernel: false,
-            transit: true,
-            signals: true,
-            links_min: 0,
-            links_max: None,
-            host: None,
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
-        }
+        Facts { router: true, foreign: true, transit: true, signals: true, ..Facts::of("external") }
     }
 
     fn device(&self, _: &Network, _: usize) -> Box<dyn Device> {

@@ -112,41 +112,33 @@ impl Facts {
         self.tests == Tests::Beside
     }
 
-    /// A shared segment: all nodes on links to it are in this network.
-    pub(super) fn segment(called: &'static str, prefix: Prefix) -> Facts {
+    /// A node that this network has itself, and of which nothing is particular: its kind says what is.
+    pub const fn of(called: &'static str) -> Facts {
         Facts {
-            called: called.into(),
+            called: Cow::Borrowed(called),
             router: false,
             foreign: false,
             kernel: false,
-            transit: true,
+            transit: false,
             signals: false,
             links_min: 0,
             links_max: None,
             host: None,
             tests: Tests::Nowhere,
-            segment: Some(prefix),
+            segment: None,
             managed: false,
             profiled: false,
             cells: None,
         }
     }
 
+    /// A shared segment: all nodes on links to it are in this network.
+    pub(super) fn segment(called: &'static str, prefix: Prefix) -> Facts {
+        Facts { transit: true, segment: Some(prefix), ..Facts::of(called) }
+    }
+
     /// What is known of a node whose kind nobody has looked at yet.
-    pub(crate) const UNKNOWN: Facts = Facts {
-        called: Cow::Borrowed("unknown"),
-        router: false,
-        foreign: true,
-        kernel: false,
-        transit: false,
-        signals: false,
-        links_min: 0,
-        links_max: None,
-        host: None,
-        tests: Tests::Nowhere,
-        segment: None,
-        managed: false,
-        profiled: false,
-        cells: None,
-    };
+    pub(crate) fn unknown() -> Facts {
+        Facts { foreign: true, ..Facts::of("unknown") }
+    }
 }

@@ -1,6 +1,6 @@
 //! Routers that a lab makes of a kernel and the daemons of somebody else.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::description::NodeSpec;
 use crate::spec::labels::Labels;
@@ -46,22 +46,7 @@ base::record! {
 
 /// What is the same of all of them. None signals with RSVP-TE.
 fn facts(called: &'static str) -> Facts {
-    Facts {
-        called: called.into(),
-        router: true,
-        foreign: true,
-        kernel: true,
-        transit: true,
-        signals: false,
-        links_min: 0,
-        links_max: None,
-        host: None,
-        tests: Tests::Nowhere,
-        segment: None,
-        managed: false,
-        profiled: false,
-        cells: None,
-    }
+    Facts { router: true, foreign: true, kernel: true, transit: true, ..Facts::of(called) }
 }
 
 impl Node for FrrSpec {

@@ -1,6 +1,6 @@
 //! A raw port: whoever uses the network sends frames there and reads those that come.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::spec::labels::Labels;
 use base::Device;
@@ -26,21 +26,11 @@ impl Node for PeerSpec {
 
     fn facts(&self) -> Facts {
         Facts {
-            called: "a raw port".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: false,
             // Whoever uses the port may answer as a router does.
             signals: true,
             links_min: 1,
             links_max: Some(1),
-            host: None,
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
+            ..Facts::of("a raw port")
         }
     }
 

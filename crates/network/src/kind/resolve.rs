@@ -35,7 +35,7 @@ fn node_of(written: &NodeWritten, kinds: &[NodeKind]) -> Result<Resolved, Diagno
     match kinds.iter().find(|kind| kind.name == &*written.kind) {
         Some(kind) => Ok(Resolved { node: (kind.read)(&written.fields)?, linked: true }),
         None => {
-            let facts = written.facts.clone().unwrap_or(Facts::UNKNOWN);
+            let facts = written.facts.clone().unwrap_or(Facts::unknown());
             let node = Placeholder { facts, described: written.fields.clone() };
             Ok(Resolved { node: Box::new(node), linked: false })
         }

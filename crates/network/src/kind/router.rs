@@ -103,22 +103,7 @@ impl Node for RouterSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a router".into(),
-            router: true,
-            foreign: false,
-            kernel: false,
-            transit: true,
-            signals: true,
-            links_min: 0,
-            links_max: None,
-            host: None,
-            tests: Tests::Beside,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
-        }
+        Facts { router: true, transit: true, signals: true, tests: Tests::Beside, ..Facts::of("a router") }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

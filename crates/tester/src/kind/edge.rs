@@ -57,20 +57,12 @@ impl Node for EdgeSpec {
 
     fn facts(&self) -> Facts {
         Facts {
-            called: "an edge".into(),
             router: true,
-            foreign: false,
-            kernel: false,
-            transit: false,
             signals: true,
             links_min: 1,
             links_max: Some(1),
-            host: None,
             tests: Tests::Labelled,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
+            ..Facts::of("an edge")
         }
     }
 

@@ -133,20 +133,5 @@ impl Node for StationSpec {
 }
 
 fn host(host: HostFacts) -> Facts {
-    Facts {
-        called: "a host".into(),
-        router: false,
-        foreign: false,
-        kernel: false,
-        transit: false,
-        signals: false,
-        links_min: 1,
-        links_max: None,
-        host: Some(host),
-        tests: Tests::Within,
-        segment: None,
-        managed: false,
-        profiled: false,
-        cells: None,
-    }
+    Facts { links_min: 1, host: Some(host), tests: Tests::Within, ..Facts::of("a host") }
 }

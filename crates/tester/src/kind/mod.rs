@@ -14,35 +14,25 @@ use network::kind::{ATM_SWITCH, BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, RO
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
-pub const KINDS: &[NodeKind] = &[
-    ROUTER,
-    HOST,
-    STATION,
-    EDGE,
-    EXTERNAL,
-    PEER,
-    BRIDGE,
-    SWITCH,
-    ATM_SWITCH,
-    FRR,
-    BIRD,
-    REFLECTOR,
-    OPENFLOW_TESTER,
-];
+pub const KINDS: &[NodeKind] = &with_host(HOST);
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
-pub const FILE_KINDS: &[NodeKind] = &[
-    ROUTER,
-    HOST.with_ports(Ports { queue: false, ingress: false }),
-    STATION,
-    EDGE,
-    EXTERNAL,
-    PEER,
-    BRIDGE,
-    SWITCH,
-    ATM_SWITCH,
-    FRR,
-    BIRD,
-    REFLECTOR,
-    OPENFLOW_TESTER,
-];
+pub const FILE_KINDS: &[NodeKind] = &with_host(HOST.with_ports(Ports { queue: false, ingress: false }));
+
+const fn with_host(host: NodeKind) -> [NodeKind; 13] {
+    [
+        ROUTER,
+        host,
+        STATION,
+        EDGE,
+        EXTERNAL,
+        PEER,
+        BRIDGE,
+        SWITCH,
+        ATM_SWITCH,
+        FRR,
+        BIRD,
+        REFLECTOR,
+        OPENFLOW_TESTER,
+    ]
+}

@@ -6,7 +6,7 @@ use base::device::DropCounters;
 use base::{Device, NodeId, PortId, Rate, Span, Streams};
 use engine::World;
 use network::Network;
-use network::kind::{Facts, Node, NodeKind, Tests};
+use network::kind::{Facts, Node, NodeKind};
 use network::spec::labels::Labels;
 use node::HostConfig;
 
@@ -71,22 +71,7 @@ impl Node for OpenFlowTesterSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a tester of switches".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: false,
-            signals: false,
-            links_min: 3,
-            links_max: Some(3),
-            host: None,
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
-        }
+        Facts { links_min: 3, links_max: Some(3), ..Facts::of("a tester of switches") }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

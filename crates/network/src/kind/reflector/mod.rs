@@ -4,7 +4,7 @@ mod device;
 
 pub use device::Reflector;
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::spec::labels::Labels;
 use base::describe::{Describe, Value};
@@ -35,22 +35,7 @@ impl Node for ReflectorSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a reflector".into(),
-            router: false,
-            foreign: false,
-            kernel: false,
-            transit: false,
-            signals: false,
-            links_min: 1,
-            links_max: Some(1),
-            host: None,
-            tests: Tests::Nowhere,
-            segment: None,
-            managed: false,
-            profiled: false,
-            cells: None,
-        }
+        Facts { links_min: 1, links_max: Some(1), ..Facts::of("a reflector") }
     }
 
     fn device(&self, _: &Network, _: usize) -> Box<dyn Device> {
