@@ -110,7 +110,7 @@ def test_leaves_are_grafted_and_pruned_while_packets_flow() -> None:
         assert (by_name[receiver]["received"], by_name[receiver]["duplicated"]) == (account["sent"], 0)
     with pytest.raises(TwinplaneError, match="'l1' is no leaf of it"):
         tree.prune("l1")
-    with pytest.raises(TwinplaneError, match="l0 is a leaf of it already: each leaf is named once"):
+    with pytest.raises(TwinplaneError, match="'l0' is a leaf of it already: each leaf is named once"):
         tree.graft("l0")
     assert tree.up_count == 3
 
@@ -135,13 +135,13 @@ def test_a_failure_is_led_around() -> None:
     ("said", "words"),
     [
         ({"leaves": []}, "it has no leaf: say one router at least"),
-        ({"leaves": ["root"]}, "root is its root, and can't be a leaf of it"),
-        ({"leaves": ["l0", "l0"]}, "l0 is a leaf of it already: each leaf is named once"),
+        ({"leaves": ["root"]}, "'root' is its root, and can't be a leaf of it"),
+        ({"leaves": ["l0", "l0"]}, "'l0' is a leaf of it already: each leaf is named once"),
         ({"leaves": ["l9"]}, "no node has that name"),
         ({"leaves": ["h0"]}, "'h0' is a host: an LSP ends at a router"),
         ({"leaves": ["alone"]}, "there is no path from 'root' to 'alone'"),
         ({"leaves": ["l0"], "group": "10.1.1.1"}, "10.1.1.1 is no group that routers forward"),
-        ({"leaves": ["l0"], "routes": {"l1": ["a", "l1"]}}, "l1 is no leaf of it: routes are said by leaf"),
+        ({"leaves": ["l0"], "routes": {"l1": ["a", "l1"]}}, "'l1' is no leaf of it: routes are said by leaf"),
         ({"leaves": ["l0"], "routes": {"l0": ["a", "l1"]}}, "its route ends at 'l1', not at 'l0'"),
         (
             {"leaves": ["l0"], "routes": {"l0": ["l0"]}},
@@ -214,8 +214,8 @@ p2mp:
     assert tree.up
     assert net.described()["p2mp"][0]["root"] == "pe1"
     for wrong, words in [
-        ("leaves: [pe2, pe2]", "pe2 is a leaf of it already"),
-        ("leaves: [pe1]", "pe1 is its root"),
+        ("leaves: [pe2, pe2]", "'pe2' is a leaf of it already"),
+        ("leaves: [pe1]", "'pe1' is its root"),
         ("leaves: [pe9]", "no node has that name"),
     ]:
         broken = text.replace("leaves: [pe2, pe3]", wrong).replace(", routes: {pe2: [p, pe2]}", "")

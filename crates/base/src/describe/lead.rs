@@ -5,10 +5,11 @@ use super::ends::is_by_end;
 use crate::diagnostic::{Diagnostic, Step};
 
 /// Groups whose elements have names: the key of the group, and what one of them is called.
-const GROUPS: [(&str, &str); 11] = [
+const GROUPS: [(&str, &str); 12] = [
     ("nodes", "node"),
     ("links", "link"),
     ("lsps", "lsp"),
+    ("p2mp", "p2mp"),
     ("flows", "flow"),
     ("tcp", "tcp flow"),
     ("queues", "queue"),
@@ -130,7 +131,8 @@ mod tests {
     #[test]
     fn places_are_named_as_people_name_them() {
         let json = r#"{"nodes": {"pe1": {}}, "links": [["pe1", "p:e0", {"queue": {"pe1": {"discipline": "htb"}}}]],
-            "lsps": [{"name": "east"}, {}], "flows": [{"from": "a", "to": "b"}], "tcp": [{"from": "a", "to": "b"}],
+            "lsps": [{"name": "east"}, {}], "p2mp": [{"name": "tree"}],
+            "flows": [{"from": "a", "to": "b"}], "tcp": [{"from": "a", "to": "b"}],
             "queues": {"gold": {"discipline": "htb", "classes": {"ef": {}}, "filters": [{}]}}}"#;
         for (path, words) in [
             (&["nodes", "pe1", "rsvp", "key"][..], "node 'pe1': rsvp: key: "),
@@ -139,6 +141,7 @@ mod tests {
             (&["links", "0", "endpoints", "1"], "link pe1 - p:e0: "),
             (&["lsps", "0", "route", "1"], "lsp 'east': route: "),
             (&["lsps", "1", "to"], "lsp number 2: to: "),
+            (&["p2mp", "0", "leaves", "2"], "p2mp 'tree': leaves: "),
             (&["tcp", "0", "mss"], "tcp flow 'a-b': mss: "),
             (&["flows", "0", "size"], "flow 'a-b': size: "),
             (&["queues", "gold", "root", "classes", "ef", "rate"], "queue 'gold': class 'ef': rate: "),

@@ -61,11 +61,11 @@ base::problems! {
         /// A tree without an end.
         NoLeaves {} is OutOfRange, "no-leaves", "it has no leaf: say one router at least";
         /// A tree that ends where it begins.
-        RootAsLeaf { node: String } is Conflict, "root-as-leaf", "{node} is its root, and can't be a leaf of it";
+        RootAsLeaf { node: String } is Conflict, "root-as-leaf", "'{node}' is its root, and can't be a leaf of it";
         /// A leaf that is named again.
-        LeafTwice { node: String } is Conflict, "leaf-twice", "{node} is a leaf of it already: each leaf is named once";
+        LeafTwice { node: String } is Conflict, "leaf-twice", "'{node}' is a leaf of it already: each leaf is named once";
         /// An explicit route to what is no leaf.
-        RouteToNoLeaf { node: String } is Conflict, "route-to-no-leaf", "{node} is no leaf of it: routes are said by leaf";
+        RouteToNoLeaf { node: String } is Conflict, "route-to-no-leaf", "'{node}' is no leaf of it: routes are said by leaf";
         /// An address that is no group, or one of a single link.
         NotAGroup { group: String } is OutOfRange, "tree-not-a-group", "{group} is no group that routers forward: those are 224.0.1.0 to 239.255.255.255";
         /// Something at an end that the link does not have.
