@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import twinplane as tp
+from twinplane.cli import own
 from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.base import Outcome
@@ -284,15 +285,21 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
     for sut, sentence in cases.items():
         assert sentence in refused("run", "openflow", "--quick", "--sut", sut)
     assert "no row of this test" in refused("run", "openflow", "--set", "only=none")
-    for settings, sentence in {
-        ("real_s=2",): "only sut=ovs runs in real time",
-        ("confirm=true", "part=data"): "none of these tests writes entries",
-        ("fill=true", "part=control"): "none of these tests is of the data path",
-    }.items():
-        words = [word for setting in settings for word in ("--set", setting)]
-        assert sentence in refused("run", "openflow", *words)
-    twice = refused("run", "openflow", "--quick", "--set", "quick=false")
-    assert "--quick and --set quick=...: only one of them can be given" in twice
+
+
+def test_parameters_that_would_mean_nothing_are_refused() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"real_s": 2}, "only sut=ovs runs in real time"),
+        ({"confirm": True, "part": "data"}, "none of these tests writes entries"),
+        ({"fill": True, "part": "control"}, "none of these tests is of the data path"),
+    ]
+    for settings, sentence in cases:
+        with pytest.raises(TwinplaneError, match=sentence):
+            EXPERIMENT.check(OpenFlowParameters.model_validate(settings))
+    with pytest.raises(TwinplaneError, match=r"--quick and --set quick=\.\.\.: only one of them"):
+        own.with_choices("openflow", ["quick=false"], True, "built-in")
+    with pytest.raises(TwinplaneError, match="--sut and --set sut="):
+        own.with_choices("openflow", ["sut=ovs"], False, "twinplane")
 
 
 def test_values_of_a_profile_are_checked_by_name(tmp_path: Path) -> None:
