@@ -44,9 +44,14 @@ def with_choices(
     A system under test that is no way of running is one of the experiment's own.
     """
     given = list(settings or ())
+    keys = {setting.partition("=")[0].strip() for setting in given}
     if quick:
+        if "quick" in keys:
+            raise TwinplaneError(f"{experiment}: --quick and --set quick=...: only one of them can be given")
         given.append("quick=true")
     if sut not in WAYS and "sut" in load(experiment).parameters.model_fields:
+        if "sut" in keys:
+            raise TwinplaneError(f"{experiment}: --sut and --set sut=...: only one of them can be given")
         given.append(f"sut={sut}")
         return given, WAYS[0]
     return given, sut

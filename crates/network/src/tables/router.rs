@@ -110,7 +110,8 @@ base::table! {
 
 base::table! {
     /// Packets that nodes dropped, by reason; reasons that did not occur have no row. Drops on links and in queues are
-    /// in `ports`.
+    /// in `ports`. Of a switch with a profile PACKET_INs beyond its limits are here, too (`rate-limited`,
+    /// `control-queue-full`).
     pub struct DropRow<'a> in "drops" key ["node", "reason"] {
         /// The node.
         node: &'a str,

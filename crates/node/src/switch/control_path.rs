@@ -1,6 +1,7 @@
 //! The control path of a switch with a profile: messages wait for their turn, one after the other in each direction.
 
 use super::SwitchProfile;
+use base::device::{DropCounters, DropReason};
 use base::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 use wire::openflow::message_len;
@@ -79,8 +80,8 @@ pub(super) struct ControlPath {
     parts: BTreeMap<u32, Vec<u8>>,
     /// Up to when PACKET_INs have used what they may.
     spent: Time,
-    /// PACKET_INs that were dropped.
-    pub(super) dropped: u64,
+    /// PACKET_INs that were dropped, by the limit that dropped them.
+    pub(super) drops: DropCounters,
     /// Connections that the endpoint has reset.
     pub(super) resets: u64,
 }
@@ -145,10 +146,11 @@ impl ControlPath {
             rest = behind;
             if message.get(1) != Some(&PACKET_IN) {
                 at_once.extend_from_slice(message);
-            } else if self.may_tell(now) {
-                self.up.put(Passing { connection, bytes: message.to_vec() });
-            } else {
-                self.dropped += 1;
+                continue;
+            }
+            match self.may_tell(now) {
+                Ok(()) => self.up.put(Passing { connection, bytes: message.to_vec() }),
+                Err(reason) => self.drops.count(reason),
             }
         }
         at_once.extend_from_slice(rest);
@@ -156,18 +158,18 @@ impl ControlPath {
     }
 
     /// May there be a PACKET_IN now? A token bucket, as far as there is a rate, and then room in the queue.
-    fn may_tell(&mut self, now: Time) -> bool {
+    fn may_tell(&mut self, now: Time) -> Result<(), DropReason> {
         let every = self.profile.packet_in_every;
         if every > Span::ZERO {
             let burst = times(every, self.profile.packet_in_burst.max(1) as usize);
             let spent = self.spent.max(now) + every;
             if spent > now + burst {
-                return false;
+                return Err(DropReason::RateLimited);
             }
             self.spent = spent;
         }
         let most = self.profile.packet_in_queue as usize;
-        most == 0 || self.up.waiting.len() < most
+        if most == 0 || self.up.waiting.len() < most { Ok(()) } else { Err(DropReason::ControlQueueFull) }
     }
 
     /// What a message from a controller takes, while the tables have so many entries.
@@ -283,7 +285,7 @@ mod tests {
         for _ in 0..3 {
             assert!(path.send(at(0), 0, &packet).is_empty());
         }
-        assert_eq!(path.dropped, 1);
+        assert_eq!(path.drops.get(DropReason::ControlQueueFull), 1);
         path.poll_up(at(0));
         assert_eq!(path.poll_timeout(), Some(at(1)));
         assert!(path.poll_up(at(1)).is_some());
@@ -309,6 +311,7 @@ mod tests {
             path.poll_up(at(10 * n)).is_some()
         });
         assert_eq!(told.count(), 34);
+        assert_eq!(path.drops.get(DropReason::RateLimited), 66);
         assert_eq!(path.send(at(2000), 0, &message(3, 8)), message(3, 8));
     }
 

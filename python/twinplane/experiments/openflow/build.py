@@ -17,7 +17,7 @@ SETTLE_S = 1.0
 """So long a run goes on when the test is over: what comes then is late, and not lost."""
 CONNECT_S = 20.0
 """In real time a switch is given so long to connect."""
-LEAD = "500 us"
+LEAD_S = 0.0005
 """From a packet of the stream to the additions that begin with it: published times are whole intervals of the
 stream less 0.3 to 0.9 ms, whatever the switch is. So this is fitted, and only this experiment sets it."""
 STEP_S = 0.5
@@ -40,7 +40,7 @@ def test_of(row: Row) -> str:
 
 def wait_s(parameters: OpenFlowParameters) -> float:
     """From the first packet of the stream to the first addition; less in a short run in real time."""
-    return min(WAIT_S, parameters.real_s) if parameters.is_real and parameters.real_s else WAIT_S
+    return min(WAIT_S, parameters.sends_s) if parameters.is_real and parameters.sends_s else WAIT_S
 
 
 def duration_s(parameters: OpenFlowParameters, row: Row) -> float:
@@ -48,8 +48,8 @@ def duration_s(parameters: OpenFlowParameters, row: Row) -> float:
     duration = row.duration_s(parameters.durations)
     if parameters.is_real:
         if row.part.startswith("flow"):
-            return 3 * wait_s(parameters) if parameters.real_s else 120.0
-        return max(parameters.real_s, 4 * row.interval_s) if parameters.real_s else duration
+            return 3 * wait_s(parameters) if parameters.sends_s else duration
+        return max(parameters.sends_s, 4 * row.interval_s) if parameters.sends_s else duration
     if row.part.startswith("flow"):
         if parameters.quick:
             duration = 40.0
@@ -82,7 +82,7 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
         flows=row.flows,
         duration=duration_s(parameters, row),
         wait=wait_s(parameters),
-        lead=LEAD,
+        lead=LEAD_S,
         confirm=parameters.confirm and row.part.startswith("flow"),
         fill=parameters.fill and row.part == "data",
     )
@@ -98,11 +98,9 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
 
 
 def end_s(parameters: OpenFlowParameters) -> float:
-    """When what is under way has arrived; a test of changes begins when its entries are written."""
+    """When what is under way has arrived; a test begins when the switch is ready for it."""
     row = row_of(parameters)
-    before = 0.0
-    if row.part == "flow-mod" and parameters.profile is not None:
-        before = model.write_s(parameters.profile, row.flows)
+    before = 0.0 if parameters.profile is None else model.prepare_s(parameters.profile, row)
     return before + duration_s(parameters, row) + SETTLE_S
 
 

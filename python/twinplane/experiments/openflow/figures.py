@@ -10,8 +10,11 @@ from ...charts.table import Table
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from .compared import comparisons, delay, parameters_of, share
-from .rows import Row, rows
+from . import model
+from .build import LEAD_S, duration_s
+from .claims import Verdict
+from .compared import called, delay, median, parameters_of, ran, share, verdicts
+from .rows import Row
 
 if TYPE_CHECKING:
     from ...results.folder import Results
@@ -32,22 +35,21 @@ PARTS = {
 
 
 def _tested(point: Point, part: str) -> list[Row]:
-    return [
-        row for row in rows(parameters_of(point)) if row.part == part and f"{row.name}_sent" in point.metrics
-    ]
+    return [row for row in ran(point) if row.part == part]
 
 
 def lines(points: Sequence[Point]) -> list[Point]:
     """A line for each test of each point."""
     found = []
     for point in points:
+        said = verdicts(point)
         for part in PARTS:
             own = _tested(point, part)
             if not own:
                 continue
             delays = [value for row in own if (value := delay(point, row)) is not None]
             shares = [value for row in own if (value := share(point, row)) is not None]
-            verdicts = [row for row in comparisons([point]) if row.what.startswith((f"{part},", f"{part}:"))]
+            mine = [verdict.comparison.holds for verdict in said if verdict.part == part]
             metrics = {
                 "part": PARTS[part],
                 "rows": len(own),
@@ -55,8 +57,8 @@ def lines(points: Sequence[Point]) -> list[Point]:
                 "greatest_s": max(delays, default=None),
                 "share": None if part.startswith("flow") else min(shares, default=None),
                 "resets": sum(point.metrics[f"{row.name}_resets"] for row in own),
-                "held": sum(row.holds for row in verdicts),
-                "missed": sum(not row.holds for row in verdicts),
+                "held": sum(mine),
+                "missed": len(mine) - sum(mine),
             }
             found.append(Point(point.parameters, metrics))
     return found
@@ -76,7 +78,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
         Column("to", metric("greatest_s"), format_time),
         Column("received at least", metric("share"), lambda value: f"{value:.1%}"),
         Column("resets", metric("resets")),
-        Column("figures held", metric("held")),
+        Column("hold", metric("held")),
         Column("missed", metric("missed")),
     ]
 
@@ -85,27 +87,61 @@ def tables(found: Results) -> list[Table]:
     """A table for each test, as the study has it."""
     made = []
     for point in found.points:
-        verdicts = comparisons([point])
+        said = verdicts(point)
         for part, name in PARTS.items():
             own = _tested(point, part)
             if own:
-                made.append(_table(point, part, name, own, verdicts))
+                made.append(_table(point, part, name, own, said))
+        made += _predictions(point)
     return made
+
+
+def _predictions(point: Point) -> list[Table]:
+    """Rows of which nothing is given: whoever has the figures can compare them."""
+    p = parameters_of(point)
+    if p.profile is None or not p.is_judged:
+        return []
+    cells = []
+    for row in ran(point):
+        if row.published is not None or row.in_words:
+            continue
+        found = model.interval(row, p.profile, duration_s(p, row), LEAD_S)
+        ratio = share(point, row)
+        ends = ["-", "-"] if found.share is None else [f"{end:.4f}" for end in found.share]
+        cells.append(
+            [
+                called(row),
+                found.because,
+                *(_us(end) for end in found.delay_s),
+                _us(delay(point, row)),
+                *ends,
+                "-" if ratio is None or found.share is None else f"{ratio:.4f}",
+            ]
+        )
+    titles = ["row", "because", "delay from", "to", "in the run", "received / sent from", "to", "in the run"]
+    note = "No verdict: a run of the profile says nothing of what was measured."
+    caption = f"Predicted, {p.sut}, of rows of which nothing is given: median delays in microseconds"
+    return [Table(caption, titles, cells, 2, note=note)] if cells else []
 
 
 def _us(value: float | None) -> str:
     return "-" if value is None else f"{value * 1e6:,.0f}"
 
 
-def _table(point: Point, part: str, name: str, own: list[Row], verdicts: Sequence[Any]) -> Table:
+def _kinds(row: Row, of_figures: Sequence[str]) -> str:
+    if row.in_words:
+        return "in words: reset"
+    return "kept back" if row.held else ", ".join(dict.fromkeys(of_figures))
+
+
+def _table(point: Point, part: str, name: str, own: list[Row], verdicts: Sequence[Verdict]) -> Table:
     is_flow = part.startswith("flow")
     cells = []
     for row in own:
-        of = f"{part}, {row.flows} entr" if is_flow else f"{part}, {row.rate:g} Mbit/s, {row.size} bytes"
-        mine = [one for one in verdicts if one.what.startswith(of) or one.what.split(":")[0] == part]
+        mine = [one.comparison for one in verdicts if one.row == row.name]
         said, metrics = row.published, point.metrics
         verdict = "-" if not mine else "holds" if all(one.holds for one in mine) else "MISSED"
-        kinds = ", ".join(dict.fromkeys("not given" if row.held else str(one.kind) for one in mine))
+        kinds = _kinds(row, [str(one.kind) for one in mine])
         line = [
             f"{row.flows}" if is_flow else f"{row.rate:g}",
             f"{row.interval_s * 1e3:.2f}" if is_flow else f"{row.size}",
@@ -184,12 +220,10 @@ def _curves(
         found.append(Curve(name, [a for a, _ in ours], [b for _, b in ours], 0, "line", style))
     said = []
     for row in own:
-        figure = row.published
-        value = None if figure is None else figure.median if figure.median is not None else figure.mean
-        if value is not None:
+        if (value := median(row)) is not None:
             said.append((x(row), value * 1e6))
     if said:
-        device = "" if whose.profile else f" ({whose.device})"
+        device = "" if whose.is_judged else f" ({whose.device})"
         name = f"{lead}{what}, published{device}" if what else f"{lead}published{device}"
         found.append(Curve(name, [a for a, _ in said], [b for _, b in said], 0, "points", style))
     return found

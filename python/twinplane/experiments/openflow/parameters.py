@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from ..parameters import Parameters
+from . import profile
+
+QUICK_REAL_S = 2.0
 
 Part = Literal[
     "all",
@@ -31,8 +33,10 @@ class OpenFlowParameters(Parameters):
         " measured; ovs, an Open vSwitch of its own in real time (root)",
     )
     part: Part = Field("all", description="which test, or all of them")
-    conditions: Literal["netfpga", "ezappliance"] = Field(
-        "netfpga", description="whose rates and sizes; a profile has its own"
+    conditions: Literal["auto", "netfpga", "ezappliance"] = Field(
+        "auto",
+        description="whose rates and sizes: auto is those of the switch that a profile is of, and else"
+        " those of the card (netfpga)",
     )
     quick: bool = Field(False, description="three sizes and few numbers of entries, for a first look")
     durations: Literal["counts", "text"] = Field(
@@ -41,7 +45,10 @@ class OpenFlowParameters(Parameters):
     confirm: bool = Field(False, description="beyond the study: every entry has to pass a probe of its own")
     fill: bool = Field(False, description="in the data path: packets between stamped ones are sent, too")
     real_s: float = Field(
-        0.0, ge=0, le=3600, description="of ovs: how long a test of packets sends; 0 is as in virtual time"
+        0.0,
+        ge=0,
+        le=3600,
+        description="of ovs: how long a test of packets sends; 0 is as in the study, and 2 s with quick",
     )
     only: str = Field("", description="one row alone, by its name, such as packet-in-100-500")
 
@@ -57,8 +64,21 @@ class OpenFlowParameters(Parameters):
         return self.sut == "ovs"
 
     @property
+    def sends_s(self) -> float:
+        """In real time: how long a test of packets sends, in seconds; 0 is as long as in the study."""
+        return QUICK_REAL_S if self.quick and not self.real_s else self.real_s
+
+    @property
+    def measured(self) -> str | None:
+        """The switch of the study that the profile is of, if it is of one."""
+        return None if self.profile is None else profile.read(self.profile).device
+
+    @property
     def device(self) -> str:
-        """Whose published rows are run."""
-        if self.profile is None:
-            return self.conditions
-        return "ezappliance" if "ez" in Path(self.profile).stem else "netfpga"
+        """Whose rows are run."""
+        return self.conditions if self.conditions != "auto" else self.measured or profile.DEVICES[0]
+
+    @property
+    def is_judged(self) -> bool:
+        """Are published figures about this switch? Those of another say nothing of it."""
+        return self.measured == self.device

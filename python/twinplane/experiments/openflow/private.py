@@ -13,7 +13,16 @@ from pathlib import Path
 
 from ...errors import TwinplaneError
 
-PROGRAMS = ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovsdb-tool", "ip")
+PROGRAMS = {
+    "ovsdb-server": "openvswitch-switch",
+    "ovs-vswitchd": "openvswitch-switch",
+    "ovs-vsctl": "openvswitch-switch",
+    "ovsdb-tool": "openvswitch-switch",
+    "ip": "iproute2",
+    "ethtool": "ethtool",
+    "sysctl": "procps",
+}
+"""What it is made with, and the Debian package of each."""
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 PATIENCE_S = 20.0
 CONTROL, DATA = "c0", ("d0", "d1")
@@ -22,10 +31,11 @@ CONTROL, DATA = "c0", ("d0", "d1")
 
 def check() -> None:
     """Refuse where it can't be made."""
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing or not SCHEMA.exists():
-        what = missing[0] if missing else SCHEMA
-        raise TwinplaneError(f"openflow: sut=ovs: {what} is missing (package openvswitch-switch)")
+    for name, package in PROGRAMS.items():
+        if shutil.which(name) is None:
+            raise TwinplaneError(f"openflow: sut=ovs: {name} is missing (package {package})")
+    if not SCHEMA.exists():
+        raise TwinplaneError(f"openflow: sut=ovs: {SCHEMA} is missing (package openvswitch-switch)")
     if os.geteuid() != 0:
         raise TwinplaneError("openflow: sut=ovs: only root makes network namespaces")
 

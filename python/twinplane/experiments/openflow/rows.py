@@ -11,7 +11,6 @@ from typing import Any
 
 from .parameters import OpenFlowParameters
 
-SIZES = (100, 300, 500, 700, 900, 1100, 1300, 1500)
 QUICK_SIZES = (100, 500, 1500)
 QUICK_FLOWS = (1, 20, 50, 70, 100)
 FLOWS = (1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -60,6 +59,8 @@ class Row:
     held: bool = False
     """Is it published and not given?"""
     device: str = "netfpga"
+    in_words: bool = False
+    """Is it said of it in words, and nothing else, that the connection is reset?"""
 
     @property
     def name(self) -> str:
@@ -69,7 +70,7 @@ class Row:
 
     @property
     def used_rate(self) -> float:
-        """The rate that packets are sent at.
+        """The rate that packets are sent at, in Mbit/s.
 
         Counts of the card's packet_out at 100 Mbit/s are those of 250: 312 packets of 1500 bytes are what
         14.3 s have room for then, as in all other rows.
@@ -114,9 +115,20 @@ def _packets(part: str, key: str, device: str) -> list[Row]:
     ]
 
 
-def _held(part: str, device: str) -> list[Row]:
+def _held(part: str, key: str, device: str) -> list[Row]:
+    """Those that are kept back have the sizes of those that are given."""
     rates = HELD.get(part, {}).get(device, ())
-    return [Row(part, float(rate), size, held=True, device=device) for rate in rates for size in SIZES]
+    sizes = sorted({int(size) for _, size, *_ in published()[key][device]})
+    return [Row(part, float(rate), size, held=True, device=device) for rate in rates for size in sizes]
+
+
+def _in_words(device: str) -> list[Row]:
+    return [
+        Row("packet-out", float(said["rate"]), size, device=device, in_words=True)
+        for said in published()["words"]
+        for size in said["sizes"]
+        if said["device"] == device
+    ]
 
 
 def _control(device: str) -> Row:
@@ -161,10 +173,11 @@ def rows(parameters: OpenFlowParameters) -> list[Row]:
     device = parameters.device
     found = [
         *_packets("packet-in", "packet_in", device),
-        *_held("packet-in", device),
+        *_held("packet-in", "packet_in", device),
         Row("packet-in-action", 10.0, 500, device=device),
         *_packets("packet-out", "packet_out", device),
-        *_held("packet-out", device),
+        *_held("packet-out", "packet_out", device),
+        *(_in_words(device) if parameters.is_judged else ()),
         _control("open-vswitch" if parameters.is_real else device),
         *_packets("data", "data_path", device),
         *_additions(device),

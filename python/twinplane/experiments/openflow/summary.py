@@ -12,6 +12,19 @@ from .parameters import OpenFlowParameters
 
 KEYS = ("sent", "received", "late", "delay_mean_s", "delay_median_s", "delay_sd_s", "resets", "errors")
 """What is told of each row; `state` says how its test ended."""
+OF_ROW = (
+    "sent",
+    "received",
+    "delay_mean_s",
+    "delay_median_s",
+    "delay_sd_s",
+    "resets",
+    "rounds",
+    "confirmed_min",
+)
+"""Of these the metrics of a row, whose name stands before them."""
+LIMITS = ("rate-limited", "control-queue-full")
+"""Why a switch drops a PACKET_IN."""
 
 
 def summarise(network: Network, parameters: OpenFlowParameters) -> Outcome:
@@ -29,12 +42,28 @@ def summarise(network: Network, parameters: OpenFlowParameters) -> Outcome:
         **{key: found[key] for key in KEYS},
     }
     rounds = network.table("openflow_rounds")
-    confirmed = [value for value in rounds["confirmed"].to_list() if value is not None]
     line["rounds"] = len(rounds)
-    line["confirmed_min"] = min(confirmed, default=None)
+    line["confirmed_min"] = min(confirmed(rounds["confirmed"].to_list()), default=None)
+    line["dropped"] = None if parameters.is_real else _dropped(network)
     tables: dict[str, Any] = {"openflow_rows": {key: [value] for key, value in line.items()}}
     tables["openflow_rounds"] = {"row": [row.name] * len(rounds), **rounds.to_dict(as_series=False)}
     return Outcome(line, tables)
+
+
+def confirmed(rounds: list[int | None]) -> list[int]:
+    """Entries that passed a probe, of each round that had its time: the end may cut the last of several."""
+    whole = rounds[:-1] if len(rounds) > 1 else rounds
+    return [count for count in whole if count is not None]
+
+
+def _dropped(network: Network) -> int:
+    """PACKET_INs that a limit of the switch dropped."""
+    drops = network.table("drops")
+    return sum(
+        count
+        for node, reason, count in drops.select("node", "reason", "count").iter_rows()
+        if node == "s1" and reason in LIMITS
+    )
 
 
 def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
@@ -44,7 +73,7 @@ def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
     topology: dict[str, Any] = {}
     for name, outcome in outcomes.items():
         line = outcome.metrics
-        for key in ("sent", "received", "delay_mean_s", "delay_median_s", "delay_sd_s", "resets", "rounds"):
+        for key in OF_ROW:
             metrics[f"{name}_{key}"] = line[key]
         metrics["resets"] += line["resets"]
         metrics["errors"] += line["errors"]

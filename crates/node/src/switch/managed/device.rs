@@ -52,6 +52,7 @@ impl Device for ManagedSwitch {
             }
             Command::Restart => {
                 self.carried.clear();
+                self.drops.merge(&self.path.drops);
                 self.path = ControlPath::new(*self.path.profile());
                 self.by_connection.clear();
                 self.host.handle_command(now, Command::Restart);

@@ -121,11 +121,12 @@ impl ManagedSwitch {
         self.path.resets
     }
 
-    /// Frames discarded, by the stack too.
+    /// Frames discarded, by the stack too, and PACKET_INs that a limit of the profile dropped.
     pub fn drops(&self) -> DropCounters {
         let mut all = self.switch.drops().clone();
         all.merge(self.host.drops());
         all.merge(&self.drops);
+        all.merge(&self.path.drops);
         all
     }
 
@@ -164,9 +165,7 @@ impl ManagedSwitch {
                 is_idle = false;
                 self.carry_out(now, output);
             }
-            let entries =
-                self.switch.datapath().tables.iter().map(forwarding::openflow::FlowTable::active).sum();
-            while let Some(passing) = self.path.poll_down(now, entries) {
+            while let Some(passing) = self.path.poll_down(now, self.entries()) {
                 is_idle = false;
                 let (connection, bytes) = (passing.connection, Hex(passing.bytes));
                 self.tell(now, ChannelInput::Received { connection, bytes });
@@ -194,6 +193,11 @@ impl ManagedSwitch {
             }
         }
         self.drain();
+    }
+
+    /// Entries in all tables.
+    fn entries(&self) -> usize {
+        self.switch.datapath().tables.iter().map(forwarding::openflow::FlowTable::active).sum()
     }
 
     fn carry_out(&mut self, now: Time, output: ChannelOutput) {
