@@ -13,6 +13,7 @@
 //! - what can be seen: `shown`
 
 mod admission;
+mod alarm;
 mod carry;
 pub mod command;
 mod compute;
@@ -41,7 +42,8 @@ use super::counters::Discard;
 use super::slab::Slab;
 use super::transport::{Arrival, Handle, Neighbor};
 use crate::rsvp::lsp::SenderKey;
-use base::{PortId, Time};
+use alarm::Alarm;
+use base::PortId;
 use core::net::Ipv4Addr;
 use root::Root;
 use std::collections::BTreeMap;
@@ -259,11 +261,6 @@ impl Rsvp {
             _ => self.counters.discard(Discard::UnexpectedType),
         }
     }
-}
-
-/// Is a timer to be set anew?
-fn sooner(at: Time, timer_at: Time) -> bool {
-    at < timer_at
 }
 
 #[cfg(test)]
