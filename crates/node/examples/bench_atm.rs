@@ -6,14 +6,14 @@
 //! cells were passed on.
 
 use base::{Device, Frame, PortId, Rate, Time, Verdict};
+use serde_json::json;
 use twinplane_node::AtmSwitch;
 use twinplane_node::atm::{AtmConfig, Channel, Cross, PortConfig, Service, Traffic};
-use serde_json::json;
 use wire::atm::{CELL_LEN, Format, HEADER_LEN, Header, Pti};
 
 /// Picoseconds of a cell at the rate of the ports, 424 Mbit/s.
 const CELL_PS: u64 = 1_000_000;
-/// The first channel.
+/// VCI of the first circuit: those below are the network's own.
 const FIRST: u16 = 32;
 
 fn switch(circuits: u16) -> AtmSwitch {

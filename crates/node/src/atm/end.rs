@@ -9,8 +9,9 @@ use super::config::{EndConfig, Map};
 use super::gcra::Gcra;
 use crate::neighbors::arp_frame;
 use base::device::{DropCounters, DropReason};
+use base::plane::{group_mac, group_mac6};
 use base::{Frame, Label, MacAddr, Serialiser, Span, Time};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::collections::VecDeque;
 use wire::arp;
 use wire::atm::aal5::{self, Fault, Reassembler, Trailer};
@@ -59,7 +60,7 @@ pub struct EndCounters {
     pub packets_sent: u64,
     /// Cells made of them.
     pub cells_sent: u64,
-    /// Cells that came.
+    /// Cells that came for it, whatever became of them.
     pub cells_received: u64,
     /// Packets that they became.
     pub packets_received: u64,
@@ -79,7 +80,7 @@ pub enum Taken {
     Answer(Frame),
     /// It was for nobody, and is none that anybody misses.
     Ignored,
-    /// It is dropped.
+    /// It is dropped, and counted.
     Dropped(DropReason),
 }
 
@@ -398,15 +399,14 @@ fn packet_of(encapsulation: Encapsulation, payload: &[u8]) -> Option<(EtherType,
 /// The Ethernet address of the group that a packet is for (RFC 1112, 6.4, and RFC 2464, 7), if it is for one.
 fn group_of(ethertype: EtherType, packet: &[u8]) -> Option<MacAddr> {
     match ethertype {
-        EtherType::IPV4 => match packet.get(16..20)? {
-            [255, 255, 255, 255] => Some(MacAddr::BROADCAST),
-            [224..=239, b, c, d] => Some(MacAddr([0x01, 0, 0x5e, b & 0x7f, *c, *d])),
-            _ => None,
+        EtherType::IPV4 => match Ipv4Addr::from(*packet.get(16..)?.first_chunk::<4>()?) {
+            Ipv4Addr::BROADCAST => Some(MacAddr::BROADCAST),
+            to => to.is_multicast().then(|| group_mac(to)),
         },
-        EtherType::IPV6 => match packet.get(24..40)? {
-            [0xff, .., a, b, c, d] => Some(MacAddr([0x33, 0x33, *a, *b, *c, *d])),
-            _ => None,
-        },
+        EtherType::IPV6 => {
+            let to = Ipv6Addr::from(*packet.get(24..)?.first_chunk::<16>()?);
+            to.is_multicast().then(|| group_mac6(to))
+        }
         _ => None,
     }
 }

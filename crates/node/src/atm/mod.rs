@@ -13,6 +13,7 @@ mod output;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 pub use config::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
 pub use cross::CrossCounters;
@@ -26,38 +27,33 @@ use self::agenda::Agenda;
 use self::cross::Crossing;
 use self::end::{End, Received, Taken};
 use self::output::{Offered, Output as Outgoing};
+use self::ways::{Way, Ways};
 use base::device::{DropCounters, DropReason};
 use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
-use std::collections::{BTreeMap, VecDeque};
-use wire::atm::{CELL_LEN, Format, HEADER_LEN, Header, HecReceiver, Mode, PAYLOAD_LEN, Verdict as Hec, hec};
-
-/// Where the cells of a channel go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// To another channel.
-    Cross(usize),
-    /// To the end of a circuit at this port.
-    End(PortId),
-}
+use std::collections::VecDeque;
+use wire::atm::{
+    CELL_LEN, Cell, Event as HecEvent, Format, HEADER_LEN, Header, HecReceiver, Mode, PAYLOAD_LEN,
+    Verdict as Hec,
+};
 
 /// A port that carries cells.
 #[derive(Debug)]
 struct CellPort {
     format: Format,
     receiver: HecReceiver,
-    ways: BTreeMap<(u16, u16), Way>,
+    ways: Ways,
     output: Outgoing,
     input: Input,
 }
 
-/// A port.
+/// A port, by what its link carries.
 #[derive(Debug)]
 enum Port {
     Cells(Box<CellPort>),
     Packets(Box<End>),
 }
 
-/// An ATM switch.
+/// An ATM switch: its ports, and the channels that it passes on.
 #[derive(Debug)]
 pub struct AtmSwitch {
     ports: Vec<Port>,
@@ -67,11 +63,6 @@ pub struct AtmSwitch {
     drops: DropCounters,
     /// When ports have something to do.
     agenda: Agenda,
-}
-
-/// A frame that is a cell.
-fn cell_frame(bytes: &[u8; CELL_LEN]) -> Frame {
-    Frame::from_bytes(bytes)
 }
 
 impl AtmSwitch {
@@ -90,7 +81,7 @@ impl AtmSwitch {
                 Port::Cells(Box::new(CellPort {
                     format: *format,
                     receiver: HecReceiver::default(),
-                    ways: BTreeMap::new(),
+                    ways: Ways::default(),
                     output: Outgoing::new(*rate, *clock_ppb, limits, is_mixed),
                     input: Input::default(),
                 }))
@@ -106,7 +97,7 @@ impl AtmSwitch {
             agenda: Agenda::new(config.ports.len()),
         };
         for (place, cross) in config.crosses.iter().enumerate() {
-            switch.enter(cross.from, Way::Cross(place));
+            switch.enter(cross.from, Way::Cross(place as u32));
         }
         for (number, port) in config.ports.iter().enumerate() {
             if let PortConfig::Packets(end) = port {
@@ -118,7 +109,7 @@ impl AtmSwitch {
 
     fn enter(&mut self, channel: Channel, way: Way) {
         if let Some(Port::Cells(port)) = self.ports.get_mut(channel.port.index()) {
-            port.ways.insert((channel.vpi, channel.vci), way);
+            port.ways.enter(channel, way);
         }
     }
 
@@ -132,104 +123,110 @@ impl AtmSwitch {
         self.outputs.push_back(Output::Discard { port, frame, reason });
     }
 
-    /// Can a cell be dealt with without anything being put off, and without anything being sent beside it?
-    fn is_quick(&self, now: Time, port: &CellPort, frame: &Frame) -> bool {
-        let Some(&[a, b, c, d, e]) = frame.header().first_chunk::<HEADER_LEN>() else { return false };
-        if frame.len() as usize != CELL_LEN || hec([a, b, c, d]) != e {
-            return false;
+    /// Whose a cell is, if it can be dealt with without anything being put off, and without anything being sent beside
+    /// it. It is counted then.
+    fn recognise_quick(&mut self, now: Time, port: PortId, frame: &Frame) -> Option<(Way, Header)> {
+        let Some(Port::Cells(cells)) = self.ports.get(port.index()) else { return None };
+        let cell = Cell::new_checked(frame.header()).ok()?;
+        if frame.len() as usize != CELL_LEN || !cell.is_right() {
+            return None;
         }
-        let header = Header::parse(port.format, [a, b, c, d]);
-        match port.ways.get(&(header.vpi, header.vci)) {
-            Some(Way::Cross(place)) => {
-                let to = self.crossings[*place].config.to.port;
+        let header = cell.header(cells.format);
+        let way = cells.ways.find(header.vpi, header.vci)?;
+        let is_quick = match way {
+            Way::Cross(place) => {
+                let to = self.crossings[place as usize].config.to.port;
                 matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
             }
-            Some(Way::End(_)) => !header.pti.is_last(),
-            None => false,
-        }
+            Way::End(_) => !header.pti.is_last(),
+        };
+        let Some(Port::Cells(cells)) = self.ports.get_mut(port.index()).filter(|_| is_quick) else {
+            return None;
+        };
+        cells.input.cells += 1;
+        cells.receiver.note(HecEvent::Right);
+        Some((way, header))
     }
 
-    /// Deals with a cell that came by a port.
-    fn take_cell(&mut self, now: Time, port: PortId, frame: Frame) -> Fate {
-        match self.recognise(port, frame) {
-            Ok((Way::Cross(place), header, cell)) => self.pass(now, place, header, cell),
-            Ok((Way::End(end), header, cell)) => self.give(now, end, header, cell),
-            Err((reason, frame)) => Fate::Dropped(reason, frame),
-        }
-    }
-
-    /// Whose a cell is. Its header is right afterwards.
-    fn recognise(
-        &mut self,
-        port: PortId,
-        mut frame: Frame,
-    ) -> Result<(Way, Header, Frame), (DropReason, Frame)> {
+    /// Whose a cell is, or why it is dropped. Its header is right afterwards.
+    fn recognise(&mut self, port: PortId, frame: &mut Frame) -> Result<(Way, Header), DropReason> {
         let Some(Port::Cells(port)) = self.ports.get_mut(port.index()) else {
-            return Err((DropReason::UnknownProtocol, frame));
+            return Err(DropReason::UnknownProtocol);
         };
         port.input.cells += 1;
         let is_cell = frame.len() as usize == CELL_LEN;
         let Some(bytes) = frame.header_mut().first_chunk_mut::<HEADER_LEN>().filter(|_| is_cell) else {
             port.input.refused += 1;
-            return Err((DropReason::Truncated, frame));
+            return Err(DropReason::Truncated);
         };
         if port.receiver.receive(bytes) == Hec::Dropped {
-            return Err((DropReason::HeaderError, frame));
+            return Err(DropReason::HeaderError);
         }
         let [a, b, c, d, _] = *bytes;
         let header = Header::parse(port.format, [a, b, c, d]);
-        match port.ways.get(&(header.vpi, header.vci)) {
-            Some(way) => Ok((*way, header, frame)),
+        match port.ways.find(header.vpi, header.vci) {
+            Some(way) => Ok((way, header)),
             None => {
                 port.input.unknown += 1;
-                Err((DropReason::UnknownVc, frame))
+                Err(DropReason::UnknownVc)
             }
         }
     }
 
+    /// Deals with a cell that goes this way.
+    fn take_cell(&mut self, now: Time, (way, header): (Way, Header), frame: &mut Frame) -> Fate {
+        match way {
+            Way::Cross(place) => self.pass(now, place as usize, header, frame),
+            Way::End(end) => self.give(now, end, header, frame),
+        }
+    }
+
     /// Passes a cell on by its new channel.
-    fn pass(&mut self, now: Time, place: usize, header: Header, mut frame: Frame) -> Fate {
+    fn pass(&mut self, now: Time, place: usize, header: Header, frame: &mut Frame) -> Fate {
         let crossing = &mut self.crossings[place];
         let (to, service) = (crossing.config.to, crossing.config.traffic.service);
         let Some(Port::Cells(out)) = self.ports.get_mut(to.port.index()) else {
-            return Fate::Dropped(crossing.drop(DropReason::UnknownVc, header), frame);
+            return Fate::Dropped(crossing.drop(DropReason::UnknownVc, header));
         };
         if let Err(reason) = crossing.admit(now, header, &out.output, self.epd_cells) {
-            return Fate::Dropped(reason, frame);
+            return Fate::Dropped(reason);
         }
         let new = Header { vpi: to.vpi, vci: to.vci, ..header }.emit(out.format);
         if let Some(bytes) = frame.header_mut().first_chunk_mut() {
             *bytes = new;
         }
-        match out.output.offer(now, frame, service) {
-            Offered::Leaves(frame) => {
+        match out.output.offer(now, service) {
+            Offered::Leaves => {
                 crossing.passed(header);
-                Fate::Leaves(to.port, frame)
+                Fate::Leaves(to.port)
             }
             Offered::Waits => {
                 crossing.passed(header);
+                out.output.hold(core::mem::replace(frame, Frame::from_bytes(&[])), service);
                 self.agenda.set(to.port, out.output.due());
                 Fate::Kept
             }
-            Offered::Dropped(reason, frame) => {
+            Offered::Dropped(reason) => {
                 crossing.refused(header);
-                Fate::Dropped(reason, frame)
+                Fate::Dropped(reason)
             }
         }
     }
 
-    /// Gives a cell to the end of its circuit.
-    fn give(&mut self, now: Time, port: PortId, header: Header, frame: Frame) -> Fate {
+    /// Gives a cell to the end of its circuit; if it is the last one of a packet, the packet takes its place.
+    fn give(&mut self, now: Time, port: PortId, header: Header, frame: &mut Frame) -> Fate {
         let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return Fate::Kept };
-        let payload = frame.header().get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<PAYLOAD_LEN>());
-        let Some(payload) = payload.filter(|_| header.pti.is_user()) else {
+        let Some(cell) = Cell::new_checked(frame.header()).ok().filter(|_| header.pti.is_user()) else {
             // Cells of operation and maintenance, and of resource management: nobody here takes them.
-            return Fate::Dropped(end.lost_cell(DropReason::NoListener), frame);
+            return Fate::Dropped(end.lost_cell(DropReason::NoListener));
         };
-        match end.receive(now, payload, header.pti.is_last()) {
+        match end.receive(now, cell.payload(), header.pti.is_last()) {
             Received::Part => Fate::Kept,
-            Received::Packet(packet) => Fate::Leaves(port, packet),
-            Received::Dropped(reason) => Fate::Dropped(reason, frame),
+            Received::Packet(packet) => {
+                *frame = packet;
+                Fate::Leaves(port)
+            }
+            Received::Dropped(reason) => Fate::Dropped(reason),
             Received::Reply(pdu) => {
                 // One that finds no room is asked for again.
                 self.send_pdu(now, port, pdu);
@@ -283,7 +280,7 @@ impl AtmSwitch {
             let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return true };
             match end.conforms(now) {
                 true => self.send_cell(now, to, service, cell),
-                false => self.lose(port, cell_frame(&cell), DropReason::Policed),
+                false => self.lose(port, Frame::from_bytes(&cell), DropReason::Policed),
             }
         }
         true
@@ -303,10 +300,14 @@ impl AtmSwitch {
 
     fn send_cell(&mut self, now: Time, port: PortId, service: Service, cell: [u8; CELL_LEN]) {
         let Some(Port::Cells(out)) = self.ports.get_mut(port.index()) else { return };
-        match out.output.offer(now, cell_frame(&cell), service) {
-            Offered::Leaves(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
-            Offered::Waits => self.agenda.set(port, out.output.due()),
-            Offered::Dropped(reason, frame) => self.lose(port, frame, reason),
+        let frame = Frame::from_bytes(&cell);
+        match out.output.offer(now, service) {
+            Offered::Leaves => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Offered::Waits => {
+                out.output.hold(frame, service);
+                self.agenda.set(port, out.output.due());
+            }
+            Offered::Dropped(reason) => self.lose(port, frame, reason),
         }
     }
 
@@ -342,14 +343,14 @@ impl AtmSwitch {
     }
 }
 
-/// What becomes of a cell.
+/// What becomes of the frame of a cell.
 enum Fate {
-    /// A frame leaves by a port: the cell, or the packet that it was the last cell of.
-    Leaves(PortId, Frame),
-    /// It waits, or was put to the others of its packet.
+    /// It leaves by this port: the cell, or the packet that it was the last cell of.
+    Leaves(PortId),
+    /// It waits, or its payload was put to the others of its packet.
     Kept,
-    /// It is dropped.
-    Dropped(DropReason, Frame),
+    /// Neither: nobody has it, or there is no room for it.
+    Dropped(DropReason),
 }
 
 /// Which services have channels that leave by each port.
@@ -376,36 +377,29 @@ impl Device for AtmSwitch {
     }
 
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
-        match self.ports.get(port.index()) {
-            Some(Port::Cells(cells)) if self.is_quick(now, cells, frame) => {}
-            _ => return Verdict::Punt,
-        }
-        // The frame is put back, or is nobody's any more.
-        let taken = core::mem::replace(frame, Frame::from_bytes(&[]));
-        match self.take_cell(now, port, taken) {
-            Fate::Leaves(port, cell) => {
-                *frame = cell;
-                Verdict::Transmit { port, ready: now }
-            }
+        let Some(found) = self.recognise_quick(now, port, frame) else { return Verdict::Punt };
+        match self.take_cell(now, found, frame) {
+            Fate::Leaves(port) => Verdict::Transmit { port, ready: now },
             Fate::Kept => Verdict::Consume,
-            Fate::Dropped(reason, cell) => {
-                *frame = cell;
+            Fate::Dropped(reason) => {
                 self.drops.count(reason);
                 Verdict::Drop(reason)
             }
         }
     }
 
-    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        match self.ports.get(port.index()) {
-            Some(Port::Packets(_)) => self.take_packet(now, port, frame),
-            _ => match self.take_cell(now, port, frame) {
-                Fate::Leaves(port, frame) => {
-                    self.outputs.push_back(Output::Transmit { port, frame, ready: now });
-                }
-                Fate::Kept => {}
-                Fate::Dropped(reason, frame) => self.lose(port, frame, reason),
-            },
+    fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
+        if let Some(Port::Packets(_)) = self.ports.get(port.index()) {
+            return self.take_packet(now, port, frame);
+        }
+        let fate = match self.recognise(port, &mut frame) {
+            Ok(found) => self.take_cell(now, found, &mut frame),
+            Err(reason) => Fate::Dropped(reason),
+        };
+        match fate {
+            Fate::Leaves(port) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Fate::Kept => {}
+            Fate::Dropped(reason) => self.lose(port, frame, reason),
         }
     }
 

@@ -6,7 +6,7 @@ use super::*;
 use base::{MacAddr, Rate, Span};
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
-use wire::atm::{Encapsulation, Pti};
+use wire::atm::{Encapsulation, Pti, hec};
 
 /// 1000 cells/s: a cell in a millisecond.
 const RATE: Rate = Rate(424_000);
