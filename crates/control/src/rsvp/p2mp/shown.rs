@@ -12,7 +12,7 @@ use core::net::Ipv4Addr;
 base::table! {
     /// Point-to-multipoint LSPs at each router (RFC 4875).
     pub struct P2mpLspRow<'a> in "p2mp_lsps" key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id"] {
-        /// The router.
+        /// Router that has this state.
         node: &'a str,
         /// Name of the tunnel, as its root signals it.
         name: String,
@@ -20,7 +20,7 @@ base::table! {
         root: Ipv4Addr,
         /// P2MP ID: unique at the root.
         p2mp_id: u32,
-        /// Tunnel ID.
+        /// Tunnel ID, of a root's tunnels with one P2MP ID.
         tunnel_id: u16,
         /// LSP id within the tunnel; absent at the root while no leaf is signalled.
         lsp_id: Option<u16>,
@@ -47,7 +47,7 @@ base::table! {
 base::table! {
     /// Leaves of point-to-multipoint LSPs at each router: their S2L sub-LSPs (RFC 4875, 4.4).
     pub struct S2lRow<'a> in "s2ls" key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id", "leaf", "previous_hop"] {
-        /// The router.
+        /// Router that has this state.
         node: &'a str,
         /// Name of the tunnel, as its root signals it.
         name: String,
@@ -55,7 +55,7 @@ base::table! {
         root: Ipv4Addr,
         /// P2MP ID: unique at the root.
         p2mp_id: u32,
-        /// Tunnel ID.
+        /// Tunnel ID, of a root's tunnels with one P2MP ID.
         tunnel_id: u16,
         /// LSP id within the tunnel; absent at the root while no leaf is signalled.
         lsp_id: Option<u16>,
