@@ -88,7 +88,7 @@ base::table! {
         packets_sent: u64 = "packets" => row.counters.packets_sent,
         /// Cells made of them.
         cells_sent: u64 = "cells" => row.counters.cells_sent,
-        /// Cells that came for it, whatever became of them.
+        /// Cells of user data that came for it.
         cells_received: u64 = "cells" => row.counters.cells_received,
         /// Packets that they became.
         packets_received: u64 = "packets" => row.counters.packets_received,

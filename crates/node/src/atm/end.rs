@@ -43,7 +43,7 @@ pub struct EndCounters {
     pub packets_sent: u64,
     /// Cells made of them.
     pub cells_sent: u64,
-    /// Cells that came for it, whatever became of them.
+    /// Cells of user data that came for it.
     pub cells_received: u64,
     /// Packets that they became.
     pub packets_received: u64,
