@@ -124,7 +124,7 @@ impl Rsvp {
     fn p2mp_made(&self, tree: u32, branch: u32, named: &BTreeSet<Ipv4Addr>) -> bool {
         let Some(tree) = self.p2mp.trees.get(tree) else { return false };
         let to = self.p2mp.branches.get(branch).map(|branch| branch.to);
-        let others = tree.branches.iter().filter_map(|&other| self.p2mp.branches.get(other));
+        let others = self.p2mp.branches_of(tree);
         let mut others = others.filter(|other| Some(other.to) != to);
         others.any(|other| named.iter().any(|leaf| other.routes.contains_key(leaf)))
     }

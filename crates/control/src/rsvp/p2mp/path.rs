@@ -272,7 +272,7 @@ impl Rsvp {
     /// Is there any?
     fn p2mp_moved(&mut self, tree: u32, sub: u32, key: SubKey, placed: &BTreeMap<Ipv4Addr, Placed>) -> bool {
         let mut has_moved = false;
-        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        let subs = self.p2mp.sub_indices(tree);
         for old in subs.into_iter().filter(|&old| old != sub) {
             let Some(state) = self.p2mp.subs.get(old).filter(|old| old.key == key) else { continue };
             let stay: BTreeSet<Ipv4Addr> =
@@ -329,7 +329,7 @@ impl Rsvp {
             return false;
         };
         let session = state.key.session;
-        let branches = state.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let branches = self.p2mp.branches_of(state);
         let ports: BTreeSet<base::PortId> = branches.map(|branch| branch.to.port).collect();
         let before: Vec<_> = ports.into_iter().map(|port| (port, self.p2mp_share(session, port))).collect();
         if let Some(state) = self.p2mp.trees.get_mut(tree) {

@@ -75,7 +75,7 @@ impl Rsvp {
         }
         let root = super::here(self.config.router_id);
         for tree in self.p2mp.index.values().copied().collect::<Vec<_>>() {
-            let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+            let subs = self.p2mp.sub_indices(tree);
             let mut is_hit = false;
             for sub in subs {
                 let Some(state) = self.p2mp.subs.get(sub) else { continue };
