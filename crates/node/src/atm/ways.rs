@@ -13,6 +13,8 @@ pub enum Way {
     End(PortId),
 }
 
+const _: () = assert!(size_of::<Option<Way>>() == 8);
+
 /// The channels of a port: by path, and in a path a list that begins with VCI 0. Most ports have one path, and channels
 /// are given from the lowest VCI on, so that a cell's way is found without a search.
 #[derive(Debug, Default)]
