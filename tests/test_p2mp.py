@@ -190,6 +190,15 @@ def test_routes_that_meet_again_are_told() -> None:
         net.run(until="10 ms")
 
 
+def test_a_group_that_another_tree_brings_is_told() -> None:
+    net, routers = network()
+    leaf = net.router("leaf", cbt={"groups": [{"group": GROUP, "core": "10.255.0.1"}]})
+    net.link(routers["a"], leaf)
+    routers["root"].p2mp("tree", ["l0", "leaf"], group=GROUP)
+    with pytest.raises(TwinplaneError, match=r"239\.1\.1\.1 is a group of cbt at 'leaf' already"):
+        net.run(until="10 ms")
+
+
 def test_a_file_says_the_same(tmp_path: Path) -> None:
     text = """
 name: tree

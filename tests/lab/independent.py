@@ -13,16 +13,24 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from support.needs import peers
-from twinplane.lab import netns, processes
+from support.needs import need, peers
+from twinplane.lab import Lab, netns, processes
 from twinplane.lab.kernel import find_ip
+
+from .support import removed
 
 CONSOLE = 2623
 START_S = 90.0
 """How long Java may take to start, on a busy machine."""
+
+WAIT_S = 30.0
+"""How long anything may take on a busy machine; nothing waits so long on an idle one."""
+
+NO_TUNNEL = ("int tun1", "tunnel shutdown")
 
 CONFIG = """\
 hostname peer
@@ -163,6 +171,54 @@ class Peer:
     def _inside(self) -> set[processes.Process]:
         space = netns.identity(netns.path_of(self.field))
         return set() if space is None else processes.belonging(Path("/nowhere"), [space])
+
+
+@contextlib.contextmanager
+def running(field: str, folder: Path, addresses: list[str], more: str) -> Iterator[Peer]:
+    """The router, which writes down the messages of RSVP that it gets and sends."""
+    need("labs", "freertr")
+    made = Peer(field, folder, addresses, more)
+    try:
+        made.make()
+        made.start()
+        made.ask("debug proto rsvp traffic")
+        yield made
+    finally:
+        made.remove()
+
+
+def lab_beside(peer: Peer, folder: Path, name: str, network: str) -> Iterator[Lab]:
+    """A lab of this network around it, of that name; its own tunnel is taken away afterwards."""
+    path = folder / "network.yaml"
+    path.write_text(network.replace("{name}", name))
+    try:
+        with peer.here():
+            made = Lab(path).up()
+        peer.ask("clear logging")
+        yield made
+    finally:
+        peer.console and peer.console.configure(*NO_TUNNEL)
+        removed(name)
+
+
+def wait(
+    true: Callable[[], object], what: Callable[[], object] = lambda: "it did not happen in time"
+) -> None:
+    """Wait until something is so; else say `what` there was instead."""
+    assert processes.wait_until(lambda: bool(true()), WAIT_S, 0.02), what()
+
+
+def rows(lab: Lab, node: str, table: str, **match: object) -> list[dict[str, Any]]:
+    """The rows of a table of a router whose columns have these values."""
+    found = lab.node(node).table(table).to_dicts()
+    return [row for row in found if all(row[key] == value for key, value in match.items())]
+
+
+def faultless(lab: Lab, nodes: str) -> None:
+    """None of these routers met what must never happen, or bytes that it could not read."""
+    for node in nodes:
+        assert rows(lab, node, "rsvp_faults") == []
+        assert rows(lab, node, "rsvp_unreadable") == []
 
 
 @contextlib.contextmanager

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.needs import need
 from twinplane import Lab
-from twinplane.lab import processes
 
-from .independent import Peer
-from .support import removed
-
-WAIT_S = 30.0
+from .independent import NO_TUNNEL, Peer, faultless, lab_beside, rows, running, wait
 
 NETWORK = """\
 name: {name}
@@ -55,52 +49,18 @@ ipv4 route v1 10.9.3.0 255.255.255.0 10.0.5.1
 """
 """Its tunnel ends at `b` and `c`."""
 
-NO_TUNNEL = ("int tun1", "tunnel shutdown")
-
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    need("labs", "freertr")
-    folder = tmp_path_factory.mktemp("peer")
-    made = Peer(f"tpm-{os.getpid()}", folder, ["10.0.3.2", "10.0.4.2", "10.0.5.2"], ROUTES)
-    try:
-        made.make()
-        made.start()
-        made.ask("debug proto rsvp traffic")
+    addresses = ["10.0.3.2", "10.0.4.2", "10.0.5.2"]
+    with running(f"tpm-{os.getpid()}", tmp_path_factory.mktemp("peer"), addresses, ROUTES) as made:
         yield made
-    finally:
-        made.remove()
 
 
 def lab_of(peer: Peer, folder: Path, *leaves: str) -> Iterator[Lab]:
-    name = f"m{os.getpid()}"
-    path = folder / "network.yaml"
     routes = ", ".join(f"{leaf}: [peer]" if leaf == "peer" else f"{leaf}: [peer, {leaf}]" for leaf in leaves)
     trees = TREE.replace("{leaves}", ", ".join(leaves)).replace("{routes}", f"{{{routes}}}") if leaves else ""
-    path.write_text(NETWORK.replace("{name}", name).replace("{trees}", trees))
-    try:
-        with peer.here():
-            made = Lab(path).up()
-        yield made
-    finally:
-        peer.console and peer.console.configure(*NO_TUNNEL)
-        removed(name)
-
-
-def wait(true: Callable[[], object], what: Callable[[], object]) -> None:
-    if not processes.wait_until(lambda: bool(true()), WAIT_S, 0.05):
-        pytest.fail(str(what()))
-
-
-def rows(lab: Lab, node: str, table: str, **match: object) -> list[dict[str, Any]]:
-    found = lab.node(node).table(table).to_dicts()
-    return [row for row in found if all(row[key] == value for key, value in match.items())]
-
-
-def faultless(lab: Lab) -> None:
-    for node in "abc":
-        assert rows(lab, node, "rsvp_faults") == []
-        assert rows(lab, node, "rsvp_unreadable") == []
+    yield from lab_beside(peer, folder, f"m{os.getpid()}", NETWORK.replace("{trees}", trees))
 
 
 def arrived(lab: Lab, node: str) -> int:
@@ -119,14 +79,14 @@ def test_it_branches(peer: Peer, tmp_path: Path) -> None:
         )
         wait(lambda: min(arrived(lab, "b"), arrived(lab, "c")) >= 5, lambda: rows(lab, "b", "ilm"))  # noqa: B023
         assert max(arrived(lab, "b"), arrived(lab, "c")) == 5
-        faultless(lab)
+        faultless(lab, "abc")
 
 
 def test_it_is_a_leaf(peer: Peer, tmp_path: Path) -> None:
     """It, and `b` behind it: it is a leaf with a way on."""
     for lab in lab_of(peer, tmp_path, "peer", "b"):
         wait(lambda: len(rows(lab, "a", "s2ls", state="up")) == 2, lambda: peer.ask("show logging")[-6000:])  # noqa: B023
-        faultless(lab)
+        faultless(lab, "abc")
 
 
 def test_it_is_the_root(peer: Peer, tmp_path: Path) -> None:
@@ -142,4 +102,4 @@ def test_it_is_the_root(peer: Peer, tmp_path: Path) -> None:
         peer.console.configure(*NO_TUNNEL)
         for node in "bc":
             wait(lambda node=node: not rows(lab, node, "p2mp_lsps"), lambda: "it keeps it")  # type: ignore[misc]  # noqa: B023
-        faultless(lab)
+        faultless(lab, "abc")

@@ -14,20 +14,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import campaign
-from support.needs import need
-from twinplane.lab import Lab, processes
+from twinplane.lab import Lab
 
-from .independent import Peer
-from .support import removed
-
-WAIT_S = 30.0
-"""How long anything may take on a busy machine; nothing waits so long on an idle one."""
+from .independent import NO_TUNNEL, Peer, faultless, lab_beside, rows, running, wait
 
 NETWORK = """\
 name: {name}
@@ -71,21 +66,13 @@ ipv4 route v1 10.2.0.0 255.255.255.0 2.2.3.2
 """
 """Its tunnel ends at `t`, and carries what goes to `right`."""
 
-NO_TUNNEL = ("int tun1", "tunnel shutdown")
-
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """The router; it starts once, but for those tests that restart it."""
-    need("labs", "freertr")
-    made = Peer(f"tpi-{os.getpid()}", tmp_path_factory.mktemp("peer"), ["10.0.3.2", "10.0.4.2"], ROUTES)
-    try:
-        made.make()
-        made.start()
-        made.ask("debug proto rsvp traffic")
+    folder = tmp_path_factory.mktemp("peer")
+    with running(f"tpi-{os.getpid()}", folder, ["10.0.3.2", "10.0.4.2"], ROUTES) as made:
         yield made
-    finally:
-        made.remove()
 
 
 @pytest.fixture
@@ -95,27 +82,7 @@ def lab(peer: Peer, tmp_path: Path) -> Iterator[Lab]:
 
 
 def lab_of(peer: Peer, folder: Path, refresh: str) -> Iterator[Lab]:
-    name = f"i{os.getpid()}"
-    path = folder / "network.yaml"
-    path.write_text(NETWORK.replace("{name}", name).replace("{refresh}", refresh))
-    try:
-        with peer.here():
-            made = Lab(path).up()
-        peer.ask("clear logging")
-        yield made
-    finally:
-        peer.console and peer.console.configure(*NO_TUNNEL)
-        removed(name)
-
-
-def wait(true: Callable[[], object], what: str = "") -> None:
-    assert processes.wait_until(lambda: bool(true()), WAIT_S, 0.02), what or "it did not happen in time"
-
-
-def rows(lab: Lab, node: str, table: str, **match: object) -> list[dict[str, Any]]:
-    """The rows of a table of a router whose columns have these values."""
-    found = lab.node(node).table(table).to_dicts()
-    return [row for row in found if all(row[key] == value for key, value in match.items())]
+    yield from lab_beside(peer, folder, f"i{os.getpid()}", NETWORK.replace("{refresh}", refresh))
 
 
 def held(lab: Lab, node: str, name: str, state: str = "up") -> list[dict[str, Any]]:
@@ -130,7 +97,7 @@ def tunnel(lab: Lab, node: str, name: str) -> dict[str, Any]:
 
 def signal(lab: Lab, node: str, name: str) -> None:
     lab.node(node).command(name, "signal")
-    wait(lambda: tunnel(lab, node, name)["active"] is not None, f"{name} is not up")
+    wait(lambda: tunnel(lab, node, name)["active"] is not None, lambda: f"{name} is not up")
 
 
 def arrived(lab: Lab, node: str, name: str) -> int:
@@ -162,13 +129,6 @@ def tunnel_of(kbps: int) -> tuple[str, ...]:
     return (*NO_TUNNEL, f"bandwidth {kbps}", "tunnel mode p2pte", "no tunnel shutdown")
 
 
-def faultless(lab: Lab) -> None:
-    """No router met what must never happen, or bytes that it could not read."""
-    for node in "habt":
-        assert rows(lab, node, "rsvp_faults") == []
-        assert rows(lab, node, "rsvp_unreadable") == []
-
-
 def test_it_is_transit(lab: Lab, peer: Peer) -> None:
     """From `a` through it to `b` and `t`; a PathTear goes the same way."""
     signal(lab, "a", "east")
@@ -181,9 +141,12 @@ def test_it_is_transit(lab: Lab, peer: Peer) -> None:
     assert arrived(lab, "b", "east") - before == 20
     lab.node("a").command("east", "tear")
     for node in "abt":
-        wait(lambda node=node: not rows(lab, node, "lsps"), f"{node} keeps what was torn down")  # type: ignore[misc]
+        wait(
+            lambda node=node: not rows(lab, node, "lsps"),
+            lambda node=node: f"{node} keeps what was torn down",
+        )  # type: ignore[misc]
     assert "rx ip4=true p2mp=false typ=pathTear" in peer.ask("show logging")
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_it_is_tail(lab: Lab, peer: Peer) -> None:
@@ -196,7 +159,7 @@ def test_it_is_tail(lab: Lab, peer: Peer) -> None:
     assert arrived(lab, "a", "down") - before == 20
     lab.node("h").command("down", "tear")
     wait(lambda: not rows(lab, "a", "lsps"))
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_it_is_head(lab: Lab, peer: Peer) -> None:
@@ -212,8 +175,11 @@ def test_it_is_head(lab: Lab, peer: Peer) -> None:
     assert arrived(lab, "b", "peer:tunnel1") - before == 20
     peer.console.configure(*NO_TUNNEL)
     for node in "bt":
-        wait(lambda node=node: not rows(lab, node, "lsps"), f"{node} keeps what was torn down")  # type: ignore[misc]
-    faultless(lab)
+        wait(
+            lambda node=node: not rows(lab, node, "lsps"),
+            lambda node=node: f"{node} keeps what was torn down",
+        )  # type: ignore[misc]
+    faultless(lab, "habt")
 
 
 def test_both_sides_set_up_at_once(lab: Lab, peer: Peer) -> None:
@@ -227,7 +193,7 @@ def test_both_sides_set_up_at_once(lab: Lab, peer: Peer) -> None:
     assert sorted(reserved)[-2:] == [0, 30_000_000]
     # It may lose a packet while it writes its tables.
     wait(lambda: ping(lab, "left", "10.2.0.2") == 20 == ping(lab, "left", "9.9.9.1"))
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_ours_moves_an_lsp_through_it(lab: Lab, peer: Peer) -> None:
@@ -245,7 +211,7 @@ def test_ours_moves_an_lsp_through_it(lab: Lab, peer: Peer) -> None:
             wait(lambda node=node: len(rows(lab, node, "lsps", name="east")) == 1)  # type: ignore[misc]
     out, _ = flow.communicate(timeout=60)
     assert "400 received" in out, out
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_it_signals_its_lsp_again(lab: Lab, peer: Peer) -> None:
@@ -265,7 +231,7 @@ def test_it_signals_its_lsp_again(lab: Lab, peer: Peer) -> None:
     assert row["lsp"] != old["lsp"] and row["bandwidth_bps"] == 30_000_000
     assert ping_from(peer, "10.2.0.2") == 20
     peer.console.configure(*tunnel_of(20_000))
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_its_lsp_is_refused_for_want_of_bandwidth(lab: Lab, peer: Peer) -> None:
@@ -278,7 +244,7 @@ def test_its_lsp_is_refused_for_want_of_bandwidth(lab: Lab, peer: Peer) -> None:
     wait(lambda: re.search(r"rx ip4=true .* typ=pathErr .* err=10.9.2.1/65538 ", peer.ask("show logging")))
     peer.console.configure(*tunnel_of(20_000))
     wait(lambda: held(lab, "t", "peer:tunnel1"))
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_our_lsp_is_refused_beyond_it(lab: Lab, peer: Peer) -> None:
@@ -288,7 +254,7 @@ def test_our_lsp_is_refused_beyond_it(lab: Lab, peer: Peer) -> None:
     assert rows(lab, "b", "rsvp_errors", direction="tx", code=1, value=2)
     assert re.search(r"rx ip4=true .* typ=pathErr .* err=10.9.2.1/65538 ", peer.ask("show logging"))
     assert tunnel(lab, "h", "wide")["active"] is None
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_ours_restarts(lab: Lab, peer: Peer) -> None:
@@ -305,7 +271,7 @@ def test_ours_restarts(lab: Lab, peer: Peer) -> None:
     wait(lambda: held(lab, "t", "east") and held(lab, "t", "peer:tunnel1"))
     wait(lambda: ping(lab, "left", "10.2.0.2", 3) == 3)
     wait(lambda: ping_from(peer, "10.2.0.2", 3) == 3)
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_it_restarts(lab: Lab, peer: Peer) -> None:
@@ -325,7 +291,7 @@ def test_it_restarts(lab: Lab, peer: Peer) -> None:
     wait(through)
     assert set(labels_of(peer)) != set(before)
     wait(lambda: ping(lab, "left", "10.2.0.2", 3) == 3 == ping(lab, "left", "9.9.9.1", 3))
-    faultless(lab)
+    faultless(lab, "habt")
 
 
 def test_refreshes_keep_lsps(peer: Peer, tmp_path: Path) -> None:
@@ -356,7 +322,7 @@ def test_refreshes_keep_lsps(peer: Peer, tmp_path: Path) -> None:
         assert ping_from(peer, "10.2.0.2") == 20
         refreshes = peer.ask("show logging").count("rx ip4=true p2mp=false typ=pathReq")
         assert refreshes >= 30
-        faultless(lab)
+        faultless(lab, "habt")
 
 
 def lsps(lab: Lab, node: str) -> list[tuple[object, ...]]:

@@ -18,7 +18,7 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// An empty list.
+    /// A list that has no element and takes no memory yet.
     pub const fn new() -> Pages<T> {
         Pages { pages: Vec::new() }
     }

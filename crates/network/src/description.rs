@@ -39,7 +39,7 @@ pub struct Description {
     pub links: Vec<LinkSpec>,
     /// Groups of LSPs that are alike.
     pub lsps: Vec<LspSpec>,
-    /// Point-to-multipoint LSPs.
+    /// Point-to-multipoint LSPs, whose P2MP IDs are their places here, from 1 on.
     pub p2mp: Vec<P2mpSpec>,
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
     /// if absent.
@@ -85,10 +85,10 @@ impl Description {
     }
 }
 
-/// A point-to-multipoint LSP.
+/// A point-to-multipoint LSP whose nodes are named by their places.
 #[derive(Clone, Debug)]
 pub struct P2mpSpec {
-    /// Its name.
+    /// What people call it; signalled in SESSION_ATTRIBUTE.
     pub name: String,
     /// Place of the router where it begins.
     pub root: usize,
@@ -114,7 +114,7 @@ pub struct P2mpSpec {
     pub setup_priority: u8,
     /// Holding priority, 0 the most tenacious.
     pub holding_priority: u8,
-    /// Reservation style.
+    /// Reservation style that leaves are asked for.
     pub style: ReservationStyle,
     /// Record the route to each leaf.
     pub record_route: bool,

@@ -5,6 +5,7 @@ use super::description::{HopSpec, P2mpSpec};
 use super::error::NetworkError;
 use super::lsps::Ends;
 use super::problem::LspProblem;
+use super::spec::protocols::Spoken;
 use base::diagnostic::{Diagnostic, Step};
 use base::plane::GroupKey;
 use base::{Command, NodeId};
@@ -97,6 +98,7 @@ impl Network {
             leaves.push(rsvp::Leaf { address: self.loopback(*leaf), route });
         }
         self.check_meeting(spec, &ways)?;
+        self.check_groups(spec)?;
         let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
         let tree = rsvp::P2mpSpec {
             name: spec.name.clone(),
@@ -134,6 +136,22 @@ impl Network {
         }
         if facts.foreign && node.router_id.is_none() {
             return Err(Diagnostic::new(LspProblem::ForeignTail { node: name }));
+        }
+        Ok(())
+    }
+
+    /// Refuses groups that another protocol of the root or of a leaf brings, too: a router takes packets of a group from
+    /// the tree that came first, and would never use the other.
+    fn check_groups(&self, spec: &P2mpSpec) -> Result<(), Diagnostic> {
+        let ends = core::iter::once(spec.root).chain(spec.leaves.iter().map(|(leaf, _)| *leaf));
+        for (node, group) in ends.flat_map(|node| spec.groups.iter().map(move |group| (node, *group))) {
+            let node = &self.description.nodes[node];
+            let brings = |spoken: &&Spoken| spoken.setup.brings(group.into()) == Some(true);
+            if let Some(other) = node.protocols.spoken().find(brings) {
+                let (node, group, protocol) =
+                    (node.name.clone(), group.to_string(), other.protocol.to_string());
+                return Err(Diagnostic::new(LspProblem::GroupTaken { node, group, protocol }).at("group"));
+            }
         }
         Ok(())
     }

@@ -172,6 +172,8 @@ base::problems! {
         ForeignHop { node: String } is WrongType, "foreign-hop", "its route goes through '{node}', which is external: say its router_id";
         /// Explicit routes of one tree that part and meet again.
         WaysMeet { node: String } is Conflict, "ways-meet", "its route meets that of another leaf again at '{node}', where both go on by one link: let it lead there as that one does, or say 'remerge: allow' of the rsvp of '{node}'";
+        /// A group of a tree that another protocol brings to one of its ends.
+        GroupTaken { node: String, group: String, protocol: String } is Conflict, "group-taken", "{group} is a group of {protocol} at '{node}' already: a router takes packets of a group from one tree";
         /// A bypass of a link that its head end does not have.
         NothingToBypass { node: String, to: String } is Conflict, "nothing-to-bypass", "'{node}' has no link to {to}: a bypass leads around a link of the router where it begins";
         /// A bypass over the link that it is to protect, or over one that fails with it.

@@ -788,7 +788,7 @@ class P2mpSpec(Written):
     """A point-to-multipoint LSP (RFC 4875): a tree from one router to several, along which packets are copied where it branches."""
 
     name: str
-    """Its name."""
+    """What people call it; no other LSP of the network has it."""
     root: str
     """Router where it begins."""
     leaves: Sequence[str]
@@ -816,7 +816,7 @@ class P2mpSpec(Written):
     holding_priority: int | None = None
     """Holding priority: 0 is the highest [default: the setup priority]."""
     style: Literal["fixed-filter", "shared-explicit"] = "shared-explicit"
-    """Reservation style."""
+    """Reservation style that leaves are asked for."""
     record_route: bool = True
     """Record the route to each leaf (RFC 4875, 6.3)."""
     retry_first: Quantity = "1 s"
@@ -1637,7 +1637,7 @@ class SwitchProfileSpec(Written):
     """What a switch profile says. Nothing is left out: a switch that was measured has a value for each, and zero is one of them."""
 
     name: str
-    """Its name."""
+    """What people call it: the model of the switch that was measured."""
     description: str
     """What it is, and where its values come from."""
     pipeline: Quantity
@@ -1663,13 +1663,13 @@ class SwitchProfileSpec(Written):
     socket_linger: Quantity
     """So long after a packet was given to it the socket counts as in use."""
     echo: Quantity
-    """An echo request."""
+    """An echo request, from the channel to its answer."""
     message: Quantity
-    """Any other message."""
+    """A message that is none of the others which have a time here."""
     remote_call: Quantity
     """What a change of entries takes beside the entries: the call of a driver on another machine."""
     entry_write: Quantity
-    """Writing an entry."""
+    """Writing an entry into the table of the device."""
     entry_write_per_entry: Quantity
     """The same of an addition, for each entry that is there already."""
     reset_bytes: int
@@ -1736,7 +1736,7 @@ class OpenFlowTesterSpec(Written):
     test: Literal[
         "packet-in", "packet-in-action", "packet-out", "control", "data", "flow-add", "flow-mod"
     ] = "packet-in"
-    """What is tested."""
+    """Which messages or packets are sent, and what is measured of them."""
     rate: Quantity = "10 Mbit/s"
     """Sets the time between two packets: size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds."""
     size: int = 1500

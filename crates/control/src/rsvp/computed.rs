@@ -79,7 +79,7 @@ impl Tunnel {
 }
 
 /// A rate as messages and advertisements say it.
-fn signalled(rate: Rate) -> Rate {
+pub(super) fn signalled(rate: Rate) -> Rate {
     Rate::from_bytes_per_s(rate.as_bytes_per_s())
 }
 
@@ -123,7 +123,11 @@ impl Rsvp {
     /// The first link of a path that was just found does not take the LSP.
     pub(super) fn distrust_first(&mut self, way: &[TeHop], spec: &TunnelSpec, code: u8) {
         if let Some(first) = way.first() {
-            self.services.engineering.distrust(self.now, first.near, distrust(code, spec));
+            self.services.engineering.distrust(
+                self.now,
+                first.near,
+                distrust(code, spec.setup_priority, spec.bandwidth),
+            );
         }
     }
 
@@ -160,7 +164,11 @@ impl Rsvp {
             Loss::Torn | Loss::TimedOut | Loss::NotSetUp | Loss::TablesFull => (None, 0),
         };
         let Some(hop) = place.and_then(|place| way.get(place)) else { return false };
-        engineering.distrust(now, hop.near, distrust(code, &tunnel.spec));
+        engineering.distrust(
+            now,
+            hop.near,
+            distrust(code, tunnel.spec.setup_priority, tunnel.spec.bandwidth),
+        );
         true
     }
 
@@ -298,11 +306,11 @@ impl Rsvp {
     }
 }
 
-/// What an error says of the link where it was found.
-fn distrust(code: u8, spec: &TunnelSpec) -> Distrust {
+/// What an error says of the link where it was found, to an LSP of this setup priority and bandwidth.
+pub(super) fn distrust(code: u8, priority: u8, bandwidth: Rate) -> Distrust {
     match code {
         error_code::ADMISSION | error_code::POLICY => {
-            Distrust::Refused { priority: spec.setup_priority.min(7), rate: signalled(spec.bandwidth) }
+            Distrust::Refused { priority: priority.min(7), rate: signalled(bandwidth) }
         }
         _ => Distrust::Failed,
     }

@@ -71,6 +71,11 @@ pub(super) fn passed_on(common: Common) -> Common {
     Common { unknown, ..Common::default() }
 }
 
+/// What an error means, in words for people; in numbers if it is not known.
+pub(super) fn words((code, value): (u8, u16)) -> String {
+    error_code::words(code, value).unwrap_or_else(|| format!("error {code}, value {value}"))
+}
+
 impl Rsvp {
     pub(super) fn error_spec(&self, flags: u8, code: u8, value: u16) -> ErrorSpec {
         ErrorSpec { node: IpAddr::V4(self.config.router_id), flags, code, value }

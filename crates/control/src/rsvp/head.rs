@@ -4,6 +4,7 @@
 //! acknowledged and what was on its way has had time to arrive.
 
 use super::command::{TunnelId, TunnelSpec};
+use super::error::words;
 use super::event::Event;
 use super::faults::Fault;
 use super::ingress::Unstarted;
@@ -40,10 +41,7 @@ pub(super) enum Loss {
 impl Loss {
     fn describe(self) -> String {
         match self {
-            Loss::Error { node, code, value } => {
-                let words = error_code::words(code, value);
-                format!("{} at {node}", words.unwrap_or_else(|| format!("error {code}, value {value}")))
-            }
+            Loss::Error { node, code, value } => format!("{} at {node}", words((code, value))),
             Loss::Torn => "the reservation was torn down".into(),
             Loss::TimedOut => "the reservation was not refreshed".into(),
             Loss::NotSetUp => "no reservation came in time".into(),

@@ -14,7 +14,7 @@ use super::route::Ero;
 use super::states::PathState;
 use super::transport::Neighbor;
 use crate::services::te::NoPath;
-use base::PortId;
+use base::{PortId, Rate};
 use wire::rsvp::{
     Adspec, ControlledLoadFragment, FastReroute, General, Object, SenderTspec, SessionAttribute, TokenBucket,
     Unknown, error_code,
@@ -148,22 +148,19 @@ impl Rsvp {
             lsp.rare_mut().diffserv = Some(object);
         }
         if self.config.adspec {
-            let general = General {
-                break_bit: false,
-                hops: 0,
-                bandwidth: reservable.as_bytes_per_s(),
-                latency_us: u32::MAX,
-                mtu,
-                ..General::default()
-            };
-            // The egress is to ask for controlled load, and for nothing else: services that are not mentioned are not
-            // to be used (RFC 2210, 3.3).
-            let controlled_load = Some(ControlledLoadFragment::default());
-            let adspec = Adspec { general, guaranteed: None, controlled_load, others: Vec::new() };
-            lsp.adspec = Some(adspec).into();
+            lsp.adspec = Some(adspec(reservable, mtu)).into();
         }
         lsp
     }
+}
+
+/// ADSPEC of Paths that begin here, by links with so much to reserve and this MTU. The egress is to ask for controlled
+/// load, and for nothing else: services that are not mentioned are not to be used (RFC 2210, 3.3).
+pub(super) fn adspec(reservable: Rate, mtu: u32) -> Adspec {
+    let general =
+        General { bandwidth: reservable.as_bytes_per_s(), latency_us: u32::MAX, mtu, ..General::default() };
+    let controlled_load = Some(ControlledLoadFragment::default());
+    Adspec { general, guaranteed: None, controlled_load, others: Vec::new() }
 }
 
 impl Rsvp {

@@ -206,15 +206,24 @@ impl Rsvp {
         if hops == 0 || hops > limits.route_hops {
             return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
         }
+        let full = new
+            && (self.store.len() >= limits.lsps
+                || self.store.session(session).count() >= limits.lsps_per_session);
+        if full {
+            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
+        }
+        self.check_room(path)
+    }
+
+    /// Is what a Path says beside its LSP no longer than is kept?
+    pub(super) fn check_room(&self, path: &Path) -> Result<(), Problem> {
+        let limits = &self.config.limits;
         let opaque = path.common.unknown.iter().map(|object| object.data.len());
         let services = path.adspec.iter().flat_map(|adspec| &adspec.others);
         let opaque = opaque.chain(services.map(|service| service.data.len()));
         let opaque: usize = opaque.chain(path.policy_data.iter().map(Vec::len)).sum();
-        let full = new
-            && (self.store.len() >= limits.lsps
-                || self.store.session(session).count() >= limits.lsps_per_session);
         let recorded = path.rro.as_ref().map_or(0, Vec::len);
-        if full || recorded > 2 * limits.route_hops || opaque > limits.opaque_bytes {
+        if recorded > 2 * limits.route_hops || opaque > limits.opaque_bytes {
             return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
         }
         Ok(())

@@ -17,7 +17,7 @@ const ERF_LEN: usize = 16;
 /// What is shown of frames of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// Their bytes.
+    /// Their bytes as the medium has them.
     #[default]
     Bytes,
     /// Cells as records of the extensible record format, which has them without header error control.
@@ -31,7 +31,7 @@ pub enum Form {
 pub struct Pdus {
     /// Virtual path where the circuit begins; the format has eight bits for it.
     pub vpi: u16,
-    /// Virtual channel there.
+    /// Virtual channel within that path, where the circuit begins.
     pub vci: u16,
     /// What stands in front of a packet.
     pub encapsulation: Encapsulation,

@@ -1,7 +1,7 @@
 //! What can be wrong with links that carry cells, and with circuits.
 
 base::problems! {
-    /// Problems of ATM.
+    /// What is refused of links that carry cells, and of circuits.
     pub enum AtmProblem {
         /// Cells at a node that makes nothing of them.
         CellsAtOthers { node: String } is Conflict, "cells-at-others", "medium=atm: '{node}' is no ATM switch: give it a circuit ('pvc') that ends at one";

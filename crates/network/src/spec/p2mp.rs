@@ -9,7 +9,7 @@ use crate::description;
 use base::describe::{Name, Several};
 use base::diagnostic::{At, Diagnostic};
 use base::flow_spec::FilterSpec;
-use base::plane::Prefix;
+use base::plane::{Prefix, is_link_local_group};
 use base::{Rate, Span};
 use control::rsvp::command::ReservationStyle;
 use control::rsvp::{Signalling, TreeShape};
@@ -21,7 +21,7 @@ base::record! {
     /// branches.
     #[derive(Clone, Debug, PartialEq)]
     pub struct P2mpSpec {
-        /// Its name.
+        /// What people call it; no other LSP of the network has it.
         pub name: Name;
         /// Router where it begins.
         pub root: NodeRef;
@@ -51,7 +51,7 @@ base::record! {
         pub setup_priority: u8 = 7, in 0..=7;
         /// Holding priority: 0 is the highest.
         pub holding_priority: Option<u8>, in 0..=7, absent "the setup priority";
-        /// Reservation style.
+        /// Reservation style that leaves are asked for.
         pub style: ReservationStyle = ReservationStyle::SharedExplicit;
         /// Record the route to each leaf (RFC 4875, 6.3).
         pub record_route: bool = true;
@@ -61,11 +61,6 @@ base::record! {
         pub retry_max: Span = Span::from_secs(60);
     }
     check P2mpSpec::check;
-}
-
-/// Is it a group that routers forward: not one of a single link (RFC 5771, 4)?
-fn is_forwarded(group: Ipv4Addr) -> bool {
-    group.is_multicast() && !matches!(group.octets(), [224, 0, 0, _])
 }
 
 impl P2mpSpec {
@@ -101,6 +96,8 @@ impl P2mpSpec {
             let weak = NetworkProblem::WeakHolding { setup, holding };
             return Err(Diagnostic::new(weak).at("holding_priority"));
         }
+        // RFC 5771, 4: groups of a single link are not forwarded.
+        let is_forwarded = |group: Ipv4Addr| group.is_multicast() && !is_link_local_group(group.into());
         if let Some(group) = self.groups().iter().find(|group| !is_forwarded(**group)) {
             return Err(Diagnostic::new(NetworkProblem::NotAGroup { group: group.to_string() }).at("group"));
         }

@@ -37,7 +37,7 @@ base::words! {
     /// How an end of a circuit knows which address is at the other one.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MapWord {
-        /// By configuration.
+        /// By configuration: that of the node there on this link.
         Static = "static",
         /// It asks: InATMARP (RFC 2390), on circuits with LLC and SNAP.
         InAtmArp = "inatmarp",
@@ -85,7 +85,7 @@ impl PvcSpec {
         self.peak.map(|peak| Rate(peak.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
     }
 
-    /// Its encapsulation.
+    /// What stands between its packets and AAL5.
     pub fn encapsulation(&self) -> Encapsulation {
         match self.encapsulation {
             EncapsulationWord::LlcSnap => Encapsulation::LlcSnap,

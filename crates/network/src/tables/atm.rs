@@ -12,11 +12,11 @@ base::table! {
     /// `cells_received` and `cells_dropped` of `atm_ends`, and `waiting` in both.
     pub struct AtmPortRow<'a> in "atm_ports" key ["node", "port"]
     of (node: &'a str) from row: &PortShown<'_> {
-        /// The switch.
+        /// Switch that has it.
         node: &'a str => node,
         /// Number of the port, in the order of links.
         port: u16 => row.port.0,
-        /// Cells that came.
+        /// Cells that came, those with wrong headers among them.
         received: u64 = "cells" => row.input.cells,
         /// Cells of which a bit of the header was put right.
         corrected: u64 = "cells" => row.headers.0,
@@ -43,23 +43,23 @@ base::table! {
     /// The tables of ATM switches: channels that they pass on, one way each.
     pub struct AtmChannelRow<'a> in "atm_channels" key ["node", "port", "vpi", "vci"]
     of (node: &'a str) from row: &CrossShown<'_> {
-        /// The switch.
+        /// Switch that has it.
         node: &'a str => node,
         /// By which port cells come.
         port: u16 => row.config.from.port.0,
-        /// With which path.
+        /// Virtual path that they come with.
         vpi: u16 => row.config.from.vpi,
-        /// With which channel.
+        /// Virtual channel that they come with.
         vci: u16 => row.config.from.vci,
         /// By which port they leave.
         to_port: u16 => row.config.to.port.0,
-        /// With which path.
+        /// Virtual path that they leave with.
         to_vpi: u16 => row.config.to.vpi,
-        /// With which channel.
+        /// Virtual channel that they leave with.
         to_vci: u16 => row.config.to.vci,
-        /// `cbr` or `ubr`.
+        /// What is agreed about them: `cbr`, which leave first, or `ubr`.
         service: &'static str => row.config.traffic.service.name(),
-        /// Cells that came.
+        /// Cells that came by it, whatever became of them.
         received: u64 = "cells" => row.counters.received,
         /// Cells that were passed on.
         passed: u64 = "cells" => row.counters.passed,
@@ -74,21 +74,21 @@ base::table! {
     /// Ends of circuits at ATM switches.
     pub struct AtmEndRow<'a> in "atm_ends" key ["node", "port"]
     of (node: &'a str) from row: &EndShown<'_> {
-        /// The switch.
+        /// Switch that has it.
         node: &'a str => node,
         /// Number of the port to the router or host, in the order of links.
         port: u16 => row.port.0,
         /// By which port its cells go.
         cell_port: u16 => row.config.channel.port.0,
-        /// Virtual path there.
+        /// Virtual path of the circuit at that port.
         vpi: u16 => row.config.channel.vpi,
-        /// Virtual channel there.
+        /// Virtual channel of the circuit at that port.
         vci: u16 => row.config.channel.vci,
         /// Packets that became cells.
         packets_sent: u64 = "packets" => row.counters.packets_sent,
-        /// These cells.
+        /// Cells made of them.
         cells_sent: u64 = "cells" => row.counters.cells_sent,
-        /// Cells that came.
+        /// Cells of user data that came for it.
         cells_received: u64 = "cells" => row.counters.cells_received,
         /// Packets that they became.
         packets_received: u64 = "packets" => row.counters.packets_received,
@@ -108,21 +108,21 @@ fn switches(network: &Network) -> impl Iterator<Item = (&str, &AtmSwitch)> {
     })
 }
 
-/// Table `atm_ports`.
+/// Table `atm_ports`, in the order of nodes and ports.
 pub fn ports(network: &Network, _: Option<usize>) -> Table {
     switches(network)
         .flat_map(|(node, switch)| switch.cell_ports().map(move |row| AtmPortRow::of(node, &row)))
         .collect()
 }
 
-/// Table `atm_channels`.
+/// Table `atm_channels`, in the order of nodes and circuits.
 pub fn channels(network: &Network, _: Option<usize>) -> Table {
     switches(network)
         .flat_map(|(node, switch)| switch.crosses().map(move |row| AtmChannelRow::of(node, &row)))
         .collect()
 }
 
-/// Table `atm_ends`.
+/// Table `atm_ends`, in the order of nodes and ports.
 pub fn ends(network: &Network, _: Option<usize>) -> Table {
     switches(network)
         .flat_map(|(node, switch)| switch.ends().map(move |row| AtmEndRow::of(node, &row)))

@@ -31,9 +31,9 @@ impl Service {
 pub struct Channel {
     /// The port, which carries cells.
     pub port: PortId,
-    /// Virtual path.
+    /// Virtual path, 0 to 4,095.
     pub vpi: u16,
-    /// Virtual channel within it.
+    /// Virtual channel within it, 0 to 65,535.
     pub vci: u16,
 }
 
@@ -72,7 +72,7 @@ pub struct Station {
 /// How an end knows who is at the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Map {
-    /// By configuration.
+    /// By configuration: [`EndConfig::peer`].
     Static,
     /// It asks (InATMARP, RFC 2390).
     Learned,
@@ -99,10 +99,10 @@ pub struct EndConfig {
     pub map: Map,
 }
 
-/// A port.
+/// A port of a switch, which has either cells or packets on its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortConfig {
-    /// It carries cells.
+    /// It carries cells, to another switch.
     Cells {
         /// How fast; zero sends in no time.
         rate: Rate,
@@ -117,7 +117,7 @@ pub enum PortConfig {
     Packets(EndConfig),
 }
 
-/// An ATM switch.
+/// Ports and table of an ATM switch, and how many cells wait at each port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtmConfig {
     /// Its ports in their order.

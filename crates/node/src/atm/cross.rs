@@ -33,7 +33,7 @@ pub struct Crossing {
 /// What became of the cells of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrossCounters {
-    /// Cells that came.
+    /// Cells that came by it, whatever became of them.
     pub received: u64,
     /// Cells that the port took.
     pub passed: u64,

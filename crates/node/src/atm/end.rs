@@ -5,27 +5,16 @@
 //! configuration or from what InATMARP has told (classical IP over permanent circuits, RFC 2225, 8.2): no ARP goes over
 //! a circuit.
 
-use super::config::{EndConfig, Map};
+use super::config::EndConfig;
 use super::gcra::Gcra;
-use crate::neighbors::arp_frame;
+use super::payload::{group_of, packet_of, payload_of};
+use super::peer::Peer;
 use base::device::{DropCounters, DropReason};
-use base::{Frame, Label, MacAddr, Serialiser, Span, Time};
-use core::net::Ipv4Addr;
+use base::{Frame, Serialiser, Span, Time};
 use std::collections::VecDeque;
-use wire::arp;
 use wire::atm::aal5::{self, Fault, Reassembler, Trailer};
-use wire::atm::inatmarp;
-use wire::atm::{CELL_LEN, Encapsulation, Format, LLC_SNAP_LEN, PAYLOAD_LEN, SHIM_LEN, llc_snap, null_label};
+use wire::atm::{CELL_LEN, Format, PAYLOAD_LEN};
 use wire::ethernet::{self, EtherType};
-use wire::llc::{HEADER_LEN as LLC_LEN, OUI_ETHERTYPE, SAP_SNAP, SnapRepr, UI};
-use wire::mpls;
-
-/// So long what InATMARP told is believed (RFC 2225, 8.5.1).
-const BELIEVED: Span = Span::from_secs(15 * 60);
-/// A packet that comes so long before the end of that has the other end asked again.
-const EARLY: Span = Span::from_secs(60);
-/// An answer that stays away for so long is asked for again, if there are packets.
-const PATIENCE: Span = Span::from_secs(1);
 
 /// An end of a circuit.
 #[derive(Debug)]
@@ -43,12 +32,7 @@ pub struct End {
     pdus: VecDeque<Vec<u8>>,
     gone: usize,
     waiting_cells: u64,
-    /// The address of the other station, and until when that is believed.
-    learned: Option<(Ipv4Addr, Time)>,
-    /// For whom the station asked and was not answered.
-    asked: Option<Ipv4Addr>,
-    /// When the other end was asked again.
-    asked_again: Option<Time>,
+    pub peer: Peer,
     pub counters: EndCounters,
 }
 
@@ -59,7 +43,7 @@ pub struct EndCounters {
     pub packets_sent: u64,
     /// Cells made of them.
     pub cells_sent: u64,
-    /// Cells that came.
+    /// Cells of user data that came for it.
     pub cells_received: u64,
     /// Packets that they became.
     pub packets_received: u64,
@@ -79,7 +63,7 @@ pub enum Taken {
     Answer(Frame),
     /// It was for nobody, and is none that anybody misses.
     Ignored,
-    /// It is dropped.
+    /// It is dropped, and counted.
     Dropped(DropReason),
 }
 
@@ -113,9 +97,7 @@ impl End {
             pdus: VecDeque::new(),
             gone: 0,
             waiting_cells: 0,
-            learned: None,
-            asked: None,
-            asked_again: None,
+            peer: Peer::default(),
             counters: EndCounters::default(),
         }
     }
@@ -128,7 +110,7 @@ impl End {
         self.gone = 0;
         self.reassembler = reassembler(&self.config);
         self.waiting_cells = 0;
-        (self.learned, self.asked, self.asked_again) = (None, None, None);
+        self.peer = Peer::default();
         if let Some(policer) = &mut self.policer {
             policer.restart();
         }
@@ -141,22 +123,6 @@ impl End {
             self.counters.cells_dropped.count(DropReason::Policed);
         }
         conforms
-    }
-
-    /// The PDU by which the other end is asked again who it is, before a packet goes there: what it told ends soon, or
-    /// has ended (RFC 2225, 8.5.1).
-    pub fn ask_again(&mut self, now: Time, frame: &Frame) -> Option<Vec<u8>> {
-        let (_, until) = self.learned?;
-        // A question for an address asks the other end itself.
-        if frame.header().get(12..14) == Some(&EtherType::ARP.0.to_be_bytes()) {
-            return None;
-        }
-        let is_patient = self.asked_again.is_some_and(|asked| now < asked + PATIENCE);
-        if now + EARLY < until || is_patient {
-            return None;
-        }
-        self.asked_again = Some(now);
-        self.inverse(&inatmarp::Repr::request(self.config.own.address))
     }
 
     /// Makes a PDU of a frame of the station.
@@ -173,18 +139,12 @@ impl End {
             return self.refuse(DropReason::TooBig);
         }
         // RFC 2225, 8.5.1: what has aged is asked for again before any other traffic goes there.
-        if self.learned.is_some_and(|(_, until)| now >= until) {
+        if self.peer.learned.is_some_and(|(_, until)| now >= until) {
             return self.refuse(DropReason::NoAdjacency);
         }
-        let payload = match (self.config.encapsulation, ethertype) {
-            (Encapsulation::LlcSnap, EtherType(0x600..)) => [&llc_snap(ethertype)[..], packet].concat(),
-            (Encapsulation::VcMultiplexed, EtherType::IPV4) => packet.to_vec(),
-            (Encapsulation::Shim, EtherType::MPLS) => packet.to_vec(),
-            (Encapsulation::Shim, EtherType::IPV4) => match null_label(packet) {
-                Some(label) => [&label[..], packet].concat(),
-                None => return self.refuse(DropReason::Truncated),
-            },
-            _ => return self.refuse(DropReason::UnknownProtocol),
+        let payload = match payload_of(self.config.encapsulation, ethertype, packet) {
+            Ok(payload) => payload,
+            Err(reason) => return self.refuse(reason),
         };
         match aal5::pdu(&payload, Trailer::default()) {
             Ok(pdu) => Taken::Pdu(pdu),
@@ -201,72 +161,6 @@ impl End {
     pub fn accepted(&mut self, pdu: &[u8]) {
         self.counters.packets_sent += 1;
         self.counters.cells_sent += (pdu.len() / PAYLOAD_LEN) as u64;
-    }
-
-    /// What the station is told that asks for an address.
-    fn answer(&mut self, now: Time, packet: &[u8]) -> Taken {
-        let Ok(asked) = arp::Packet::new_checked(packet) else { return Taken::Ignored };
-        if asked.operation() != arp::Operation::REQUEST {
-            return Taken::Ignored;
-        }
-        let known = match self.config.map {
-            Map::Static => Some(self.config.peer.address),
-            Map::Learned => self.learned.filter(|(_, until)| now < *until).map(|(address, _)| address),
-        };
-        match known {
-            Some(address) if address == asked.target_ip() => Taken::Answer(self.arp_answer(address)),
-            Some(_) => Taken::Ignored,
-            None => {
-                self.asked = Some(asked.target_ip());
-                self.inverse(&inatmarp::Repr::request(self.config.own.address))
-                    .map_or(Taken::Ignored, Taken::Pdu)
-            }
-        }
-    }
-
-    /// The station at the other end has this address.
-    fn arp_answer(&self, address: Ipv4Addr) -> Frame {
-        let (own, peer) = (self.config.own, self.config.peer);
-        arp_frame(&arp::Repr {
-            operation: arp::Operation::REPLY,
-            sender_mac: peer.mac,
-            sender_ip: address,
-            target_mac: own.mac,
-            target_ip: own.address,
-        })
-    }
-
-    /// The PDU of an InATMARP packet (RFC 2225, 8.2: on circuits with LLC and SNAP).
-    fn inverse(&self, repr: &inatmarp::Repr) -> Option<Vec<u8>> {
-        let packet = repr.emit().ok()?;
-        aal5::pdu(&[&llc_snap(EtherType::ARP)[..], &packet].concat(), Trailer::default()).ok()
-    }
-
-    /// Takes an InATMARP packet: who sent it is at the other end, whether that asks or answers (RFC 2390, 7).
-    fn inverse_received(&mut self, now: Time, packet: &[u8]) -> Received {
-        let Ok(repr) = inatmarp::Repr::parse(packet) else {
-            return Received::Dropped(self.lost(DropReason::Malformed));
-        };
-        // RFC 2225, 8.7.1: others, such as the refusal of a server (10), tell nothing of who is there.
-        if ![inatmarp::Operation::REQUEST, inatmarp::Operation::REPLY].contains(&repr.operation) {
-            return Received::Dropped(self.lost(DropReason::UnknownProtocol));
-        }
-        if let Some(address) = repr.source_ip {
-            self.asked_again = None;
-            self.learned = Some((address, now + BELIEVED));
-        }
-        if repr.operation == inatmarp::Operation::REQUEST {
-            return self
-                .inverse(&repr.reply(self.config.own.address))
-                .map_or(Received::Part, Received::Reply);
-        }
-        match self.learned {
-            Some((address, _)) if self.asked == Some(address) => {
-                self.asked = None;
-                Received::Packet(self.arp_answer(address))
-            }
-            _ => Received::Part,
-        }
     }
 
     /// The cells of a PDU.
@@ -370,43 +264,5 @@ fn reason_of(fault: Fault) -> DropReason {
     match fault {
         Fault::Crc => DropReason::PduCrc,
         Fault::Length | Fault::Aborted | Fault::TooLong => DropReason::PduLength,
-    }
-}
-
-/// What a payload carries.
-fn packet_of(encapsulation: Encapsulation, payload: &[u8]) -> Option<(EtherType, &[u8])> {
-    match encapsulation {
-        Encapsulation::VcMultiplexed => Some((EtherType::IPV4, payload)),
-        Encapsulation::LlcSnap => {
-            let (header, packet) = payload.split_first_chunk::<LLC_SNAP_LEN>()?;
-            let (llc, snap) = header.split_at(LLC_LEN);
-            // RFC 2684, 5.1: LLC says that SNAP follows, and the OUI that an EtherType does.
-            let snap = SnapRepr::parse(snap).ok()?;
-            let is_routed = llc == [SAP_SNAP, SAP_SNAP, UI] && snap.oui == OUI_ETHERTYPE;
-            is_routed.then_some((EtherType(snap.protocol), packet))
-        }
-        Encapsulation::Shim => {
-            let (entry, packet) = payload.split_first_chunk::<SHIM_LEN>()?;
-            // RFC 3032, 2.1: label 0, at the bottom, says that an IPv4 packet follows.
-            let entry = mpls::Repr::from_word(u32::from_be_bytes(*entry));
-            let is_null = entry.label == Label::EXPLICIT_NULL && entry.bottom;
-            Some(if is_null { (EtherType::IPV4, packet) } else { (EtherType::MPLS, payload) })
-        }
-    }
-}
-
-/// The Ethernet address of the group that a packet is for (RFC 1112, 6.4, and RFC 2464, 7), if it is for one.
-fn group_of(ethertype: EtherType, packet: &[u8]) -> Option<MacAddr> {
-    match ethertype {
-        EtherType::IPV4 => match packet.get(16..20)? {
-            [255, 255, 255, 255] => Some(MacAddr::BROADCAST),
-            [224..=239, b, c, d] => Some(MacAddr([0x01, 0, 0x5e, b & 0x7f, *c, *d])),
-            _ => None,
-        },
-        EtherType::IPV6 => match packet.get(24..40)? {
-            [0xff, .., a, b, c, d] => Some(MacAddr([0x33, 0x33, *a, *b, *c, *d])),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -8,11 +8,16 @@ mod agenda;
 mod config;
 mod cross;
 mod end;
+mod forward;
 mod gcra;
 mod output;
+mod payload;
+mod peer;
+mod send;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 pub use config::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
 pub use cross::CrossCounters;
@@ -24,40 +29,33 @@ pub use shown::{CrossShown, EndShown, PortShown};
 
 use self::agenda::Agenda;
 use self::cross::Crossing;
-use self::end::{End, Received, Taken};
-use self::output::{Offered, Output as Outgoing};
+use self::end::End;
+use self::forward::Fate;
+use self::output::Output as Outgoing;
+use self::ways::{Way, Ways};
 use base::device::{DropCounters, DropReason};
 use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
-use std::collections::{BTreeMap, VecDeque};
-use wire::atm::{CELL_LEN, Format, HEADER_LEN, Header, HecReceiver, Mode, PAYLOAD_LEN, Verdict as Hec, hec};
-
-/// Where the cells of a channel go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// To another channel.
-    Cross(usize),
-    /// To the end of a circuit at this port.
-    End(PortId),
-}
+use std::collections::VecDeque;
+use wire::atm::{Format, HecReceiver, Mode};
 
 /// A port that carries cells.
 #[derive(Debug)]
 struct CellPort {
     format: Format,
     receiver: HecReceiver,
-    ways: BTreeMap<(u16, u16), Way>,
+    ways: Ways,
     output: Outgoing,
     input: Input,
 }
 
-/// A port.
+/// A port, by what its link carries.
 #[derive(Debug)]
 enum Port {
     Cells(Box<CellPort>),
     Packets(Box<End>),
 }
 
-/// An ATM switch.
+/// An ATM switch: its ports, and the channels that it passes on.
 #[derive(Debug)]
 pub struct AtmSwitch {
     ports: Vec<Port>,
@@ -67,11 +65,6 @@ pub struct AtmSwitch {
     drops: DropCounters,
     /// When ports have something to do.
     agenda: Agenda,
-}
-
-/// A frame that is a cell.
-fn cell_frame(bytes: &[u8; CELL_LEN]) -> Frame {
-    Frame::from_bytes(bytes)
 }
 
 impl AtmSwitch {
@@ -90,7 +83,7 @@ impl AtmSwitch {
                 Port::Cells(Box::new(CellPort {
                     format: *format,
                     receiver: HecReceiver::default(),
-                    ways: BTreeMap::new(),
+                    ways: Ways::default(),
                     output: Outgoing::new(*rate, *clock_ppb, limits, is_mixed),
                     input: Input::default(),
                 }))
@@ -106,7 +99,7 @@ impl AtmSwitch {
             agenda: Agenda::new(config.ports.len()),
         };
         for (place, cross) in config.crosses.iter().enumerate() {
-            switch.enter(cross.from, Way::Cross(place));
+            switch.enter(cross.from, Way::Cross(place as u32));
         }
         for (number, port) in config.ports.iter().enumerate() {
             if let PortConfig::Packets(end) = port {
@@ -118,7 +111,7 @@ impl AtmSwitch {
 
     fn enter(&mut self, channel: Channel, way: Way) {
         if let Some(Port::Cells(port)) = self.ports.get_mut(channel.port.index()) {
-            port.ways.insert((channel.vpi, channel.vci), way);
+            port.ways.enter(channel, way);
         }
     }
 
@@ -130,184 +123,6 @@ impl AtmSwitch {
     fn lose(&mut self, port: PortId, frame: Frame, reason: DropReason) {
         self.drops.count(reason);
         self.outputs.push_back(Output::Discard { port, frame, reason });
-    }
-
-    /// Can a cell be dealt with without anything being put off, and without anything being sent beside it?
-    fn is_quick(&self, now: Time, port: &CellPort, frame: &Frame) -> bool {
-        let Some(&[a, b, c, d, e]) = frame.header().first_chunk::<HEADER_LEN>() else { return false };
-        if frame.len() as usize != CELL_LEN || hec([a, b, c, d]) != e {
-            return false;
-        }
-        let header = Header::parse(port.format, [a, b, c, d]);
-        match port.ways.get(&(header.vpi, header.vci)) {
-            Some(Way::Cross(place)) => {
-                let to = self.crossings[*place].config.to.port;
-                matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
-            }
-            Some(Way::End(_)) => !header.pti.is_last(),
-            None => false,
-        }
-    }
-
-    /// Deals with a cell that came by a port.
-    fn take_cell(&mut self, now: Time, port: PortId, frame: Frame) -> Fate {
-        match self.recognise(port, frame) {
-            Ok((Way::Cross(place), header, cell)) => self.pass(now, place, header, cell),
-            Ok((Way::End(end), header, cell)) => self.give(now, end, header, cell),
-            Err((reason, frame)) => Fate::Dropped(reason, frame),
-        }
-    }
-
-    /// Whose a cell is. Its header is right afterwards.
-    fn recognise(
-        &mut self,
-        port: PortId,
-        mut frame: Frame,
-    ) -> Result<(Way, Header, Frame), (DropReason, Frame)> {
-        let Some(Port::Cells(port)) = self.ports.get_mut(port.index()) else {
-            return Err((DropReason::UnknownProtocol, frame));
-        };
-        port.input.cells += 1;
-        let is_cell = frame.len() as usize == CELL_LEN;
-        let Some(bytes) = frame.header_mut().first_chunk_mut::<HEADER_LEN>().filter(|_| is_cell) else {
-            port.input.refused += 1;
-            return Err((DropReason::Truncated, frame));
-        };
-        if port.receiver.receive(bytes) == Hec::Dropped {
-            return Err((DropReason::HeaderError, frame));
-        }
-        let [a, b, c, d, _] = *bytes;
-        let header = Header::parse(port.format, [a, b, c, d]);
-        match port.ways.get(&(header.vpi, header.vci)) {
-            Some(way) => Ok((*way, header, frame)),
-            None => {
-                port.input.unknown += 1;
-                Err((DropReason::UnknownVc, frame))
-            }
-        }
-    }
-
-    /// Passes a cell on by its new channel.
-    fn pass(&mut self, now: Time, place: usize, header: Header, mut frame: Frame) -> Fate {
-        let crossing = &mut self.crossings[place];
-        let (to, service) = (crossing.config.to, crossing.config.traffic.service);
-        let Some(Port::Cells(out)) = self.ports.get_mut(to.port.index()) else {
-            return Fate::Dropped(crossing.drop(DropReason::UnknownVc, header), frame);
-        };
-        if let Err(reason) = crossing.admit(now, header, &out.output, self.epd_cells) {
-            return Fate::Dropped(reason, frame);
-        }
-        let new = Header { vpi: to.vpi, vci: to.vci, ..header }.emit(out.format);
-        if let Some(bytes) = frame.header_mut().first_chunk_mut() {
-            *bytes = new;
-        }
-        match out.output.offer(now, frame, service) {
-            Offered::Leaves(frame) => {
-                crossing.passed(header);
-                Fate::Leaves(to.port, frame)
-            }
-            Offered::Waits => {
-                crossing.passed(header);
-                self.agenda.set(to.port, out.output.due());
-                Fate::Kept
-            }
-            Offered::Dropped(reason, frame) => {
-                crossing.refused(header);
-                Fate::Dropped(reason, frame)
-            }
-        }
-    }
-
-    /// Gives a cell to the end of its circuit.
-    fn give(&mut self, now: Time, port: PortId, header: Header, frame: Frame) -> Fate {
-        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return Fate::Kept };
-        let payload = frame.header().get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<PAYLOAD_LEN>());
-        let Some(payload) = payload.filter(|_| header.pti.is_user()) else {
-            // Cells of operation and maintenance, and of resource management: nobody here takes them.
-            return Fate::Dropped(end.lost_cell(DropReason::NoListener), frame);
-        };
-        match end.receive(now, payload, header.pti.is_last()) {
-            Received::Part => Fate::Kept,
-            Received::Packet(packet) => Fate::Leaves(port, packet),
-            Received::Dropped(reason) => Fate::Dropped(reason, frame),
-            Received::Reply(pdu) => {
-                // One that finds no room is asked for again.
-                self.send_pdu(now, port, pdu);
-                Fate::Kept
-            }
-        }
-    }
-
-    /// Takes a frame of the station at an end.
-    fn take_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
-        if let Some(question) = end.ask_again(now, &frame) {
-            self.send_pdu(now, port, question);
-        }
-        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
-        match end.take(now, &frame) {
-            Taken::Pdu(pdu) => {
-                if !self.send_pdu(now, port, pdu) {
-                    self.lose(port, frame, DropReason::BufferFull);
-                }
-            }
-            Taken::Answer(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
-            Taken::Ignored => {}
-            Taken::Dropped(reason) => self.lose(port, frame, reason),
-        }
-    }
-
-    /// Sends a PDU of an end, if there is room for all its cells.
-    fn send_pdu(&mut self, now: Time, port: PortId, pdu: Vec<u8>) -> bool {
-        let Some(Port::Packets(end)) = self.ports.get(port.index()) else { return false };
-        let (to, service) = (end.config.channel.port, end.config.traffic.service);
-        let (waiting, is_shaped) = (end.waiting_cells(), end.is_shaped());
-        let cells = (pdu.len() / PAYLOAD_LEN) as u64;
-        let Some(Port::Cells(out)) = self.ports.get(to.index()) else { return false };
-        let has_room = match is_shaped {
-            true => waiting + cells <= out.output.limit(service).max(cells),
-            false => out.output.has_room(now, service, cells),
-        };
-        let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return false };
-        if !has_room {
-            end.lost(DropReason::BufferFull);
-            return false;
-        }
-        end.accepted(&pdu);
-        if is_shaped {
-            end.push(now, pdu);
-            self.send_shaped(now, port);
-            return true;
-        }
-        for cell in end.cells(&pdu) {
-            let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return true };
-            match end.conforms(now) {
-                true => self.send_cell(now, to, service, cell),
-                false => self.lose(port, cell_frame(&cell), DropReason::Policed),
-            }
-        }
-        true
-    }
-
-    /// Sends the cells of a shaped end whose time has come.
-    fn send_shaped(&mut self, now: Time, port: PortId) {
-        while let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) {
-            let (to, service) = (end.config.channel.port, end.config.traffic.service);
-            let Some(cell) = end.next_cell(now) else {
-                self.agenda.set(port, end.due());
-                return;
-            };
-            self.send_cell(now, to, service, cell);
-        }
-    }
-
-    fn send_cell(&mut self, now: Time, port: PortId, service: Service, cell: [u8; CELL_LEN]) {
-        let Some(Port::Cells(out)) = self.ports.get_mut(port.index()) else { return };
-        match out.output.offer(now, cell_frame(&cell), service) {
-            Offered::Leaves(frame) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
-            Offered::Waits => self.agenda.set(port, out.output.due()),
-            Offered::Dropped(reason, frame) => self.lose(port, frame, reason),
-        }
     }
 
     fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
@@ -342,16 +157,6 @@ impl AtmSwitch {
     }
 }
 
-/// What becomes of a cell.
-enum Fate {
-    /// A frame leaves by a port: the cell, or the packet that it was the last cell of.
-    Leaves(PortId, Frame),
-    /// It waits, or was put to the others of its packet.
-    Kept,
-    /// It is dropped.
-    Dropped(DropReason, Frame),
-}
-
 /// Which services have channels that leave by each port.
 fn used_services(config: &AtmConfig) -> Vec<[bool; 2]> {
     let mut used = vec![[false; 2]; config.ports.len()];
@@ -376,36 +181,29 @@ impl Device for AtmSwitch {
     }
 
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
-        match self.ports.get(port.index()) {
-            Some(Port::Cells(cells)) if self.is_quick(now, cells, frame) => {}
-            _ => return Verdict::Punt,
-        }
-        // The frame is put back, or is nobody's any more.
-        let taken = core::mem::replace(frame, Frame::from_bytes(&[]));
-        match self.take_cell(now, port, taken) {
-            Fate::Leaves(port, cell) => {
-                *frame = cell;
-                Verdict::Transmit { port, ready: now }
-            }
+        let Some(found) = self.recognise_quick(now, port, frame) else { return Verdict::Punt };
+        match self.take_cell(now, found, frame) {
+            Fate::Leaves(port) => Verdict::Transmit { port, ready: now },
             Fate::Kept => Verdict::Consume,
-            Fate::Dropped(reason, cell) => {
-                *frame = cell;
+            Fate::Dropped(reason) => {
                 self.drops.count(reason);
                 Verdict::Drop(reason)
             }
         }
     }
 
-    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        match self.ports.get(port.index()) {
-            Some(Port::Packets(_)) => self.take_packet(now, port, frame),
-            _ => match self.take_cell(now, port, frame) {
-                Fate::Leaves(port, frame) => {
-                    self.outputs.push_back(Output::Transmit { port, frame, ready: now });
-                }
-                Fate::Kept => {}
-                Fate::Dropped(reason, frame) => self.lose(port, frame, reason),
-            },
+    fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
+        if let Some(Port::Packets(_)) = self.ports.get(port.index()) {
+            return self.take_packet(now, port, frame);
+        }
+        let fate = match self.recognise(port, &mut frame) {
+            Ok(found) => self.take_cell(now, found, &mut frame),
+            Err(reason) => Fate::Dropped(reason),
+        };
+        match fate {
+            Fate::Leaves(port) => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            Fate::Kept => {}
+            Fate::Dropped(reason) => self.lose(port, frame, reason),
         }
     }
 

@@ -34,25 +34,25 @@ pub struct Output {
 pub struct OutputCounters {
     /// Cells sent, by service.
     pub sent: [u64; 2],
-    /// Cells dropped.
+    /// Cells that found no room or a port that is down, or waited when it went down.
     pub dropped: DropCounters,
     /// The most that ever waited.
     pub waiting_max: u64,
 }
 
 /// What becomes of a cell that is to leave.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
     /// It leaves: the link takes it.
-    Leaves(Frame),
-    /// It waits here.
+    Leaves,
+    /// It has to wait here: [`Output::hold`].
     Waits,
-    /// There is no room.
-    Dropped(DropReason, Frame),
+    /// It is dropped, and counted.
+    Dropped(DropReason),
 }
 
 impl Output {
-    /// An idle port.
+    /// A port that is up and idle; `limits` are how many cells may wait, by service.
     pub fn new(rate: Rate, clock_ppb: i64, limits: [u32; 2], is_mixed: bool) -> Output {
         Output {
             serialiser: Serialiser::new(rate, clock_ppb),
@@ -93,24 +93,27 @@ impl Output {
         self.waiting(now, service) + cells + busy <= limit + 1
     }
 
-    /// Takes a cell.
-    pub fn offer(&mut self, now: Time, cell: Frame, service: Service) -> Offered {
+    /// What becomes of a cell that comes at `now`? One that leaves or is dropped is counted.
+    pub fn offer(&mut self, now: Time, service: Service) -> Offered {
         if !self.is_up {
             self.counters.dropped.count(DropReason::PortDown);
-            return Offered::Dropped(DropReason::PortDown, cell);
+            return Offered::Dropped(DropReason::PortDown);
         }
         if !self.has_room(now, service, 1) {
             self.counters.dropped.count(DropReason::BufferFull);
-            return Offered::Dropped(DropReason::BufferFull, cell);
+            return Offered::Dropped(DropReason::BufferFull);
         }
-        if self.is_quick(now) {
-            self.take(now, service);
-            self.counters.waiting_max = self.counters.waiting_max.max(self.waiting(now, service));
-            return Offered::Leaves(cell);
+        if !self.is_quick(now) {
+            return Offered::Waits;
         }
+        self.take(now, service);
+        Offered::Leaves
+    }
+
+    /// Keeps a cell that has to wait, until [`Output::next`].
+    pub fn hold(&mut self, cell: Frame, service: Service) {
         self.waiting[service as usize].push_back(cell);
         self.counters.waiting_max = self.counters.waiting_max.max(self.held());
-        Offered::Waits
     }
 
     /// How many cells of a service may wait.
@@ -127,6 +130,8 @@ impl Output {
         self.free = self.free.max(now) + self.serialiser.advance(CELL_LEN as u32);
         if !self.is_mixed {
             while self.ends.pop_front_if(|end| *end <= now).is_some() {}
+            // All but the one that is leaving wait.
+            self.counters.waiting_max = self.counters.waiting_max.max(self.ends.len() as u64);
             self.ends.push_back(self.free);
         }
         self.counters.sent[service as usize] += 1;

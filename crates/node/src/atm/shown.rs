@@ -10,7 +10,7 @@ use base::PortId;
 /// Cells that came by a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// All of them.
+    /// All of them, those with wrong headers and frames that were no cells included.
     pub cells: u64,
     /// Those of channels that nobody has.
     pub unknown: u64,
@@ -21,9 +21,9 @@ pub struct Input {
 /// A port that carries cells.
 #[derive(Clone, Debug)]
 pub struct PortShown<'a> {
-    /// Its number.
+    /// Its number, in the order of the switch's links.
     pub port: PortId,
-    /// What came.
+    /// What came by it.
     pub input: Input,
     /// Cells whose header was put right, and those whose header was wrong beyond repair.
     pub headers: (u64, u64),

@@ -28,9 +28,9 @@ pub struct SwitchProfile {
     pub socket_stall: Span,
     /// So long after a packet was given to it the socket counts as in use.
     pub socket_linger: Span,
-    /// An echo request.
+    /// An echo request, from the channel to its answer.
     pub echo: Span,
-    /// Any other message.
+    /// A message that is none of the others which have a time here.
     pub message: Span,
     /// What a change of entries takes beside the entries: the call of a driver on another machine.
     pub remote_call: Span,

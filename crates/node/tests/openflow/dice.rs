@@ -20,7 +20,7 @@ impl Dice {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// One of several, each as likely as the others; there has to be one.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize].clone()
     }

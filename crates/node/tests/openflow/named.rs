@@ -263,7 +263,7 @@ fn of_actions() -> Vec<Difference> {
     ]
 }
 
-/// Of version 1.0.
+/// Differences that only OpenFlow 1.0 has.
 fn of_1_0() -> Vec<Difference> {
     use v1_0::wildcards::{ALL, DL_DST, NW_PROTO};
     let by_dst =

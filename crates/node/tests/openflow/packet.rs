@@ -40,7 +40,7 @@ pub struct Packet {
     pub ecn: u8,
     pub ttl: u8,
     pub transport: Transport,
-    /// Bytes of payload.
+    /// How many bytes of payload follow the last header.
     pub payload: u8,
 }
 
@@ -277,7 +277,7 @@ impl Packet {
         matches!(self.network, Network::Ipv6 { .. })
     }
 
-    /// The frame.
+    /// Its bytes as Ethernet carries them, without frame check sequence.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = [&self.dst.to_be_bytes()[2..], &self.src.to_be_bytes()[2..]].concat();
         for (kind, tag) in &self.tags {

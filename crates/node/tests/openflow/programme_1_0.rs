@@ -132,7 +132,7 @@ fn action(dice: &mut Dice, packet: &Packet, matching: &Match) -> Action {
     }
 }
 
-/// A flow mod.
+/// A change of the table, often of an entry that takes `packet`.
 pub fn change(dice: &mut Dice, packet: &Packet) -> Body {
     let command = match dice.below(12) {
         0..=6 => Command::Add,

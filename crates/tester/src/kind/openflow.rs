@@ -21,7 +21,7 @@ base::record! {
     /// switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test.
     #[derive(Clone, Debug, PartialEq)]
     pub struct OpenFlowTesterSpec {
-        /// What is tested.
+        /// Which messages or packets are sent, and what is measured of them.
         pub test: Test = Test::default();
         /// Sets the time between two packets: size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds.
         pub rate: Rate = Rate(10_000_000), in 1_000..=100_000_000_000;

@@ -50,7 +50,7 @@ impl OpenFlowTester {
         }
     }
 
-    /// The test.
+    /// How far the test is, and what it has found.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

@@ -25,9 +25,9 @@ pub enum Action {
     Send(Vec<u8>),
     /// Send a frame by a data port of the tester: 0 or 1.
     Transmit {
-        /// The port.
+        /// 0 where packets enter the switch, 1 where they leave it.
         port: usize,
-        /// The frame.
+        /// Ethernet without frame check sequence.
         bytes: Vec<u8>,
     },
 }

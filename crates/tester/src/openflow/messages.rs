@@ -11,7 +11,7 @@ const PRIORITY: u16 = 0x8000;
 /// All of a packet.
 const WHOLE: u16 = 0xffff;
 
-/// Appends a message.
+/// Appends the bytes of a message.
 pub fn emit(to: &mut Vec<u8>, xid: u32, body: Body) {
     // None of the tester's is longer than a message can be.
     let is_short = Message { xid, body }.emit(to).is_ok();
@@ -59,7 +59,7 @@ pub enum Way {
     Port(u16),
     /// They go to the controller, whole.
     Controller,
-    /// They are dropped.
+    /// They are dropped: the entry has no action.
     Nowhere,
 }
 

@@ -27,7 +27,7 @@ pub const SIZE_MIN: u32 = (STAMP + STAMP_LEN) as u32;
 pub struct Stamp {
     /// The entry that it is for, from 0.
     pub entry: u32,
-    /// Its number.
+    /// Its number among the packets of the test.
     pub number: u64,
     /// When it was sent.
     pub sent: Time,

@@ -10,7 +10,7 @@ base::words! {
         Waiting = "waiting",
         /// The switch is being prepared.
         Preparing = "preparing",
-        /// Packets are sent.
+        /// Packets or messages of the test are sent.
         Running = "running",
         /// It is over; what is still under way is waited for.
         Done = "done",
@@ -80,9 +80,9 @@ pub struct Spread {
     pub median: f64,
     /// That of the sample; absent of a single value.
     pub sd: Option<f64>,
-    /// The least.
+    /// The least, in seconds.
     pub min: f64,
-    /// The greatest.
+    /// The greatest, in seconds.
     pub max: f64,
 }
 

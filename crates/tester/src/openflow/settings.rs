@@ -3,7 +3,7 @@
 use base::{Rate, Span};
 
 base::words! {
-    /// What is tested.
+    /// Which messages or packets are sent, and what is measured of them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Test {
         /// Packets without an entry, which come back in PACKET_INs.
@@ -27,7 +27,7 @@ base::words! {
 /// A test, and what it is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// What is tested.
+    /// Which messages or packets are sent.
     pub test: Test,
     /// The rate that sets the time between two packets; see [`Settings::gap`].
     pub rate: Rate,

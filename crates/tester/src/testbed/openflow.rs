@@ -15,7 +15,7 @@ base::table! {
     /// What each tester of a switch found.
     pub struct OpenFlowTestRow<'a> in "openflow_tests" key ["node"]
     of (node: &'a str, settings: &'a Settings, spread: Option<Spread>) from report: &'a Report {
-        /// The tester.
+        /// Node that tests a switch.
         node: &'a str => node,
         /// What is tested: `packet-in`, `packet-in-action`, `packet-out`, `control`, `data`, `flow-add` or `flow-mod`.
         test: &'static str => settings.test.word(),
@@ -40,9 +40,9 @@ base::table! {
         delay_median_s: Option<f64> = "s" => spread.map(|one| one.median),
         /// Standard deviation of the sample; absent of a single one, too.
         delay_sd_s: Option<f64> = "s" => spread.and_then(|one| one.sd),
-        /// The least.
+        /// The least of these delays.
         delay_min_s: Option<f64> = "s" => spread.map(|one| one.min),
-        /// The greatest.
+        /// The greatest of these delays.
         delay_max_s: Option<f64> = "s" => spread.map(|one| one.max),
         /// PACKET_INs, whatever was in them.
         packet_ins: u64,
@@ -57,7 +57,7 @@ base::table! {
     /// Entries that testers have added or changed at once.
     pub struct OpenFlowRoundRow<'a> in "openflow_rounds" key ["node", "round"]
     of (node: &'a str, round: usize, flows: u32) from at: &'a Round {
-        /// The tester.
+        /// Node that tests a switch.
         node: &'a str => node,
         /// The round, from 0.
         round: usize => round,
@@ -132,7 +132,7 @@ impl Testbed {
     }
 }
 
-/// Tester by tester.
+/// A row for each tester, in the order of nodes.
 pub(super) fn tests(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for (node, tester) in testbed.openflow_testers() {

@@ -65,22 +65,25 @@ impl HecReceiver {
     /// Takes the header of the next cell, and corrects it where the verdict is so.
     pub fn receive(&mut self, header: &mut [u8; HEADER_LEN]) -> Verdict {
         let wrong = wrong_bit(header);
-        let event = match wrong {
+        let verdict = self.note(match wrong {
             None => Event::Right,
             Some(Some(_)) => Event::OneBit,
             Some(None) => Event::SeveralBits,
-        };
+        });
+        if let (Verdict::Corrected, Some(Some(bit))) = (verdict, wrong) {
+            header[bit / 8] ^= 0x80 >> (bit % 8);
+        }
+        verdict
+    }
+
+    /// Counts the next cell, whose header error control says this, and says what becomes of it.
+    pub const fn note(&mut self, event: Event) -> Verdict {
         let (mode, verdict) = self.mode.step(event);
         self.mode = mode;
         match verdict {
             Verdict::Taken => self.right += 1,
+            Verdict::Corrected => self.corrected += 1,
             Verdict::Dropped => self.dropped += 1,
-            Verdict::Corrected => {
-                self.corrected += 1;
-                if let Some(Some(bit)) = wrong {
-                    header[bit / 8] ^= 0x80 >> (bit % 8);
-                }
-            }
         }
         verdict
     }

@@ -15,7 +15,7 @@ impl Rsvp {
         let mut held: ByPriority = [0; 8];
         let mut shared: Option<(u64, usize)> = None;
         for tree in self.p2mp.session(session).filter_map(|tree| self.p2mp.trees.get(tree)) {
-            let on_link = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+            let on_link = self.p2mp.branches_of(tree);
             let reserved =
                 on_link.filter(|branch| branch.to.port == port).filter_map(|branch| branch.reserved.as_ref());
             let most = reserved

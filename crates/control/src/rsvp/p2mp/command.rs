@@ -50,7 +50,7 @@ pub struct P2mpSpec {
     pub name: String,
     /// P2MP ID, unique at the root (RFC 4875, 19.1.1).
     pub p2mp_id: u32,
-    /// Tunnel ID.
+    /// Tunnel ID, which tells tunnels with one root and P2MP ID apart (RFC 4875, 19.1.1).
     pub tunnel_id: u16,
     /// The leaves, each once.
     pub leaves: Vec<Leaf>,
@@ -92,7 +92,7 @@ pub struct P2mpId {
 }
 
 impl P2mpSpec {
-    /// Identifies the tunnel.
+    /// What tells it from the other tunnels of its root.
     pub const fn id(&self) -> P2mpId {
         P2mpId { p2mp_id: self.p2mp_id, tunnel_id: self.tunnel_id }
     }

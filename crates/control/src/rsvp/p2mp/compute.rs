@@ -3,8 +3,9 @@
 use super::command::TreeShape;
 use super::states::LeafState;
 use crate::rsvp::Rsvp;
+use crate::rsvp::computed::signalled;
 use crate::services::te::{Constraints, Held, NoPath, TeHop};
-use base::{Rate, Span};
+use base::Span;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Rsvp {
         if engineering.is_empty() || engineering.router_of(leaf).is_none() {
             return Ok((Vec::new(), Vec::new()));
         }
-        let rate = Rate::from_bytes_per_s(spec.bandwidth.as_bytes_per_s());
+        let rate = signalled(spec.bandwidth);
         let constraints = Constraints {
             bandwidth: rate,
             priority: spec.setup_priority.min(7),

@@ -124,7 +124,7 @@ impl Rsvp {
     fn p2mp_made(&self, tree: u32, branch: u32, named: &BTreeSet<Ipv4Addr>) -> bool {
         let Some(tree) = self.p2mp.trees.get(tree) else { return false };
         let to = self.p2mp.branches.get(branch).map(|branch| branch.to);
-        let others = tree.branches.iter().filter_map(|&other| self.p2mp.branches.get(other));
+        let others = self.p2mp.branches_of(tree);
         let mut others = others.filter(|other| Some(other.to) != to);
         others.any(|other| named.iter().any(|leaf| other.routes.contains_key(leaf)))
     }
@@ -153,19 +153,15 @@ impl Rsvp {
         let moved: BTreeSet<Ipv4Addr> = mine.iter().copied().collect();
         let mut placed = std::collections::BTreeMap::new();
         for (leaf, at) in &state.leaves {
-            let goes = at.branch.and_then(|branch| self.p2mp.branches.get(branch));
-            let to = goes.and_then(|branch| {
-                let rest = branch.routes.get(leaf)?.clone();
-                Some(if moved.contains(leaf) {
-                    // The next router finds itself in the first hop, where there is a route.
-                    let first = (!rest.is_empty()).then(|| wire::rsvp::EroHop::strict(target.address));
-                    let rest = rest.into_iter().filter(|hop| hop.loose);
-                    (target, first.into_iter().chain(rest).collect())
-                } else {
-                    (branch.to, rest)
-                })
-            });
-            placed.insert(*leaf, super::path::Placed { route: at.route.clone(), to });
+            let mut leads = self.p2mp_placed(*leaf, at);
+            if let Some((to, rest)) = leads.to.as_mut().filter(|_| moved.contains(leaf)) {
+                // The next router finds itself in the first hop, where there is a route.
+                let first = (!rest.is_empty()).then(|| wire::rsvp::EroHop::strict(target.address));
+                rest.retain(|hop| hop.loose);
+                rest.splice(..0, first);
+                *to = target;
+            }
+            placed.insert(*leaf, leads);
         }
         let tree = state.tree;
         self.p2mp_place(sub, placed, false);

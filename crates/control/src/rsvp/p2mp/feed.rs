@@ -19,7 +19,7 @@ impl Rsvp {
     fn p2mp_ways(&self, tree: u32, without: &BTreeSet<Neighbor>) -> Vec<Way> {
         let Some(tree) = self.p2mp.trees.get(tree) else { return Vec::new() };
         let mut ways: BTreeMap<Neighbor, (u64, Way)> = BTreeMap::new();
-        for sub in tree.subs.iter().filter_map(|&sub| self.p2mp.subs.get(sub)) {
+        for sub in self.p2mp.subs_of(tree) {
             let way =
                 Way { from: sub.prev_hop, outs: BTreeMap::new(), leaves: BTreeSet::new(), is_dropped: false };
             let (order, way) = ways.entry(sub.prev_hop).or_insert((sub.order, way));
@@ -29,7 +29,7 @@ impl Rsvp {
                 way.outs.entry(None).or_default();
             }
         }
-        for branch in tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch)) {
+        for branch in self.p2mp.branches_of(tree) {
             let Some(reserved) = &branch.reserved else { continue };
             let from = self.p2mp.subs.get(branch.sub).map(|sub| sub.prev_hop);
             if let Some((_, way)) = from.and_then(|from| ways.get_mut(&from)) {
@@ -215,7 +215,7 @@ impl Rsvp {
 
     /// There is no label for what a previous hop would send: its leaves can't be had, and it is told so.
     fn p2mp_unfed(&mut self, tree: u32, from: Neighbor, problem: (u8, u16)) {
-        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        let subs = self.p2mp.sub_indices(tree);
         for sub in subs {
             let Some(state) = self.p2mp.subs.get(sub).filter(|sub| sub.prev_hop == from) else { continue };
             let leaves: Vec<_> = state.leaves.keys().copied().collect();

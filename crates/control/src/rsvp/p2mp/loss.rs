@@ -1,11 +1,12 @@
 //! Leaves of a root that are reached, and those that are lost: pruned, and tried again by another way if there is one.
 
-use super::command::{P2mpId, P2mpSpec};
+use super::command::P2mpId;
 use super::states::{FeedState, LeafEvent, LeafState};
 use crate::rsvp::Rsvp;
+use crate::rsvp::computed::distrust;
+use crate::rsvp::error::words;
 use crate::rsvp::event::Event;
-use crate::services::te::Distrust;
-use base::{Rate, Span, Time};
+use base::{Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -32,10 +33,7 @@ pub(in crate::rsvp) enum Loss {
 impl Loss {
     fn describe(self) -> String {
         match self {
-            Loss::Error { node, problem: (code, value) } => {
-                let words = error_code::words(code, value);
-                format!("{} at {node}", words.unwrap_or_else(|| format!("error {code}, value {value}")))
-            }
+            Loss::Error { node, problem } => format!("{} at {node}", words(problem)),
             Loss::Torn => "the reservation was torn down".into(),
             Loss::NotSetUp => "no reservation came in time".into(),
             Loss::PortDown => "the port to the next hop is down".into(),
@@ -172,18 +170,7 @@ impl Rsvp {
             }
         };
         let Some(hop) = place.and_then(|place| way.get(place)) else { return false };
-        engineering.distrust(self.now, hop.near, distrust(code, &spec));
+        engineering.distrust(self.now, hop.near, distrust(code, spec.setup_priority, spec.bandwidth));
         true
-    }
-}
-
-/// What an error says of the link where it was found.
-pub(super) fn distrust(code: u8, spec: &P2mpSpec) -> Distrust {
-    match code {
-        error_code::ADMISSION | error_code::POLICY => Distrust::Refused {
-            priority: spec.setup_priority.min(7),
-            rate: Rate::from_bytes_per_s(spec.bandwidth.as_bytes_per_s()),
-        },
-        _ => Distrust::Failed,
     }
 }

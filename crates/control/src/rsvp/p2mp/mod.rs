@@ -13,6 +13,7 @@
 //! - what can be seen: `shown`
 
 mod admission;
+mod alarm;
 mod carry;
 pub mod command;
 mod compute;
@@ -41,7 +42,8 @@ use super::counters::Discard;
 use super::slab::Slab;
 use super::transport::{Arrival, Handle, Neighbor};
 use crate::rsvp::lsp::SenderKey;
-use base::{PortId, Time};
+use alarm::Alarm;
+use base::PortId;
 use core::net::Ipv4Addr;
 use root::Root;
 use std::collections::BTreeMap;
@@ -206,6 +208,21 @@ impl P2mp {
         self.index.range(first..).take_while(move |(key, _)| key.session == session).map(|(_, tree)| *tree)
     }
 
+    /// The branches of a tree.
+    fn branches_of(&self, tree: &Tree) -> impl Iterator<Item = &Branch> {
+        tree.branches.iter().filter_map(|&branch| self.branches.get(branch))
+    }
+
+    /// The path state of a tree, in the order in which it came.
+    fn subs_of(&self, tree: &Tree) -> impl Iterator<Item = &Sub> {
+        tree.subs.iter().filter_map(|&sub| self.subs.get(sub))
+    }
+
+    /// Where the path state of a tree is, for who changes it in turn.
+    fn sub_indices(&self, tree: u32) -> Vec<u32> {
+        self.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default()
+    }
+
     /// The branch of a tree that a message from a neighbour is about.
     fn branch(&self, tree: u32, key: SubKey, from: Neighbor) -> Option<u32> {
         let all = &self.trees.get(tree)?.branches;
@@ -235,10 +252,8 @@ impl P2mp {
     /// Does a Path of a tree, that has come or that goes on, have this sub-group id?
     fn has_id(&self, tree: u32, id: u16) -> bool {
         let Some(tree) = self.trees.get(tree) else { return false };
-        tree.branches
-            .iter()
-            .any(|&branch| self.branches.get(branch).is_some_and(|branch| branch.key.id == id))
-            || tree.subs.iter().any(|&sub| self.subs.get(sub).is_some_and(|sub| sub.key.id == id))
+        self.branches_of(tree).any(|branch| branch.key.id == id)
+            || self.subs_of(tree).any(|sub| sub.key.id == id)
     }
 }
 
@@ -259,11 +274,6 @@ impl Rsvp {
             _ => self.counters.discard(Discard::UnexpectedType),
         }
     }
-}
-
-/// Is a timer to be set anew?
-fn sooner(at: Time, timer_at: Time) -> bool {
-    at < timer_at
 }
 
 #[cfg(test)]

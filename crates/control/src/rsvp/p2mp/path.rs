@@ -2,7 +2,7 @@
 
 use super::states::SubEvent;
 use super::tree::Attributes;
-use super::{P2mpKey, Remerge, SubKey, TreeKey, keys, path_in, path_out};
+use super::{P2mpKey, Remerge, SubKey, TreeKey, keys, path_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::error::Problem;
@@ -110,10 +110,6 @@ impl Rsvp {
             let problem = (error_code::ROUTING, routing::RE_MERGE);
             return self.p2mp_path_err(arrival.from, path, &named, problem);
         }
-        if tree.is_some_and(|tree| self.p2mp.trees.get(tree).is_some_and(|tree| tree.root.is_some())) {
-            // A Path of this router has come back to it.
-            return self.counters.discard(Discard::OwnMessage);
-        }
         if let Some(sub) = sub
             && placed.is_empty()
         {
@@ -164,14 +160,7 @@ impl Rsvp {
         if path.ero.as_ref().is_some_and(|hops| hops.is_empty() || hops.len() > limits.route_hops) {
             return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
         }
-        let opaque = path.common.unknown.iter().map(|object| object.data.len());
-        let services = path.adspec.iter().flat_map(|adspec| &adspec.others);
-        let opaque = opaque.chain(services.map(|service| service.data.len()));
-        let opaque: usize = opaque.chain(path.policy_data.iter().map(Vec::len)).sum();
-        let recorded = path.rro.as_ref().map_or(0, Vec::len);
-        if opaque > limits.opaque_bytes || recorded > 2 * limits.route_hops {
-            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
-        }
+        self.check_room(path)?;
         Ok(Attributes {
             tspec: path.sender_tspec,
             session_attribute: path.session_attribute.clone(),
@@ -283,7 +272,7 @@ impl Rsvp {
     /// Is there any?
     fn p2mp_moved(&mut self, tree: u32, sub: u32, key: SubKey, placed: &BTreeMap<Ipv4Addr, Placed>) -> bool {
         let mut has_moved = false;
-        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        let subs = self.p2mp.sub_indices(tree);
         for old in subs.into_iter().filter(|&old| old != sub) {
             let Some(state) = self.p2mp.subs.get(old).filter(|old| old.key == key) else { continue };
             let stay: BTreeSet<Ipv4Addr> =
@@ -340,7 +329,7 @@ impl Rsvp {
             return false;
         };
         let session = state.key.session;
-        let branches = state.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let branches = self.p2mp.branches_of(state);
         let ports: BTreeSet<base::PortId> = branches.map(|branch| branch.to.port).collect();
         let before: Vec<_> = ports.into_iter().map(|port| (port, self.p2mp_share(session, port))).collect();
         if let Some(state) = self.p2mp.trees.get_mut(tree) {
@@ -367,10 +356,5 @@ impl Rsvp {
             rro: None,
         };
         self.p2mp_error(to, path.session, sender, leaves, problem);
-    }
-
-    /// The Path of a branch may be sent, or is forgotten.
-    pub(super) fn p2mp_forget_path(&mut self, branch: u32) {
-        self.transport.forget(path_out(branch));
     }
 }

@@ -3,12 +3,12 @@
 use super::path_out;
 use super::template;
 use super::tree::{Sub, Tree};
-use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
 use crate::rsvp::path_send::through;
 use crate::rsvp::record_route;
-use base::{PortId, Time};
+use crate::rsvp::{Rsvp, Timer};
+use base::PortId;
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::sub_lsp::Compressor;
@@ -193,27 +193,13 @@ impl Rsvp {
     pub(super) fn p2mp_arm_branch(&mut self, index: u32) {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let deadline = branch.deadline();
-        if super::sooner(deadline, branch.timer_at) {
-            if let Some(timer) = branch.timer.take() {
-                self.wheel.cancel(timer);
-            }
-            branch.timer_at = deadline;
-            branch.timer = (deadline < Time::MAX)
-                .then(|| self.wheel.schedule(deadline, crate::rsvp::Timer::Branch(index)));
-        }
+        branch.alarm.set(&mut self.wheel, deadline, Timer::Branch(index));
     }
 
     /// When a sub-group is to be looked at again.
     pub(super) fn p2mp_arm_sub(&mut self, index: u32) {
         let Some(sub) = self.p2mp.subs.get_mut(index) else { return };
         let deadline = sub.deadline();
-        if super::sooner(deadline, sub.timer_at) {
-            if let Some(timer) = sub.timer.take() {
-                self.wheel.cancel(timer);
-            }
-            sub.timer_at = deadline;
-            sub.timer =
-                (deadline < Time::MAX).then(|| self.wheel.schedule(deadline, crate::rsvp::Timer::Sub(index)));
-        }
+        sub.alarm.set(&mut self.wheel, deadline, Timer::Sub(index));
     }
 }

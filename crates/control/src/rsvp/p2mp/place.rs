@@ -3,7 +3,7 @@
 use super::path::Placed;
 use super::states::{BranchState, SubState};
 use super::tree::{Attributes, Branch, LeafAt, Sub, Tree};
-use super::{SubKey, TreeKey};
+use super::{Alarm, SubKey, TreeKey};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
@@ -51,8 +51,7 @@ impl Rsvp {
             period_ms: 0,
             expires: Time::MAX,
             resv_refresh_at: Time::MAX,
-            timer: None,
-            timer_at: Time::MAX,
+            alarm: Alarm::default(),
         });
         if let Some(tree) = self.p2mp.trees.get_mut(tree) {
             tree.subs.push(index);
@@ -130,6 +129,13 @@ impl Rsvp {
         }
     }
 
+    /// A leaf where it is now.
+    pub(super) fn p2mp_placed(&self, leaf: Ipv4Addr, at: &LeafAt) -> Placed {
+        let branch = at.branch.and_then(|branch| self.p2mp.branches.get(branch));
+        let to = branch.and_then(|branch| Some((branch.to, branch.routes.get(&leaf)?.clone())));
+        Placed { route: at.route.clone(), to }
+    }
+
     /// The branches of a sub-group.
     pub(super) fn p2mp_branches(&self, sub: u32) -> Vec<u32> {
         let tree = self.p2mp.subs.get(sub).and_then(|sub| self.p2mp.trees.get(sub.tree));
@@ -194,8 +200,7 @@ impl Rsvp {
                 routes: BTreeMap::new(),
                 reserved: None,
                 path_refresh_at: Time::MAX,
-                timer: None,
-                timer_at: Time::MAX,
+                alarm: Alarm::default(),
             });
             if let Some(tree) = self.p2mp.trees.get_mut(tree) {
                 tree.branches.push(branch);

@@ -69,7 +69,7 @@ impl Rsvp {
     ) -> Vec<Ipv4Addr> {
         let Some(tree) = self.p2mp.trees.get(tree) else { return Vec::new() };
         let others = || {
-            let all = tree.subs.iter().filter_map(|&index| self.p2mp.subs.get(index));
+            let all = self.p2mp.subs_of(tree);
             all.filter(|other| other.prev_hop != from)
         };
         // RFC 4875, 18.1: leaves in common mean that the LSP was rerouted.

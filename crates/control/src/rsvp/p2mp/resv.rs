@@ -284,7 +284,7 @@ impl Rsvp {
 
     /// Tells each previous hop what it does not know yet.
     pub(super) fn p2mp_answer_all(&mut self, tree: u32) {
-        let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+        let subs = self.p2mp.sub_indices(tree);
         for sub in subs {
             self.p2mp_answer(sub, Sending::Refresh);
         }

@@ -83,7 +83,7 @@ impl Rsvp {
         let tree = self.p2mp.trees.get(sub.tree)?;
         let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
         let mut asking = is_leaf.then_some(own);
-        for branch in tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch)) {
+        for branch in self.p2mp.branches_of(tree) {
             let Some(receiver) =
                 branch.reserved.as_ref().and_then(|reserved| reserved.confirm.last().copied())
             else {
@@ -156,7 +156,7 @@ impl Rsvp {
     /// The style of what is reserved: that of the branches, or what the Path asks a leaf for.
     fn p2mp_style(&self, sub: &Sub) -> Option<wire::rsvp::Style> {
         let tree = self.p2mp.trees.get(sub.tree)?;
-        let branches = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let branches = self.p2mp.branches_of(tree);
         let said =
             branches.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.style).next();
         Some(said.unwrap_or_else(|| tree.attributes.style()))
@@ -167,7 +167,7 @@ impl Rsvp {
         let tree = self.p2mp.trees.get(sub.tree)?;
         let own = sub.leaves.values().any(|at| at.branch.is_none());
         let own = own.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
-        let branches = tree.branches.iter().filter_map(|&branch| self.p2mp.branches.get(branch));
+        let branches = self.p2mp.branches_of(tree);
         let of_sub = branches.filter(|branch| branch.sub == index);
         let said = of_sub.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.flowspec);
         said.chain(own).max_by(|a, b| a.rate().total_cmp(&b.rate()))

@@ -1,27 +1,27 @@
 //! The root of point-to-multipoint LSPs: leaves are grafted, pruned, and tried again when they fail.
 
 use super::command::{P2mpId, P2mpSpec, Signalling};
-use super::loss::{Loss, distrust};
+use super::loss::Loss;
 use super::path::Placed;
 use super::states::{LeafEvent, LeafState, SubEvent};
 use super::tree::Attributes;
-use super::{P2mpKey, SubKey, TreeKey, here};
+use super::{Alarm, P2mpKey, SubKey, TreeKey, here};
 use crate::rsvp::command::ReservationStyle;
+use crate::rsvp::computed::distrust;
+use crate::rsvp::error::words;
 use crate::rsvp::event::Event;
 use crate::rsvp::faults::Fault;
+use crate::rsvp::ingress::adspec;
 use crate::rsvp::lsp::SenderKey;
 use crate::rsvp::{Rsvp, Timer};
 use crate::services::te::TeHop;
 use base::plane::ReplicationId;
-use base::{Rate, Time, TimerId};
+use base::{Rate, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{
-    Adspec, Affinities, ControlledLoadFragment, General, LabelRequest, SenderTspec, SessionAttribute,
-    TokenBucket,
-};
+use wire::rsvp::{Adspec, Affinities, LabelRequest, SenderTspec, SessionAttribute, TokenBucket};
 
 /// A leaf of a tunnel.
 #[derive(Clone, Debug)]
@@ -67,8 +67,7 @@ pub(super) struct Root {
     pub list: Option<ReplicationId>,
     /// What is mapped to the list.
     pub carried: Option<Arc<P2mpSpec>>,
-    pub timer: Option<TimerId>,
-    pub timer_at: Time,
+    pub alarm: Alarm,
 }
 
 impl Rsvp {
@@ -87,8 +86,7 @@ impl Rsvp {
                 leaves: spec.leaves.iter().map(|leaf| (leaf.address, RootLeaf::new())).collect(),
                 list: None,
                 carried: None,
-                timer: None,
-                timer_at: Time::MAX,
+                alarm: Alarm::default(),
             });
             self.p2mp.by_id.insert(id, index);
             return self.p2mp_signal(index, &spec.leaves.iter().map(|leaf| leaf.address).collect());
@@ -133,8 +131,8 @@ impl Rsvp {
         let Some(index) = self.p2mp.by_id.remove(&id) else { return };
         let leaves = self.p2mp.roots.get(index).map(|root| root.leaves.keys().copied().collect());
         self.p2mp_withdraw(index, &leaves.unwrap_or_default(), LeafEvent::Withdrawn);
-        if let Some(timer) = self.p2mp.roots.remove(index).and_then(|root| root.timer) {
-            self.wheel.cancel(timer);
+        if let Some(mut root) = self.p2mp.roots.remove(index) {
+            root.alarm.cancel(&mut self.wheel);
         }
     }
 
@@ -170,19 +168,9 @@ impl Rsvp {
     /// ADSPEC of Paths that begin here, as those of tunnels with one end have it (RFC 2210, 3.3).
     fn p2mp_adspec(&self) -> Option<Adspec> {
         let links = || self.links.iter().map(|link| link.interface);
-        let general = General {
-            bandwidth: links().map(|link| link.reservable).max().unwrap_or(Rate(0)).as_bytes_per_s(),
-            latency_us: u32::MAX,
-            mtu: links().map(|link| link.mtu).max().unwrap_or(1500),
-            ..General::default()
-        };
-        let controlled_load = Some(ControlledLoadFragment::default());
-        self.config.adspec.then_some(Adspec {
-            general,
-            guaranteed: None,
-            controlled_load,
-            others: Vec::new(),
-        })
+        let reservable = links().map(|link| link.reservable).max().unwrap_or(Rate(0));
+        let mtu = links().map(|link| link.mtu).max().unwrap_or(1500);
+        self.config.adspec.then(|| adspec(reservable, mtu))
     }
 
     /// Signals leaves that are down.
@@ -204,12 +192,10 @@ impl Rsvp {
                     let step = self.p2mp_step(&key, leaf, route, true, &attributes, ttl);
                     match step {
                         Ok(Placed { to: None, .. }) => {
-                            Err((routing_words((error_code::ROUTING, routing::LOOP)), None))
+                            Err((words((error_code::ROUTING, routing::LOOP)), None))
                         }
                         Ok(found) => Ok((found, way)),
-                        Err(problem) => {
-                            Err((routing_words(problem), way.first().map(|hop| (hop.near, problem.0))))
-                        }
+                        Err(problem) => Err((words(problem), way.first().map(|hop| (hop.near, problem.0)))),
                     }
                 }
                 Err(why) => Err((why.to_string(), None)),
@@ -224,7 +210,7 @@ impl Rsvp {
                 }
                 Err((problem, blamed)) => {
                     if let Some((near, code)) = blamed {
-                        let why = distrust(code, &spec);
+                        let why = distrust(code, spec.setup_priority, spec.bandwidth);
                         self.services.engineering.distrust(self.now, near, why);
                     }
                     self.p2mp_fail(index, leaf, problem, blamed.is_some());
@@ -306,7 +292,7 @@ impl Rsvp {
         let Some(root) = self.p2mp.roots.get_mut(index) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
-        (root.timer, root.timer_at) = (None, Time::MAX);
+        root.alarm = Alarm::default();
         let late: Vec<Ipv4Addr> =
             root.leaves.iter().filter(|(_, leaf)| leaf.give_up_at <= now).map(|(leaf, _)| *leaf).collect();
         let due: BTreeSet<Ipv4Addr> =
@@ -324,13 +310,7 @@ impl Rsvp {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let times = root.leaves.values().map(|leaf| leaf.retry_at.min(leaf.give_up_at));
         let deadline = times.min().unwrap_or(Time::MAX);
-        if super::sooner(deadline, root.timer_at) {
-            if let Some(timer) = root.timer.take() {
-                self.wheel.cancel(timer);
-            }
-            root.timer_at = deadline;
-            root.timer = (deadline < Time::MAX).then(|| self.wheel.schedule(deadline, Timer::P2mp(index)));
-        }
+        root.alarm.set(&mut self.wheel, deadline, Timer::P2mp(index));
     }
 
     /// All P2MP state is gone with a restart; what is configured begins anew.
@@ -356,8 +336,4 @@ impl Rsvp {
             self.p2mp_set(&spec);
         }
     }
-}
-
-fn routing_words((code, value): (u8, u16)) -> String {
-    error_code::words(code, value).unwrap_or_else(|| format!("error {code}, value {value}"))
 }

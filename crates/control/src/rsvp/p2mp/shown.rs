@@ -12,7 +12,7 @@ use core::net::Ipv4Addr;
 base::table! {
     /// Point-to-multipoint LSPs at each router (RFC 4875).
     pub struct P2mpLspRow<'a> in "p2mp_lsps" key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id"] {
-        /// The router.
+        /// Router that has this state.
         node: &'a str,
         /// Name of the tunnel, as its root signals it.
         name: String,
@@ -20,7 +20,7 @@ base::table! {
         root: Ipv4Addr,
         /// P2MP ID: unique at the root.
         p2mp_id: u32,
-        /// Tunnel ID.
+        /// Tunnel ID, of a root's tunnels with one P2MP ID.
         tunnel_id: u16,
         /// LSP id within the tunnel; absent at the root while no leaf is signalled.
         lsp_id: Option<u16>,
@@ -47,7 +47,7 @@ base::table! {
 base::table! {
     /// Leaves of point-to-multipoint LSPs at each router: their S2L sub-LSPs (RFC 4875, 4.4).
     pub struct S2lRow<'a> in "s2ls" key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id", "leaf", "previous_hop"] {
-        /// The router.
+        /// Router that has this state.
         node: &'a str,
         /// Name of the tunnel, as its root signals it.
         name: String,
@@ -55,7 +55,7 @@ base::table! {
         root: Ipv4Addr,
         /// P2MP ID: unique at the root.
         p2mp_id: u32,
-        /// Tunnel ID.
+        /// Tunnel ID, of a root's tunnels with one P2MP ID.
         tunnel_id: u16,
         /// LSP id within the tunnel; absent at the root while no leaf is signalled.
         lsp_id: Option<u16>,
@@ -91,9 +91,9 @@ impl RowsOf<Rsvp> for P2mpLspRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         let p2mp = &rsvp.p2mp;
         for (key, tree) in p2mp.index.iter().filter_map(|(key, tree)| Some((key, p2mp.trees.get(*tree)?))) {
-            let subs = || tree.subs.iter().filter_map(|&sub| p2mp.subs.get(sub));
+            let subs = || p2mp.subs_of(tree);
             let reserved = subs().map(|sub| rsvp.p2mp_reserved(sub).len()).sum();
-            let branches = tree.branches.iter().filter_map(|&branch| p2mp.branches.get(branch));
+            let branches = p2mp.branches_of(tree);
             let ways: std::collections::BTreeSet<_> =
                 branches.filter(|branch| branch.reserved.is_some()).map(|branch| branch.to).collect();
             let role = match (tree.root.is_some(), tree.is_leaf, ways.len()) {
@@ -190,7 +190,7 @@ impl RowsOf<Rsvp> for S2lRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         let p2mp = &rsvp.p2mp;
         for tree in p2mp.index.values().filter_map(|&tree| p2mp.trees.get(tree)) {
-            let subs = tree.subs.iter().filter_map(|&sub| p2mp.subs.get(sub));
+            let subs = p2mp.subs_of(tree);
             let mut rows: Vec<S2lRow<'_>> = subs.flat_map(|sub| leaves(p2mp, node, tree, sub)).collect();
             rows.sort_by_key(|row| (row.leaf, row.previous_hop));
             rows.into_iter().for_each(|row| to.push(row));

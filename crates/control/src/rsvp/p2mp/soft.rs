@@ -1,12 +1,11 @@
 //! Soft state of point-to-multipoint LSPs: refreshes, lifetimes, neighbours that are gone (RFC 2205, 3.7 and 3.6).
 
 use super::states::{SubEvent, SubState};
-use super::{Named, named};
+use super::{Alarm, Named, named};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
 use crate::rsvp::transport::Neighbor;
-use base::Time;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use wire::rsvp::error_code::{self, routing};
@@ -32,7 +31,7 @@ impl Rsvp {
         let Some(sub) = self.p2mp.subs.get_mut(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        (sub.timer, sub.timer_at) = (None, Time::MAX);
+        sub.alarm = Alarm::default();
         let tree = sub.tree;
         if sub.expires <= now {
             // RFC 2205, 2.3: path state that nobody refreshes goes, as if torn down.
@@ -55,7 +54,7 @@ impl Rsvp {
         let Some(branch) = self.p2mp.branches.get_mut(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        (branch.timer, branch.timer_at) = (None, Time::MAX);
+        branch.alarm = Alarm::default();
         let tree = branch.tree;
         if branch.reserved.as_ref().is_some_and(|reserved| reserved.expires <= now) {
             self.counters.expired += 1;
@@ -76,7 +75,7 @@ impl Rsvp {
         }
         let root = super::here(self.config.router_id);
         for tree in self.p2mp.index.values().copied().collect::<Vec<_>>() {
-            let subs = self.p2mp.trees.get(tree).map(|tree| tree.subs.clone()).unwrap_or_default();
+            let subs = self.p2mp.sub_indices(tree);
             let mut is_hit = false;
             for sub in subs {
                 let Some(state) = self.p2mp.subs.get(sub) else { continue };
@@ -106,10 +105,7 @@ impl Rsvp {
             let branch = at.branch.and_then(|branch| self.p2mp.branches.get(branch));
             match branch {
                 Some(branch) if gone(branch.to) => hit.push((*leaf, at.route.clone())),
-                _ => {
-                    let to = branch.and_then(|b| Some((b.to, b.routes.get(leaf)?.clone())));
-                    placed.insert(*leaf, super::path::Placed { route: at.route.clone(), to });
-                }
+                _ => drop(placed.insert(*leaf, self.p2mp_placed(*leaf, at))),
             }
         }
         if hit.is_empty() {
@@ -126,11 +122,12 @@ impl Rsvp {
                 None => cut.push(leaf),
             }
         }
-        self.p2mp_problem_before(sub, &cut, root);
         if let Some(root) = root {
             // The cause first: that reservations go is a consequence.
             self.p2mp_lost(root, &cut, super::loss::Loss::PortDown);
         } else if !cut.is_empty() {
+            // RFC 3209, 7.3: the LSP can't be kept up, and the root is told why.
+            self.p2mp_problem(sub, &cut, (error_code::ROUTING, routing::NO_ROUTE));
             // The next refresh is to come in full: what is cut is asked for again by it.
             self.transport.unbind(super::path_in(sub));
         }
@@ -141,13 +138,6 @@ impl Rsvp {
             self.p2mp_place(sub, placed, false);
         }
         true
-    }
-
-    fn p2mp_problem_before(&mut self, sub: u32, cut: &[Ipv4Addr], root: Option<u32>) {
-        if root.is_none() {
-            // RFC 3209, 7.3.
-            self.p2mp_problem(sub, cut, (error_code::ROUTING, routing::NO_ROUTE));
-        }
     }
 
     /// RFC 2205, 3.1.6: the reservations of a sub-group go that had been announced.

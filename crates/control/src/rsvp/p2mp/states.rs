@@ -65,7 +65,7 @@ crate::machine! {
     machine "Label of a P2MP LSP";
     /// How far a label has come.
     pub(in crate::rsvp) enum FeedState {
-        /// There is none.
+        /// No label has been given, and the tables have no entry.
         Absent,
         /// Its entry is being written for the first time.
         Writing,

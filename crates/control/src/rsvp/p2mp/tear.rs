@@ -1,7 +1,7 @@
 //! Teardown and pruning (RFC 4875, 7): what goes, and what it held.
 
 use super::states::{BranchEvent, SubEvent};
-use super::{P2mpKey, TreeKey, keys, path_in, resv_in, resv_out};
+use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::faults::Fault;
@@ -40,11 +40,7 @@ impl Rsvp {
         let Some(state) = self.p2mp.subs.get(sub) else { return };
         let mut placed = std::collections::BTreeMap::new();
         for (leaf, at) in state.leaves.iter().filter(|(leaf, _)| keep(**leaf)) {
-            let to = at.branch.and_then(|branch| {
-                let branch = self.p2mp.branches.get(branch)?;
-                Some((branch.to, branch.routes.get(leaf)?.clone()))
-            });
-            placed.insert(*leaf, super::path::Placed { route: at.route.clone(), to });
+            placed.insert(*leaf, self.p2mp_placed(*leaf, at));
         }
         self.p2mp_place(sub, placed, false);
     }
@@ -60,9 +56,7 @@ impl Rsvp {
         };
         self.p2mp.s2ls = self.p2mp.s2ls.saturating_sub(sub.leaves.len());
         self.counters.faults.step(&mut sub.state, why);
-        if let Some(timer) = sub.timer {
-            self.wheel.cancel(timer);
-        }
+        sub.alarm.cancel(&mut self.wheel);
         self.transport.forget(resv_out(index));
         self.transport.unbind(path_in(index));
         let root = self.p2mp.trees.get(sub.tree).and_then(|tree| tree.root);
@@ -90,15 +84,13 @@ impl Rsvp {
             self.p2mp_send_tear(index);
         }
         self.p2mp_unreserve(index);
-        self.p2mp_forget_path(index);
+        self.transport.forget(path_out(index));
         self.transport.unbind(resv_in(index));
         let Some(mut branch) = self.p2mp.branches.remove(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
         self.counters.faults.step(&mut branch.state, BranchEvent::Emptied);
-        if let Some(timer) = branch.timer {
-            self.wheel.cancel(timer);
-        }
+        branch.alarm.cancel(&mut self.wheel);
         if let Some(tree) = self.p2mp.trees.get_mut(branch.tree) {
             tree.branches.retain(|&other| other != index);
         }

@@ -1,10 +1,10 @@
 //! What a router has of a point-to-multipoint LSP.
 
 use super::states::{BranchState, FeedState, SubState};
-use super::{SubKey, TreeKey};
+use super::{Alarm, SubKey, TreeKey};
 use crate::rsvp::transport::Neighbor;
 use base::plane::{Nhlfe, ReplicationId};
-use base::{Label, Rate, Time, TimerId};
+use base::{Label, Rate, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -42,7 +42,7 @@ impl Attributes {
     }
 }
 
-/// A P2MP LSP.
+/// A P2MP LSP as this router knows it: who sends it packets, and where they go.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub key: TreeKey,
@@ -64,7 +64,7 @@ pub(super) struct Feed {
     pub state: FeedState,
     /// Absent at the root.
     pub label: Option<Label>,
-    /// Latest table write.
+    /// Latest table write: acknowledgements of earlier ones say nothing any more.
     pub transaction: u64,
     /// The replication list, where there is one.
     pub list: Option<ReplicationId>,
@@ -119,8 +119,7 @@ pub(super) struct Sub {
     pub period_ms: u32,
     pub expires: Time,
     pub resv_refresh_at: Time,
-    pub timer: Option<TimerId>,
-    pub timer_at: Time,
+    pub alarm: Alarm,
 }
 
 /// A leaf of a sub-group: the way on to it.
@@ -145,8 +144,7 @@ pub(super) struct Branch {
     pub routes: BTreeMap<Ipv4Addr, Vec<EroHop>>,
     pub reserved: Option<Reserved>,
     pub path_refresh_at: Time,
-    pub timer: Option<TimerId>,
-    pub timer_at: Time,
+    pub alarm: Alarm,
 }
 
 /// The reservation of a branch.

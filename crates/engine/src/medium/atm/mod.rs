@@ -5,7 +5,7 @@ use super::{Carries, Medium, Outside};
 use base::frame::Framing;
 use wire::atm::CELL_LEN;
 
-/// ATM.
+/// Links between ATM switches; their rate counts the 5 bytes of header of each cell, too.
 pub const ATM: Medium = Medium {
     name: "atm",
     meaning: "Cells of 53 bytes between two ATM switches; the rate counts all of them.",

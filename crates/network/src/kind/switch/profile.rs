@@ -8,7 +8,7 @@ base::record! {
     /// one of them.
     #[derive(Clone, Debug, PartialEq)]
     pub struct SwitchProfileSpec {
-        /// Its name.
+        /// What people call it: the model of the switch that was measured.
         pub name: String;
         /// What it is, and where its values come from.
         pub description: String;
@@ -34,13 +34,13 @@ base::record! {
         pub socket_stall: Span;
         /// So long after a packet was given to it the socket counts as in use.
         pub socket_linger: Span;
-        /// An echo request.
+        /// An echo request, from the channel to its answer.
         pub echo: Span;
-        /// Any other message.
+        /// A message that is none of the others which have a time here.
         pub message: Span;
         /// What a change of entries takes beside the entries: the call of a driver on another machine.
         pub remote_call: Span;
-        /// Writing an entry.
+        /// Writing an entry into the table of the device.
         pub entry_write: Span;
         /// The same of an addition, for each entry that is there already.
         pub entry_write_per_entry: Span;

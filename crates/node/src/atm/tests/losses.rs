@@ -5,14 +5,8 @@ use super::*;
 /// 4750 cells/s: a cell is no whole number of picoseconds.
 const ODD: Rate = Rate(4_750 * 424);
 
-fn packet(len: usize) -> Frame {
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
-    bytes.resize(14 + len, 7);
-    Frame::from_bytes(&bytes)
-}
-
 /// Cells that came and were made are those sent, dropped, taken and waiting: by what a switch shows alone.
-fn check_balance(switch: &AtmSwitch) {
+pub(super) fn check_balance(switch: &AtmSwitch) {
     let (mut came, mut gone) = (0, 0);
     for port in switch.cell_ports() {
         came += port.input.cells;
@@ -31,7 +25,7 @@ fn check_balance(switch: &AtmSwitch) {
 fn what_waits_is_counted_exactly_at_odd_rates() {
     let ports = vec![
         PortConfig::Cells { rate: ODD, clock_ppb: 0, format: Format::Nni, ubr_cells: None },
-        end(channel(0, 40), Encapsulation::VcMultiplexed, None),
+        end(Encapsulation::VcMultiplexed, None),
     ];
     // A packet of 32 cells: one leaves, 31 wait.
     let config = AtmConfig { ubr_cells: 31, ..config(ports, vec![]) };
@@ -45,10 +39,7 @@ fn what_waits_is_counted_exactly_at_odd_rates() {
 #[test]
 fn an_end_that_does_not_shape_is_policed() {
     // 100 cells/s, and cells up to 25 ms early: three of those that come at once conform.
-    let PortConfig::Packets(config) = end(channel(0, 40), Encapsulation::VcMultiplexed, Some(Rate(42_400)))
-    else {
-        panic!("an end")
-    };
+    let config = end_config(Encapsulation::VcMultiplexed, Some(Rate(42_400)));
     let traffic = Traffic { tolerance: Some(Span(25 * MS as i64)), ..config.traffic };
     let end = PortConfig::Packets(EndConfig { traffic, shaped: false, ..config });
     let mut switch = switch(vec![cells(), end], vec![]);
@@ -60,7 +51,7 @@ fn an_end_that_does_not_shape_is_policed() {
 
 #[test]
 fn a_restart_counts_what_it_forgets() {
-    let end = end(channel(0, 40), Encapsulation::VcMultiplexed, Some(Rate(42_400)));
+    let end = end(Encapsulation::VcMultiplexed, Some(Rate(42_400)));
     let crosses = vec![
         cross(channel(0, 41), channel(2, 41), Service::Cbr),
         cross(channel(0, 42), channel(2, 42), Service::Ubr),
@@ -84,7 +75,9 @@ fn a_restart_counts_what_it_forgets() {
 fn cells_balance_where_ends_meet_full_ports() {
     let mut ports =
         vec![PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: Some(3) }];
-    ports.extend((0..4).map(|n| end(channel(0, 40 + n), Encapsulation::LlcSnap, Some(RATE))));
+    let config = end_config(Encapsulation::LlcSnap, Some(RATE));
+    let of = |vci| PortConfig::Packets(EndConfig { channel: channel(0, vci), ..config });
+    ports.extend((40..44).map(of));
     let mut switch = switch(ports, vec![]);
     let mut found = Found::default();
     for port in 1..5 {
@@ -139,10 +132,7 @@ fn of_a_packet_that_lost_a_cell_only_the_end_passes() {
 /// packet goes there once they are.
 #[test]
 fn what_inatmarp_told_is_asked_for_again() {
-    let PortConfig::Packets(config) = end(channel(0, 40), Encapsulation::LlcSnap, None) else {
-        panic!("an end")
-    };
-    let config = EndConfig { map: Map::Learned, ..config };
+    let config = EndConfig { map: Map::Learned, ..end_config(Encapsulation::LlcSnap, None) };
     let mut switch = switch(vec![cells(), PortConfig::Packets(config)], vec![]);
     let tell = |switch: &mut AtmSwitch, now: u64, operation: u16| {
         let mut repr = wire::atm::inatmarp::Repr::request(station(2).address).reply(station(2).address);

@@ -1,12 +1,13 @@
 //! A switch by itself: whose cells are whose, in which order they leave, and what is dropped for which reason.
 
+mod ends;
 mod losses;
 
 use super::*;
 use base::{MacAddr, Rate, Span};
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
-use wire::atm::{Encapsulation, Pti};
+use wire::atm::{CELL_LEN, Encapsulation, HEADER_LEN, Header, PAYLOAD_LEN, Pti, hec};
 
 /// 1000 cells/s: a cell in a millisecond.
 const RATE: Rate = Rate(424_000);
@@ -32,18 +33,29 @@ fn station(last: u8) -> Station {
     Station { mac: MacAddr([2, 0, 0, 0, 0, last]), address: Ipv4Addr::new(10, 0, 0, last) }
 }
 
-fn end(channel: Channel, encapsulation: Encapsulation, peak: Option<Rate>) -> PortConfig {
-    let traffic = Traffic { peak, ..traffic(Service::Ubr) };
-    PortConfig::Packets(EndConfig {
-        channel,
-        traffic,
+/// An end of a circuit with channel 40 at port 0.
+fn end_config(encapsulation: Encapsulation, peak: Option<Rate>) -> EndConfig {
+    EndConfig {
+        channel: channel(0, 40),
+        traffic: Traffic { peak, ..traffic(Service::Ubr) },
         shaped: true,
         encapsulation,
         mtu: 9_180,
         own: station(1),
         peer: station(2),
         map: Map::Static,
-    })
+    }
+}
+
+fn end(encapsulation: Encapsulation, peak: Option<Rate>) -> PortConfig {
+    PortConfig::Packets(end_config(encapsulation, peak))
+}
+
+/// A frame of IPv4 with so many bytes behind its Ethernet header: ends do not look at what they are.
+fn packet(len: usize) -> Frame {
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    bytes.resize(14 + len, 7);
+    Frame::from_bytes(&bytes)
 }
 
 fn switch(ports: Vec<PortConfig>, crosses: Vec<Cross>) -> AtmSwitch {
@@ -187,70 +199,6 @@ fn early_packet_discard_drops_packets_whole() {
 }
 
 #[test]
-fn packets_become_cells_and_packets_again() {
-    for encapsulation in Encapsulation::ALL {
-        for size in [20usize, 28, 40, 41, 48, 1_500, 9_180] {
-            let mut near = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
-            let mut far = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
-            let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0];
-            bytes.extend((2..size).map(|byte| byte as u8));
-            let (mut sent, mut came) = (Found::default(), Found::default());
-            // 192 cells do not find room at once: the switch takes 100.
-            let frame = Frame::from_bytes(&bytes);
-            give(&mut near, 0, 1, frame, &mut sent);
-            let cells = encapsulation.cells_for(size);
-            if cells > 101 {
-                assert_eq!((sent.left.len(), &sent.dropped[..]), (0, &[DropReason::BufferFull][..]));
-                continue;
-            }
-            assert_eq!(sent.left.len(), cells, "{encapsulation:?}, {size}");
-            for (_, _, cell) in sent.left {
-                give(&mut far, 0, 0, cell, &mut came);
-            }
-            let [(_, 1, frame)] = &came.left[..] else { panic!("{:?}", came.dropped) };
-            let got = frame.to_vec();
-            // To the station there, from the one here.
-            assert_eq!((got[5], got[11], &got[12..]), (1, 2, &bytes[12..]));
-        }
-    }
-}
-
-#[test]
-fn a_lost_cell_costs_its_packet_and_no_other() {
-    let mut near = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
-    let mut far = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
-    bytes.resize(200, 7);
-    for (lost, packets) in [(2, 1), (4, 0)] {
-        // Five cells each: without its last one a packet runs into the next.
-        let (mut sent, mut came) = (Found::default(), Found::default());
-        give(&mut near, 0, 1, Frame::from_bytes(&bytes), &mut sent);
-        give(&mut near, 0, 1, Frame::from_bytes(&bytes), &mut sent);
-        sent.left.remove(lost);
-        for (_, _, cell) in sent.left {
-            give(&mut far, 0, 0, cell, &mut came);
-        }
-        assert_eq!((came.left.len(), &came.dropped[..]), (packets, &[DropReason::PduCrc][..]));
-        near.handle_command(Time(0), Command::Restart);
-    }
-}
-
-#[test]
-fn a_shaped_end_sends_at_its_peak_rate() {
-    // 100 cells/s on a port of 1000.
-    let peak = Some(Rate(42_400));
-    let mut switch = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, peak)], vec![]);
-    let mut found = Found::default();
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
-    bytes.resize(100, 7);
-    give(&mut switch, 5 * MS, 1, Frame::from_bytes(&bytes), &mut found);
-    give(&mut switch, 5 * MS, 1, Frame::from_bytes(&bytes), &mut found);
-    settle(&mut switch, &mut found);
-    let times: Vec<u64> = found.left.iter().map(|(at, ..)| *at / MS).collect();
-    assert_eq!(times, [5, 15, 25, 35, 45, 55]);
-}
-
-#[test]
 fn cells_that_are_early_are_policed() {
     let policed =
         Traffic { peak: Some(Rate(42_400)), tolerance: Some(Span(2 * MS as i64)), ..traffic(Service::Ubr) };
@@ -262,75 +210,6 @@ fn cells_that_are_early_are_policed() {
     }
     let passed: Vec<u8> = found.left.iter().map(|(_, _, frame)| read(frame).1).collect();
     assert_eq!((passed, &found.dropped[..]), (vec![0, 8, 18, 30], &[DropReason::Policed][..]));
-}
-
-#[test]
-fn who_asks_for_the_other_station_is_answered_here() {
-    let mut switch = switch(vec![cells(), end(channel(0, 40), Encapsulation::LlcSnap, None)], vec![]);
-    let mut found = Found::default();
-    let ask = |target: u8| {
-        crate::neighbors::arp_frame(&wire::arp::Repr {
-            operation: wire::arp::Operation::REQUEST,
-            sender_mac: station(1).mac,
-            sender_ip: station(1).address,
-            target_mac: MacAddr::default(),
-            target_ip: station(target).address,
-        })
-    };
-    give(&mut switch, 0, 1, ask(3), &mut found);
-    assert!(found.left.is_empty(), "nobody is there");
-    give(&mut switch, 0, 1, ask(2), &mut found);
-    let [(_, 1, answer)] = &found.left[..] else { panic!("an answer") };
-    let packet = wire::arp::Packet::new_checked(&answer.to_vec()[14..])
-        .map(|packet| (packet.operation(), packet.sender_mac(), packet.sender_ip(), packet.target_mac()));
-    let (own, peer) = (station(1), station(2));
-    assert_eq!(packet, Ok((wire::arp::Operation::REPLY, peer.mac, peer.address, own.mac)));
-}
-
-/// Each end asks who is at the other one, answers, and is answered; the station is told then, and again after 15
-/// minutes.
-#[test]
-fn inatmarp_finds_the_other_station() {
-    let learned = |own: u8, peer: u8| {
-        let PortConfig::Packets(end) = end(channel(0, 40), Encapsulation::LlcSnap, None) else {
-            panic!("an end")
-        };
-        let config = EndConfig { own: station(own), peer: station(peer), map: Map::Learned, ..end };
-        switch(vec![cells(), PortConfig::Packets(config)], vec![])
-    };
-    let (mut near, mut far) = (learned(1, 2), learned(2, 1));
-    let ask = |target: u8| {
-        crate::neighbors::arp_frame(&wire::arp::Repr {
-            operation: wire::arp::Operation::REQUEST,
-            sender_mac: station(1).mac,
-            sender_ip: station(1).address,
-            target_mac: MacAddr::default(),
-            target_ip: station(target).address,
-        })
-    };
-    let mut exchange = |now: u64, target: u8| {
-        let (mut request, mut reply, mut answer) = (Found::default(), Found::default(), Found::default());
-        give(&mut near, now, 1, ask(target), &mut request);
-        let asked = request.left.len();
-        for (_, port, frame) in request.left {
-            if port == 1 {
-                return (0, Some(frame));
-            }
-            give(&mut far, now, 0, frame, &mut reply);
-        }
-        for (_, _, frame) in reply.left {
-            give(&mut near, now, 0, frame, &mut answer);
-        }
-        (asked, answer.left.pop().map(|(_, _, frame)| frame))
-    };
-    let (asked, answer) = exchange(0, 2);
-    let bytes = answer.expect("an answer").to_vec();
-    let packet = wire::arp::Packet::new_checked(&bytes[14..]).expect("ARP");
-    assert_eq!((asked, packet.sender_ip(), packet.sender_mac()), (1, station(2).address, station(2).mac));
-    assert!(matches!(exchange(1, 2), (0, Some(_))), "it is known");
-    assert!(matches!(exchange(2, 3), (0, None)), "another is not there");
-    assert!(matches!(exchange(901_000 * MS, 2), (1, Some(_))), "it is asked for again");
-    assert_eq!(far.ends().map(|end| end.counters.packets_received).collect::<Vec<_>>(), [2]);
 }
 
 #[test]
@@ -400,11 +279,12 @@ proptest! {
         frames in proptest::collection::vec((0u16..2, proptest::collection::vec(any::<u8>(), 0..120)), 1..40),
     ) {
         for encapsulation in Encapsulation::ALL {
-            let mut switch = switch(vec![cells(), end(channel(0, 40), encapsulation, None)], vec![]);
+            let mut switch = switch(vec![cells(), end(encapsulation, None)], vec![]);
             let mut found = Found::default();
             for (port, bytes) in &frames {
                 give(&mut switch, 0, *port, Frame::from_bytes(bytes), &mut found);
             }
+            losses::check_balance(&switch);
         }
     }
 }

@@ -105,7 +105,7 @@ impl ManagedSwitch {
         managed
     }
 
-    /// The switch within.
+    /// The switch without its management ports.
     pub fn switch(&self) -> &Switch {
         &self.switch
     }

@@ -3,6 +3,7 @@
 mod errors;
 mod programmes;
 mod remerge;
+mod room;
 mod setup;
 mod soft;
 
@@ -35,6 +36,9 @@ const FIGURE: [(char, char); 17] = [
     ('M', 'Q'),
     ('Q', 'R'),
 ];
+
+/// A square with a tail: 0 - 1 - 3 and 0 - 2 - 3, 3 - 4, and 1 - 5.
+const SQUARE: [(usize, usize); 6] = [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4), (1, 5)];
 
 fn node(letter: char) -> usize {
     letter as usize - 'A' as usize
