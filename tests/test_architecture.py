@@ -59,7 +59,7 @@ EXAMPLES = [
                 "pub use reflector::{REFLECTOR, Reflector};",
                 ", REFLECTOR",
             ),
-            "tester/src/kind/mod.rs": (", REFLECTOR", ", REFLECTOR", ", REFLECTOR"),
+            "tester/src/kind/mod.rs": (", REFLECTOR", "REFLECTOR, "),
         },
     ),
     house.Example(

@@ -140,8 +140,8 @@ impl Network {
         Ok(())
     }
 
-    /// Refuses groups that another protocol of the root or of a leaf brings, too: a router takes packets of a group from
-    /// the tree that came first, and would never use the other.
+    /// Refuses groups that another protocol of the root or of a leaf brings, too: a router takes packets of a group
+    /// from the tree that came first, and would never use the other.
     fn check_groups(&self, spec: &P2mpSpec) -> Result<(), Diagnostic> {
         let ends = core::iter::once(spec.root).chain(spec.leaves.iter().map(|(leaf, _)| *leaf));
         for (node, group) in ends.flat_map(|node| spec.groups.iter().map(move |group| (node, *group))) {
