@@ -67,7 +67,7 @@ fn main() {
         nodes.push(edge(format!("in{pair}"), programme));
         nodes.push(edge(format!("out{pair}"), json!([])));
         links.extend([(ingress, 0), (2, egress)]);
-        groups.push(json!({"name": "lsp", "from": ingress, "to": egress, "count": each, "routes": [[0, 1, 2, egress]]}));
+        groups.push(json!({"name": format!("lsp{pair}-"), "from": ingress, "to": egress, "count": each, "routes": [[0, 1, 2, egress]]}));
     }
     let link = |&(a, b): &(usize, usize)| json!({"a": a, "b": b, "rate_bps": 100_000_000_000u64, "delay_ps": 1_000_000});
     let links: Vec<_> = links.iter().map(link).collect();
