@@ -1,10 +1,10 @@
 //! Areas: how each is treated, which of them this router is in, and what is flooded there (RFC 2328, 3).
 
 use super::database::Scope;
-use super::interface::{Interface, InterfaceConfig, InterfaceState};
+use super::interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState};
 use super::{Config, Ospf};
 use base::plane::Prefix;
-use base::{PortId, Span};
+use base::Span;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use wire::ospf::{LsaKind, options};
@@ -237,9 +237,9 @@ impl Ospf {
         interface.config.area.unwrap_or_else(|| self.home())
     }
 
-    /// The area that packets by a port are of.
-    pub(super) fn area_at(&self, port: PortId) -> Ipv4Addr {
-        self.interfaces.get(&port).map_or(self.config.area, |one| self.config.area_by(&one.config))
+    /// The area that packets by an interface are of.
+    pub(super) fn area_at(&self, name: InterfaceName) -> Ipv4Addr {
+        self.interfaces.get(&name).map_or(self.config.area, |one| self.config.area_by(&one.config))
     }
 
     /// Whose summaries lead to other areas: those of the only area, or of the backbone at a border (RFC 2328, 16.2).

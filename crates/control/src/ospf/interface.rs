@@ -131,11 +131,26 @@ impl Default for InterfaceConfig {
     }
 }
 
+/// Which interface of the router it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InterfaceName {
+    /// That of a port.
+    Port(PortId),
+}
+
+impl InterfaceName {
+    /// The port, if it is one.
+    pub const fn port(self) -> Option<PortId> {
+        let InterfaceName::Port(port) = self;
+        Some(port)
+    }
+}
+
 /// An interface that OSPF knows.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// The port of the router that its packets use.
-    pub port: PortId,
+    /// Which one it is.
+    pub name: InterfaceName,
     /// Is its link to be avoided, because somebody else is not ready (RFC 5443)?
     pub is_avoided: bool,
     /// Name of the node at the other end of its link; empty if nobody has said.
@@ -172,13 +187,13 @@ pub struct Interface {
 
 impl Interface {
     pub(super) fn new(
-        port: PortId,
+        name: InterfaceName,
         (address, prefix_len): (Ipv4Addr, u8),
         mtu: u32,
         config: InterfaceConfig,
     ) -> Interface {
         Interface {
-            port,
+            name,
             is_avoided: false,
             towards: String::new(),
             address,

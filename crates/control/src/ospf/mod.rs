@@ -63,7 +63,7 @@ use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
 use database::{Databases, Place};
 use delay::{Delay, DelayConfig, DelayState};
-use interface::{Interface, InterfaceConfig, InterfaceState};
+use interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState};
 use neighbor::NeighborState;
 use outside::Redistribution;
 use routes::{Boundary, Changes, Path};
@@ -171,7 +171,7 @@ pub struct Ospf {
     /// The node's own address, which can be reached as long as the node can.
     loopback: Ipv4Addr,
     config: Config,
-    interfaces: BTreeMap<PortId, Interface>,
+    interfaces: BTreeMap<InterfaceName, Interface>,
     databases: Databases,
     unacknowledged: Unacknowledged,
     /// What this router has to say.
@@ -188,7 +188,7 @@ pub struct Ospf {
     engineering: te::Engineering,
     delay: Delay,
     /// Neighbours of whose requests one was answered by somebody else.
-    answered: Vec<(PortId, Ipv4Addr)>,
+    answered: Vec<hello::At>,
     /// Areas of which it passes networks outside on.
     translating: BTreeMap<Ipv4Addr, nssa::Translating>,
     /// Networks outside that it announces.
@@ -317,13 +317,13 @@ impl Ospf {
             let (Some(config), Some(address)) = (self.config.interfaces.get(&port), known.ipv4()) else {
                 continue;
             };
-            let mut interface = Interface::new(port, address, known.mtu, config.clone());
+            let mut interface = Interface::new(InterfaceName::Port(port), address, known.mtu, config.clone());
             interface.towards =
                 context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
             interface.is_avoided = context.services.avoided.is(port);
-            self.interfaces.insert(port, interface);
+            self.interfaces.insert(interface.name, interface);
             if known.up {
-                self.raise(now, port);
+                self.raise(now, InterfaceName::Port(port));
             }
         }
         self.start_engineering(context);
@@ -337,9 +337,16 @@ impl Ospf {
         self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
     }
 
-    /// Sends a packet by a port, without checksum and authentication yet.
-    fn send(&mut self, now: Time, port: PortId, dst: Ipv4Addr, packet: Result<Vec<u8>, wire::Error>) {
-        let (Some(interface), Ok(mut bytes)) = (self.interfaces.get(&port), packet) else { return };
+    /// Sends a packet by an interface, without checksum and authentication yet.
+    fn send(
+        &mut self,
+        now: Time,
+        by: InterfaceName,
+        dst: Ipv4Addr,
+        packet: Result<Vec<u8>, wire::Error>,
+    ) {
+        let (Some(interface), Ok(mut bytes)) = (self.interfaces.get(&by), packet) else { return };
+        let InterfaceName::Port(port) = by;
         // RFC 2328, D.3: it never goes back, over restarts too.
         self.sequence = self.sequence.max((now.0 / base::time::PS_PER_S) as u32);
         interface.config.auth.seal(&mut bytes, self.sequence);
@@ -349,16 +356,16 @@ impl Ospf {
         self.outputs.push_back(Output::Message(message));
     }
 
-    fn say(&mut self, now: Time, port: PortId, dst: Ipv4Addr, body: &Body) {
-        let packet = body.packet(self.router_id, self.area_at(port));
-        self.send(now, port, dst, packet);
+    fn say(&mut self, now: Time, by: InterfaceName, dst: Ipv4Addr, body: &Body) {
+        let packet = body.packet(self.router_id, self.area_at(by));
+        self.send(now, by, dst, packet);
     }
 
     /// What is left to do when something has happened.
     fn settle(&mut self, now: Time) {
         let due = self.interfaces.values().filter(|interface| interface.is_election_due);
-        for port in due.map(|interface| interface.port).collect::<Vec<_>>() {
-            self.elect(now, port);
+        for name in due.map(|interface| interface.name).collect::<Vec<_>>() {
+            self.elect(now, name);
         }
         for at in core::mem::take(&mut self.answered) {
             self.after_requests(now, at);
@@ -436,8 +443,8 @@ impl Protocol for Ospf {
         if !self.is_started {
             self.start(now, context);
         }
-        for port in self.interfaces.keys().copied().collect::<Vec<_>>() {
-            self.interface_due(now, port);
+        for name in self.interfaces.keys().copied().collect::<Vec<_>>() {
+            self.interface_due(now, name);
         }
         self.age(now);
         self.translators_timeout(now);
@@ -460,9 +467,9 @@ impl Protocol for Ospf {
         match *change {
             Change::Interface { port: Some(port), up, .. } if self.is_started => {
                 if up {
-                    self.raise(now, port);
+                    self.raise(now, InterfaceName::Port(port));
                 } else {
-                    self.lower(now, port);
+                    self.lower(now, InterfaceName::Port(port));
                 }
                 self.settle(now);
             }
@@ -475,7 +482,7 @@ impl Protocol for Ospf {
             // RFC 5443, 2: the link costs as much as can be while labels are missing there.
             Change::Avoided { port } if self.is_started => {
                 let is_avoided = context.services.avoided.is(port);
-                if let Some(interface) = self.interfaces.get_mut(&port) {
+                if let Some(interface) = self.interfaces.get_mut(&InterfaceName::Port(port)) {
                     interface.is_avoided = is_avoided;
                     self.is_stale = true;
                 }

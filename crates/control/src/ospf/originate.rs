@@ -55,7 +55,7 @@ impl Ospf {
     pub(super) fn hosts(&self, area: Ipv4Addr) -> Vec<(Ipv4Addr, u16)> {
         let own = (self.home() == area).then_some((self.loopback, 0));
         let beside = self.config.hosts.iter().filter_map(|(host, port)| {
-            let interface = self.usable(area).find(|one| one.port == *port)?;
+            let interface = self.usable(area).find(|one| one.name.port() == Some(*port))?;
             Some((*host, interface.config.cost))
         });
         own.into_iter().chain(beside).collect()

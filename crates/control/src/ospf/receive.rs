@@ -1,9 +1,9 @@
 //! Which packets are taken (RFC 2328, 8.2 and D.5), and why others are not.
 
-use super::interface::{InterfaceState, NetworkType};
+use super::interface::{InterfaceName, InterfaceState, NetworkType};
 use super::{Event, Ospf};
 use crate::protocol::IpArrival;
-use base::{PortId, Time};
+use base::Time;
 use core::net::Ipv4Addr;
 use wire::ospf::{ALL_D_ROUTERS, Body, HEADER_LEN, Header, Kind};
 
@@ -13,13 +13,14 @@ impl Ospf {
         match self.accept(ip, bytes) {
             Ok(Some(header)) => self.take(now, ip, &header, bytes),
             Ok(None) => {}
-            Err(why) => self.refuse(ip.port, ip.src, why),
+            Err(why) => self.refuse(InterfaceName::Port(ip.port), ip.src, why),
         }
     }
 
     /// The header of a packet that is to be taken, nothing if it is not for this router, or why it is refused.
     fn accept(&mut self, ip: &IpArrival, bytes: &[u8]) -> Result<Option<Header>, String> {
-        let Some(interface) = self.interfaces.get_mut(&ip.port) else { return Ok(None) };
+        let by = InterfaceName::Port(ip.port);
+        let Some(interface) = self.interfaces.get_mut(&by) else { return Ok(None) };
         let area = self.config.area_by(&interface.config);
         if interface.state == InterfaceState::Down || interface.config.passive {
             return Ok(None);
@@ -58,7 +59,8 @@ impl Ospf {
 
     /// Takes a packet that has passed.
     fn take(&mut self, now: Time, ip: &IpArrival, header: &Header, bytes: &[u8]) {
-        let Some(interface) = self.interfaces.get(&ip.port) else { return };
+        let by = InterfaceName::Port(ip.port);
+        let Some(interface) = self.interfaces.get(&by) else { return };
         let name = match interface.config.network {
             NetworkType::PointToPoint => header.router_id,
             NetworkType::Broadcast => ip.src,
@@ -67,28 +69,29 @@ impl Ospf {
         // Instances of an update stay bytes.
         if header.kind == Kind::Update {
             return match wire::ospf::Lsas::parse(whole) {
-                Ok(lsas) => self.on_update(now, (ip.port, name), lsas),
-                Err(error) => self.refuse(ip.port, ip.src, error.at(HEADER_LEN).to_string()),
+                Ok(lsas) => self.on_update(now, (by, name), lsas),
+                Err(error) => self.refuse(by, ip.src, error.at(HEADER_LEN).to_string()),
             };
         }
-        let at = (ip.port, name);
+        let at = (by, name);
         match Body::parse(header.kind, whole) {
             Ok(Body::Hello(hello)) => self.on_hello(now, at, ip.src, header.router_id, &hello),
             Ok(Body::Description(description)) => self.on_description(now, at, description),
             Ok(Body::Request { wanted }) => self.on_request(now, at, &wanted),
             Ok(Body::Ack { headers }) => self.on_ack(at, &headers),
             Ok(Body::Update { .. }) => {}
-            Err(error) => self.refuse(ip.port, ip.src, error.to_string()),
+            Err(error) => self.refuse(by, ip.src, error.to_string()),
         }
     }
 
     /// Counts a packet that is not taken, and says why if that is new.
-    pub(super) fn refuse(&mut self, port: PortId, source: Ipv4Addr, why: String) {
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+    pub(super) fn refuse(&mut self, by: InterfaceName, source: Ipv4Addr, why: String) {
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         interface.refusals += 1;
         let refused = Some((source, why.clone()));
         if interface.refused != refused {
             interface.refused = refused;
+            let InterfaceName::Port(port) = by;
             self.event(Event::OspfRefused { port, source, why });
         }
     }

@@ -62,11 +62,11 @@ base::table! {
 base::table! {
     /// Interfaces of routers that speak OSPF, passive ones among them.
     pub struct OspfInterfaceRow<'a> in "ospf_interfaces" key ["node", "port"]
-    of (node: &'a str, area: Ipv4Addr) from one: &'a Interface {
+    of (node: &'a str, area: Ipv4Addr, port: PortId) from one: &'a Interface {
         /// The router.
         node: &'a str => node,
         /// The port.
-        port: PortId,
+        port: PortId => port,
         /// The node at the other end of its link; absent of the port beside the router.
         towards: Option<&'a str> => Some(&*one.towards).filter(|name| !name.is_empty()),
         /// The router's own address on it.
@@ -105,11 +105,11 @@ base::table! {
 base::table! {
     /// Neighbours that routers hear by OSPF.
     pub struct OspfNeighborRow<'a> in "ospf_neighbors" key ["node", "port", "address"]
-    of (node: &'a str, at: &'a Interface, unacknowledged: usize) from one: &'a Neighbor {
+    of (node: &'a str, port: PortId, at: &'a Interface, unacknowledged: usize) from one: &'a Neighbor {
         /// The router that hears it.
         node: &'a str => node,
         /// The port by which it is heard.
-        port: PortId => at.port,
+        port: PortId => port,
         /// The node at the other end of the link: the neighbour, or a bridge between the two.
         towards: &'a str => &at.towards,
         /// Its router id.
@@ -299,14 +299,18 @@ impl RowsOf<Ospf> for OspfRow<'static> {
 
 impl RowsOf<Ospf> for OspfInterfaceRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        ospf.interfaces().for_each(|one| to.push(OspfInterfaceRow::of(node, ospf.area_of(one), one)));
+        for one in ospf.interfaces() {
+            let Some(port) = one.name.port() else { continue };
+            to.push(OspfInterfaceRow::of(node, ospf.area_of(one), port, one));
+        }
     }
 }
 
 impl RowsOf<Ospf> for OspfNeighborRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
         for at in ospf.interfaces() {
-            let row = |one| OspfNeighborRow::of(node, at, ospf.unacknowledged(one), one);
+            let Some(port) = at.name.port() else { continue };
+            let row = |one| OspfNeighborRow::of(node, port, at, ospf.unacknowledged(one), one);
             at.neighbors.values().for_each(|one| to.push(row(one)));
         }
     }

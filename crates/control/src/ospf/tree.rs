@@ -294,15 +294,15 @@ impl Ospf {
             Some(_) => return None,
             None => Ipv4Addr::UNSPECIFIED,
         };
-        Some(Hop { port: interface.port, gateway })
+        Some(Hop { port: interface.name.port()?, gateway })
     }
 
     /// What this router itself has in an area: stub networks of the tree, too, at its root (RFC 2328, 16.1, stage 2).
     fn own_networks(&self, area: Ipv4Addr) -> Vec<(Prefix, u32, Option<Hop>)> {
-        let interfaces = self.usable(area).map(|interface| {
-            let hop = Hop { port: interface.port, gateway: Ipv4Addr::UNSPECIFIED };
+        let interfaces = self.usable(area).filter_map(|interface| {
+            let hop = Hop { port: interface.name.port()?, gateway: Ipv4Addr::UNSPECIFIED };
             let network = Prefix::new(interface.network(), interface.prefix_len);
-            (network, interface.config.cost.into(), Some(hop))
+            Some((network, interface.config.cost.into(), Some(hop)))
         });
         let hosts = self.hosts(area).into_iter().map(|(host, cost)| (Prefix::host(host), cost.into(), None));
         interfaces.chain(hosts).collect()
