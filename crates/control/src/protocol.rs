@@ -11,12 +11,14 @@ use crate::services::sessions::{
 };
 use crate::services::{Attached, InterfaceId, Services, WatchedLsp, WatchedPath};
 use base::describe::SectionDecl;
+use base::diagnostic::Diagnostic;
 use base::plane::{Ack, Batch, GroupKey, IpPrefix};
 use base::table::View;
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Rate, Time};
 use core::any::Any;
 use core::fmt::Debug;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 /// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -572,6 +574,17 @@ pub struct Agreement {
     pub is_secret: bool,
 }
 
+/// A way through a region by which a protocol joins its node to another router, as if a link led there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join<'a> {
+    /// That router: the name of a node, or its router id.
+    pub router: &'a str,
+    /// The region, as [`Agreement`]s have its value. The way itself is in the one that joins all others.
+    pub region: String,
+    /// What has to be the same at the other end.
+    pub wants: Vec<Agreement>,
+}
+
 /// How a node is set up to speak a protocol.
 pub trait Setup: Debug + Send + Sync {
     /// The protocol at a node with these services, in its initial state.
@@ -638,6 +651,23 @@ pub trait Setup: Debug + Send + Sync {
     /// The value of an [`Agreement`], by what it is, that links have which join all others: those with another value
     /// are regions, and reach each other through them alone. Nothing if the protocol has no regions.
     fn center(&self) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// The routers that it joins the node to through other regions, and the key of the list in which they stand. Both
+    /// ends have to say so.
+    fn joins(&self) -> (&'static str, Vec<Join<'_>>) {
+        ("", Vec::new())
+    }
+
+    /// What is wrong with its settings at a node with links to these others, by their names.
+    fn check_links(&self, _nodes: &[&str]) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    /// The same with router ids in place of names of nodes; nothing if it names none. `id_of` gives the number that
+    /// others know a node by, if it speaks the protocol.
+    fn with_router_ids(&self, _id_of: &dyn Fn(&str) -> Option<Ipv4Addr>) -> Option<Arc<dyn Setup>> {
         None
     }
 

@@ -129,8 +129,7 @@ impl Ospf {
 
     /// Neighbours that hear of what is flooded so far.
     fn neighbors(&self, scope: Scope) -> impl Iterator<Item = &super::neighbor::Neighbor> {
-        let eligible =
-            self.interfaces.values().filter(move |one| self.config.is_eligible(&one.config, scope));
+        let eligible = self.interfaces.values().filter(move |one| self.config.is_eligible(one, scope));
         eligible.flat_map(|interface| interface.neighbors.values())
     }
 
@@ -143,8 +142,7 @@ impl Ospf {
         let known = known.cloned();
         if self.unacknowledged.is_crowded() {
             let config = &self.config;
-            for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(&one.config, scope))
-            {
+            for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(one, scope)) {
                 interface.neighbors.values_mut().for_each(|neighbor| {
                     neighbor.unacknowledged.remove(&key);
                 });
@@ -173,7 +171,7 @@ impl Ospf {
         let mut is_back = false;
         let mut waiting = 0;
         for (by, interface) in &mut self.interfaces {
-            if !self.config.is_eligible(&interface.config, scope) {
+            if !self.config.is_eligible(interface, scope) {
                 continue;
             }
             let mut is_added = false;
@@ -250,7 +248,8 @@ impl Ospf {
             Some(one) if one.config.network == NetworkType::Broadcast && !one.is_designated() => {
                 ALL_D_ROUTERS
             }
-            _ => ALL_SPF_ROUTERS,
+            Some(one) => one.everybody(),
+            None => ALL_SPF_ROUTERS,
         }
     }
 

@@ -1,12 +1,12 @@
 //! Interfaces come and go, and neighbours are found by Hellos (RFC 2328, 9.3 to 9.5, 10.3 and 10.5).
 
-use super::interface::{InterfaceEvent, InterfaceName, InterfaceState, NetworkType};
+use super::interface::{InterfaceEvent, InterfaceName, InterfaceState, NetworkType, VirtualLink};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
 use super::{Event, Ospf};
 use crate::machine::State;
 use base::{Span, Time};
 use core::net::Ipv4Addr;
-use wire::ospf::{ALL_SPF_ROUTERS, Body, Hello};
+use wire::ospf::{Body, Hello};
 
 /// A neighbour: its interface, and its name there.
 pub(super) type At = (InterfaceName, Ipv4Addr);
@@ -108,7 +108,8 @@ impl Ospf {
             backup: interface.backup,
             neighbors: heard.map(|neighbor| neighbor.router_id).collect(),
         };
-        self.say(now, by, ALL_SPF_ROUTERS, &Body::Hello(hello));
+        let dst = interface.everybody();
+        self.say(now, by, dst, &Body::Hello(hello));
     }
 
     /// Takes a Hello (RFC 2328, 10.5).
@@ -131,6 +132,8 @@ impl Ospf {
             return self.refuse(at.0, src, why);
         }
         let dead = Span::from_secs(config.dead_s.into());
+        // RFC 2328, 10.5: of a virtual neighbour the address is not that of its packets.
+        let src = if at.0.is_virtual() { interface.peer } else { src };
         let neighbor = interface.neighbors.entry(at.1).or_insert_with(|| Neighbor::new(router_id, src, now));
         neighbor.expires = now + dead;
         self.is_watch_due |= neighbor.address != src;
@@ -205,11 +208,17 @@ impl Ospf {
         self.is_reach_other |= before != NeighborState::Full && next == NeighborState::Full;
         if (before == NeighborState::Full) != (next == NeighborState::Full) {
             self.is_stale = true;
-            let InterfaceName::Port(port) = by;
-            self.event(if next == NeighborState::Full {
-                Event::OspfAdjacent { router_id, port }
-            } else {
-                Event::OspfAdjacencyLost { router_id, port, state: next.word() }
+            self.event(match (by, next) {
+                (InterfaceName::Port(port), NeighborState::Full) => Event::OspfAdjacent { router_id, port },
+                (InterfaceName::Port(port), _) => {
+                    Event::OspfAdjacencyLost { router_id, port, state: next.word() }
+                }
+                (InterfaceName::Virtual(VirtualLink { area, .. }), NeighborState::Full) => {
+                    Event::OspfVirtualAdjacent { router_id, area }
+                }
+                (InterfaceName::Virtual(VirtualLink { area, .. }), _) => {
+                    Event::OspfVirtualAdjacencyLost { router_id, area, state: next.word() }
+                }
             });
         }
     }
