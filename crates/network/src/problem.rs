@@ -297,7 +297,7 @@ base::problems! {
         /// An LSP that carries no traffic.
         IsDown { name: String } is Conflict, "lsp-test-down", "lsp '{name}' is down: there is nothing to be tested";
         /// An address that routers would forward.
-        Destination { address: String } is OutOfRange, "lsp-test-destination", "{address}: an address of 127.0.0.0/8 is needed, which no router forwards (RFC 8029, 4.3)";
+        Destination { address: String } is OutOfRange, "lsp-test-destination", "{address}: an address of 127.0.0.0/8 or ::ffff:127.0.0.0/104 is needed, which no router forwards (RFC 8029, 4.3)";
         /// A number that no label has.
         Label { label: u32 } is OutOfRange, "lsp-test-label", "label={label}: 0 to 1048575";
         /// A label without an entry.
