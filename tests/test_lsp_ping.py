@@ -76,7 +76,9 @@ def test_what_is_wrong_is_said_in_a_sentence() -> None:
         (lambda: a.lsp_ping("gold", index=1), "index=1 of 1"),
         (lambda: a.lsp_ping("gold", protocol="rspv"), "rspv"),
         (lambda: a.lsp_ping("gold", count=0), "count"),
-        (lambda: a.lsp_ping("gold", destination="10.0.0.1"), "an address of 127.0.0.0/8 is needed"),
+        (lambda: a.lsp_ping("gold", destination="10.0.0.1"), "an address of 127.0.0.0/8 or ::ffff:127"),
+        (lambda: a.lsp_ping("gold", destination="::1"), "an address of 127.0.0.0/8 or ::ffff:127"),
+        (lambda: a.lsp_ping("gold", destination="x"), "an IPv4 or IPv6 address such as"),
         (lambda: b.break_label(77), "'b' has no entry for label 77"),
     ):
         with pytest.raises(TwinplaneError, match=words):

@@ -74,7 +74,8 @@ WHOLE: dict[str, Any] = {
                 "bfd": {"interval": "20 ms"},
                 "spf": {"initial": "10 ms"},
                 "authentication": {"kind": "md5", "key": "secret"},
-                "interfaces": {"p": {"cost": 7}},
+                "interfaces": {"p": {"cost": 7, "area": 3}},
+                "virtual_links": [{"area": 3, "router": "10.9.9.9"}],
                 "redistribute": [{"metric_type": 1}],
                 "areas": [
                     {"area": 1, "kind": "stub", "ranges": [{"prefix": "10.8.0.0/16"}]},
@@ -240,6 +241,7 @@ RECORDS: dict[str, Place] = {
     "OspfRange": ("nodes", "pe1", "ospf", "areas", 0, "ranges", 0),
     "OspfNssa": ("nodes", "pe1", "ospf", "areas", 1, "nssa"),
     "OspfOutsideRange": ("nodes", "pe1", "ospf", "areas", 1, "nssa", "ranges", 0),
+    "OspfVirtualLink": ("nodes", "pe1", "ospf", "virtual_links", 0),
     "OspfInterface": ("nodes", "pe1", "ospf", "interfaces", "p"),
     "Ldp": ("nodes", "pe1", "ldp"),
     "Tdp": ("nodes", "pe1", "tdp"),

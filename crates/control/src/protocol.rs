@@ -11,12 +11,14 @@ use crate::services::sessions::{
 };
 use crate::services::{Attached, InterfaceId, Services, WatchedLsp, WatchedPath};
 use base::describe::SectionDecl;
+use base::diagnostic::Diagnostic;
 use base::plane::{Ack, Batch, GroupKey, IpPrefix};
 use base::table::View;
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Rate, Time};
 use core::any::Any;
 use core::fmt::Debug;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 /// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,8 +44,9 @@ pub enum Listen {
     /// What the protocol listens to of IPv6 is taken if it is sent to this group, too, and comes by a port that has an
     /// IPv6 address.
     Group6(Ipv6Addr),
-    /// The UDP datagrams that the protocol listens to are taken if they are sent to an address of 127/8, too: what
-    /// tests an LSP is (RFC 8029, 2.1; RFC 5884, 7). They come as [`Arrival::Lsp`], with the labels that they had.
+    /// The UDP datagrams that the protocol listens to are taken if they are sent to an address of 127/8, too, or to one
+    /// of ::ffff:127/104: what tests an LSP is (RFC 8029, 2.1; RFC 5884, 7). They come as [`Arrival::Lsp`] or
+    /// [`Arrival::Lsp6`], with the labels that they had.
     Loopback,
     /// Frames with an LLC header (IEEE 802.2) to this service access point.
     Llc(u8),
@@ -79,6 +82,8 @@ pub enum Arrival {
     Lsp(LspArrival),
     /// In an IPv6 packet.
     Ip6(Ip6Arrival),
+    /// In an IPv6 packet to ::ffff:127/104, with labels or without.
+    Lsp6(LspArrival<Ip6Arrival>),
     /// In a frame with an LLC header.
     Llc(LlcArrival),
 }
@@ -90,6 +95,7 @@ impl Arrival {
             Arrival::Ip(ip) => ip.port,
             Arrival::Lsp(lsp) => lsp.ip.port,
             Arrival::Ip6(ip) => ip.port,
+            Arrival::Lsp6(lsp) => lsp.ip.port,
             Arrival::Llc(llc) => llc.port,
         }
     }
@@ -126,24 +132,24 @@ pub struct IpArrival {
     pub over: Over,
 }
 
+/// The deepest stack of labels that is told of a message.
+const STACK_MAX: usize = 6;
+
 /// What the headers of a received message said that tests an LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LspArrival {
+pub struct LspArrival<I = IpArrival> {
     /// What its IP header said.
-    pub ip: IpArrival,
+    pub ip: I,
     /// Entries of the label stack, the top first; those that are not there are zero.
-    words: [u32; LspArrival::MAX],
+    words: [u32; STACK_MAX],
     depth: u8,
 }
 
-impl LspArrival {
-    /// The deepest stack that is told.
-    pub const MAX: usize = 6;
-
+impl<I> LspArrival<I> {
     /// A message that came with these entries of a label stack, as they are on the wire, the top first; nothing if they
     /// are too many.
-    pub fn new(ip: IpArrival, stack: &[u32]) -> Option<LspArrival> {
-        let mut words = [0; LspArrival::MAX];
+    pub fn new(ip: I, stack: &[u32]) -> Option<LspArrival<I>> {
+        let mut words = [0; STACK_MAX];
         words.get_mut(..stack.len())?.copy_from_slice(stack);
         Some(LspArrival { ip, words, depth: stack.len() as u8 })
     }
@@ -211,6 +217,8 @@ pub struct Message6 {
     pub over: Over,
     /// Hop limit: 1 or 255 for what is for a neighbour.
     pub hop_limit: u8,
+    /// Put the Router Alert option in, with this value (RFC 2711).
+    pub router_alert: Option<u16>,
     /// What follows the IPv6 header, or the UDP header.
     pub bytes: Vec<u8>,
 }
@@ -228,26 +236,26 @@ pub struct LlcMessage {
     pub bytes: Vec<u8>,
 }
 
-/// A message in IPv4 that a protocol sends along an LSP, whatever the tables say: by this port, with these labels. What
-/// is longer than the port takes is not sent.
+/// A message that a protocol sends along an LSP, whatever the tables say: by this port, with these labels. What is
+/// longer than the port takes is not sent. Its addresses are both of IPv4 or both of IPv6.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LspMessage {
     /// The port by which it leaves.
     pub port: PortId,
     /// The neighbour that the frame goes to.
-    pub gateway: Ipv4Addr,
+    pub gateway: IpAddr,
     /// Entries of the label stack as they are on the wire, the top first; none where the first router takes the label
     /// off before there is one.
     pub stack: Vec<u32>,
     /// IP source.
-    pub src: Ipv4Addr,
-    /// IP destination: of 127/8 where the LSP is tested, else whom the message is for.
-    pub dst: Ipv4Addr,
+    pub src: IpAddr,
+    /// IP destination: of 127/8, or of ::ffff:127/104, where the LSP is tested, else whom the message is for.
+    pub dst: IpAddr,
     /// What carries it above IP.
     pub over: Over,
-    /// IP time to live.
+    /// IP time to live, or hop limit.
     pub ttl: u8,
-    /// Put the Router Alert option in (RFC 2113).
+    /// Put the Router Alert option in (RFC 2113; in IPv6 with the value of RFC 7506).
     pub router_alert: bool,
     /// What follows the IP header, or the UDP header.
     pub bytes: Vec<u8>,
@@ -572,6 +580,17 @@ pub struct Agreement {
     pub is_secret: bool,
 }
 
+/// A way through a region by which a protocol joins its node to another router, as if a link led there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join<'a> {
+    /// That router: the name of a node, or its router id.
+    pub router: &'a str,
+    /// The region, as [`Agreement`]s have its value. The way itself is in the one that joins all others.
+    pub region: String,
+    /// What has to be the same at the other end.
+    pub wants: Vec<Agreement>,
+}
+
 /// How a node is set up to speak a protocol.
 pub trait Setup: Debug + Send + Sync {
     /// The protocol at a node with these services, in its initial state.
@@ -638,6 +657,23 @@ pub trait Setup: Debug + Send + Sync {
     /// The value of an [`Agreement`], by what it is, that links have which join all others: those with another value
     /// are regions, and reach each other through them alone. Nothing if the protocol has no regions.
     fn center(&self) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// The routers that it joins the node to through other regions, and the key of the list in which they stand. Both
+    /// ends have to say so.
+    fn joins(&self) -> (&'static str, Vec<Join<'_>>) {
+        ("", Vec::new())
+    }
+
+    /// What is wrong with its settings at a node with links to these others, by their names.
+    fn check_links(&self, _nodes: &[&str]) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    /// The same with router ids in place of names of nodes; nothing if it names none. `id_of` gives the number that
+    /// others know a node by, if it speaks the protocol.
+    fn with_router_ids(&self, _id_of: &dyn Fn(&str) -> Option<Ipv4Addr>) -> Option<Arc<dyn Setup>> {
         None
     }
 

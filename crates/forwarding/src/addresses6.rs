@@ -2,13 +2,22 @@
 
 use core::net::Ipv6Addr;
 
-/// Link-local, loopback and unspecified addresses are for no other link (RFC 4291, 2.5.2, 2.5.3, 2.5.6), and no packet
-/// comes from a group (RFC 4291, 2.7).
+/// Is it an address of 127/8 as IPv6 has it, to which is sent what tests an LSP (RFC 8029, 2.1)?
+#[inline]
+pub fn is_mapped_loopback(address: Ipv6Addr) -> bool {
+    // ::ffff:127.0.0.0/104.
+    address.to_bits() >> 24 == 0xffff_7f
+}
+
+/// Link-local, loopback and unspecified addresses are for no other link (RFC 4291, 2.5.2, 2.5.3, 2.5.6), nor are those
+/// of 127/8 (RFC 8029, 2.1), and no packet comes from a group (RFC 4291, 2.7).
 #[inline]
 pub(crate) fn may_be_forwarded(from: Ipv6Addr, to: Ipv6Addr) -> bool {
     let near = |address: Ipv6Addr| address.segments()[0] & 0xffc0 == 0xfe80;
-    // Of all that the first 64 bits of zeros hold only the loopback and the unspecified address are asked for.
-    let nobody = |address: Ipv6Addr| address.to_bits() <= 1;
+    // All of these begin with 80 zeros, as no other address does that is used.
+    let nobody = |address: Ipv6Addr| {
+        address.to_bits() >> 48 == 0 && (address.to_bits() <= 1 || is_mapped_loopback(address))
+    };
     !(nobody(from) || nobody(to) || near(from) || near(to) || from.is_multicast())
 }
 

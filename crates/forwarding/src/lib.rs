@@ -58,7 +58,7 @@ mod tokens;
 mod unwritten;
 pub mod view;
 
-pub use addresses6::is_single_node;
+pub use addresses6::{is_mapped_loopback, is_single_node};
 pub use driver::{Driver, ForwardingPlane, Notice, Timing, WriteTime};
 pub use hash::Seed;
 pub use port::PortCounters;

@@ -5,9 +5,10 @@ use super::description::{Description, LinkSpec, LspSpec, NodeSpec};
 use super::place::Place;
 use super::plan;
 use super::problem::{BuildProblem, LspProblem};
-use super::spec::problem::NetworkProblem;
-use base::describe::{Describe, listed, near};
+use super::spec::problem::{NetworkProblem, unknown_node};
+use base::describe::{Describe, Name, listed, near};
 use base::diagnostic::{At, Diagnostic};
+use core::net::Ipv4Addr;
 use engine::medium::Carries;
 use node::profile::WrongCost;
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ pub fn check(description: &Description) -> Checked {
     check_numbers(description)?;
     check_links(description)?;
     check_neighbors(description)?;
+    check_joins(description)?;
     check_loads(description)
 }
 
@@ -59,6 +61,16 @@ fn check_loads(description: &Description) -> Checked {
     Ok(())
 }
 
+/// The nodes at the other ends of a node's links, by their names.
+fn far_names(description: &Description, index: usize) -> impl Iterator<Item = &str> {
+    let far = move |link: &LinkSpec| match [link.a, link.b] {
+        [a, b] if a == index => Some(b),
+        [a, b] if b == index => Some(a),
+        _ => None,
+    };
+    description.links.iter().filter_map(far).map(|other| description.nodes[other].name.as_str())
+}
+
 /// Refuses settings of protocols for neighbours that are none.
 fn check_neighbors(description: &Description) -> Checked {
     for (index, node) in description.nodes.iter().enumerate() {
@@ -67,12 +79,7 @@ fn check_neighbors(description: &Description) -> Checked {
             if named.is_empty() {
                 continue;
             }
-            let far = |link: &LinkSpec| match [link.a, link.b] {
-                [a, b] if a == index => Some(description.nodes[b].name.as_str()),
-                [a, b] if b == index => Some(description.nodes[a].name.as_str()),
-                _ => None,
-            };
-            let known: Vec<&str> = description.links.iter().filter_map(far).collect();
+            let known: Vec<&str> = far_names(description, index).collect();
             if let Some(name) = named.into_iter().find(|name| !known.contains(name)) {
                 let known = match near(name, &known) {
                     hint if hint.is_empty() && !known.is_empty() => {
@@ -83,6 +90,43 @@ fn check_neighbors(description: &Description) -> Checked {
                 let problem = BuildProblem::NoNeighbor { name: name.into(), known };
                 let none = Diagnostic::new(problem).at(name).on_key();
                 return Err(none.at(key).at(spoken.protocol.name()).of_node(description, index));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses ways through regions to other routers which cannot come to be.
+fn check_joins(description: &Description) -> Checked {
+    for (index, node) in description.nodes.iter().enumerate() {
+        for spoken in node.protocols.spoken() {
+            let (key, joins) = spoken.setup.joins();
+            let protocol = spoken.protocol.name();
+            for (place, join) in joins.iter().enumerate() {
+                let found = description.nodes.iter().position(|node| node.name == join.router);
+                let is_silent = |other: &NodeSpec| {
+                    !other.facts().foreign
+                        && !other.protocols.spoken().any(|one| one.protocol == spoken.protocol)
+                };
+                let problem: Diagnostic = match found {
+                    None if join.router.parse::<Ipv4Addr>().is_err() => {
+                        let known: Vec<Name> =
+                            description.nodes.iter().map(|node| node.name.as_str().into()).collect();
+                        unknown_node(&Name::from(join.router), &known)
+                    }
+                    Some(other) if other == index => BuildProblem::JoinsItself {}.into(),
+                    Some(other) if is_silent(&description.nodes[other]) => {
+                        let (name, protocol) = (join.router.to_string(), protocol.to_string());
+                        BuildProblem::JoinsSilent { name, protocol }.into()
+                    }
+                    _ => continue,
+                };
+                return Err(problem.at("router").at(place).at(key).at(protocol).of_node(description, index));
+            }
+            if !joins.is_empty() {
+                let far: Vec<&str> = far_names(description, index).collect();
+                let checked = spoken.setup.check_links(&far).at(protocol);
+                checked.map_err(|problem| problem.of_node(description, index))?;
             }
         }
     }

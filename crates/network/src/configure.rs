@@ -5,6 +5,7 @@ use super::advice::USUAL_MTU;
 use super::description::NodeSpec;
 use super::paths::Tree;
 use super::spec::protection::ProtectionMode;
+use super::spec::protocols::Spoken;
 use super::spec::rsvp::EgressLabel;
 use super::spec::table_driver::TableDriver;
 use super::{Link, Network, plan, segment};
@@ -123,7 +124,8 @@ impl Network {
     fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
         let rsvp = rsvp_config(spec, self.ports_of(node).count() as u16);
         let rsvp: Arc<dyn Setup> = Arc::new(rsvp::Config { calendar_ns: self.calendar_ns, ..rsvp });
-        let mut all: Vec<Arc<dyn Setup>> = core::iter::once(rsvp).chain(spec.protocols.setups()).collect();
+        let spoken = spec.protocols.spoken().map(|spoken| self.setup_of(spoken));
+        let mut all: Vec<Arc<dyn Setup>> = core::iter::once(rsvp).chain(spoken).collect();
         let watched = self.watched_routes(node);
         if !watched.is_empty() {
             all.push(Arc::new(StaticRoutes::new(watched)));
@@ -138,6 +140,15 @@ impl Network {
             all.push(Arc::new(LspPingSpec::default()));
         }
         all
+    }
+
+    /// How a protocol is set up, with router ids where users name nodes.
+    fn setup_of(&self, spoken: &Spoken) -> Arc<dyn Setup> {
+        let id_of = |name: &str| {
+            let node = self.description.nodes.iter().position(|node| node.name == name)?;
+            self.router_id(spoken.protocol, node)
+        };
+        spoken.setup.with_router_ids(&id_of).unwrap_or_else(|| spoken.setup.clone())
     }
 
     /// The random streams of control planes: those of the seed in the first life of a process, others in each later

@@ -18,6 +18,7 @@ mod deciding;
 mod description;
 pub mod error;
 mod ipv6;
+mod joins;
 pub mod kernels;
 pub mod kind;
 mod live;

@@ -8,7 +8,7 @@ use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Command, Label, NodeId, Span};
 use control::lsp_ping::{self, LspPing, Mode};
 use control::rsvp::{Role, Rsvp};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::lsp_ping::Fec;
 
 base::words! {
@@ -69,8 +69,9 @@ base::record! {
         pub size: Option<u16>, in 1..=65_535;
         /// How replies are marked: the byte of the IP header.
         pub tos: Option<u8>, in 0..=255;
-        /// Where requests are sent: an address of 127.0.0.0/8, by which routers may choose among several ways.
-        pub destination: Ipv4Addr = Ipv4Addr::LOCALHOST;
+        /// Where requests are sent: an address of 127.0.0.0/8, by which routers may choose among several ways; or of
+        /// ::ffff:127.0.0.0/104, to send packets of IPv6. Those are sent in any case to an edge that takes no others.
+        pub destination: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     }
 }
 
@@ -82,7 +83,9 @@ impl Network {
         if self.router(node).is_none() {
             return Err(LspTestProblem::NoRouter { node: self.node_name(node).into() }.into());
         }
-        if !spec.destination.is_loopback() {
+        if !spec.destination.to_canonical().is_loopback()
+            || spec.destination == IpAddr::V6(Ipv6Addr::LOCALHOST)
+        {
             let address = spec.destination.to_string();
             return Err(Diagnostic::new(LspTestProblem::Destination { address }).at("destination"));
         }

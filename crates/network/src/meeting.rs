@@ -13,12 +13,12 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A router that speaks a protocol, at an end of a link.
-struct End<'a> {
-    node: usize,
-    link: usize,
+pub(super) struct End<'a> {
+    pub node: usize,
+    pub link: usize,
     /// What it wants to have in common; nothing if it is passive there.
-    wants: Option<Vec<Agreement>>,
-    name: &'a str,
+    pub wants: Option<Vec<Agreement>>,
+    pub name: &'a str,
 }
 
 impl End<'_> {
@@ -120,14 +120,19 @@ impl Network {
         })
     }
 
-    /// Routers that expect others by addresses that no node has. Where a node is not known in full, as one of others is
-    /// not, it may be there.
-    fn nowhere(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+    /// Is every node one of which all is known here, as it is not of those of others?
+    pub(super) fn is_known_in_full(&self) -> bool {
         let is_known = |node: usize| {
             let facts = self.facts(node);
             !facts.foreign && (facts.router || facts.host.is_some() || facts.segment.is_some())
         };
-        if !(0..self.description.nodes.len()).all(is_known) {
+        (0..self.description.nodes.len()).all(is_known)
+    }
+
+    /// Routers that expect others by addresses that no node has. Where a node is not known in full, as one of others is
+    /// not, it may be there.
+    fn nowhere(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        if !self.is_known_in_full() {
             return Vec::new();
         }
         let mut said = Vec::new();
@@ -234,8 +239,13 @@ impl Network {
             said.extend(self.parted(protocol, &parts));
         }
         let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());
-        if let Some((what, center)) = center.filter(|_| said.is_empty()) {
-            said.extend(self.regions(protocol, what, &center, &meetings, &around));
+        if let Some((what, center)) = center {
+            let joined = self.joined(protocol, what, speakers);
+            said.extend(joined.said);
+            if said.is_empty() {
+                let ways = Ways { meetings: &meetings, joined: &joined.pairs, around: &around };
+                said.extend(self.regions(protocol, what, &center, ways));
+            }
         }
         said
     }
@@ -247,9 +257,9 @@ impl Network {
         protocol: ProtocolId,
         what: &'static str,
         center: &str,
-        meetings: &[Vec<End<'_>>],
-        around: &[Vec<usize>],
+        ways: Ways<'_>,
     ) -> Vec<Diagnostic> {
+        let Ways { meetings, joined, around } = ways;
         let mut routers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let mut pieces = Parts::new(core::iter::empty());
         for ends in meetings {
@@ -263,6 +273,13 @@ impl Network {
                     before = Some(end.node);
                 }
             }
+        }
+        for &[one, other] in joined {
+            routers.entry(center).or_default().extend([one, other]);
+            for node in [one, other] {
+                pieces.above.entry(node).or_insert(node);
+            }
+            pieces.join(one, other);
         }
         around.iter().for_each(|all| pieces.join_known(all));
         let own = protocol.to_string();
@@ -335,8 +352,19 @@ impl Network {
     }
 }
 
+/// How routers meet.
+#[derive(Clone, Copy)]
+struct Ways<'a> {
+    /// By links and segments.
+    meetings: &'a [Vec<End<'a>>],
+    /// Through regions, as if a link led there.
+    joined: &'a [[usize; 2]],
+    /// Perhaps by routers of others, which these are around.
+    around: &'a [Vec<usize>],
+}
+
 /// What keeps two routers from being neighbours.
-fn differences(protocol: ProtocolId, first: &End<'_>, other: &End<'_>) -> Vec<AdviceProblem> {
+pub(super) fn differences(protocol: ProtocolId, first: &End<'_>, other: &End<'_>) -> Vec<AdviceProblem> {
     let protocol = protocol.to_string();
     let [a, b] = [first.name, other.name].map(str::to_string);
     let (Some(here), Some(there)) = (&first.wants, &other.wants) else {

@@ -56,6 +56,10 @@ base::problems! {
         RoutesElsewhere { node: String } is Conflict, "routes-elsewhere", "router '{node}' is in a process of its own: routes are computed anew where all routers are in one process, in virtual time or in real time, and not in a lab";
         /// Settings of a protocol for a neighbour that is none.
         NoNeighbor { name: String, known: String } is UnknownName, "no-neighbor", "no link leads to '{name}'{known}";
+        /// A way from a router to itself.
+        JoinsItself {} is Conflict, "joins-itself", "that is this router itself";
+        /// A way to a node that knows nothing of it.
+        JoinsSilent { name: String, protocol: String } is Conflict, "joins-silent", "'{name}' does not speak {protocol}";
         /// Bins that take no time.
         EmptyBin {} is OutOfRange, "empty-bin", "a bin is longer than nothing";
     }
@@ -293,7 +297,7 @@ base::problems! {
         /// An LSP that carries no traffic.
         IsDown { name: String } is Conflict, "lsp-test-down", "lsp '{name}' is down: there is nothing to be tested";
         /// An address that routers would forward.
-        Destination { address: String } is OutOfRange, "lsp-test-destination", "{address}: an address of 127.0.0.0/8 is needed, which no router forwards (RFC 8029, 4.3)";
+        Destination { address: String } is OutOfRange, "lsp-test-destination", "{address}: an address of 127.0.0.0/8 or ::ffff:127.0.0.0/104 is needed, which no router forwards (RFC 8029, 4.3)";
         /// A number that no label has.
         Label { label: u32 } is OutOfRange, "lsp-test-label", "label={label}: 0 to 1048575";
         /// A label without an entry.
@@ -322,6 +326,10 @@ base::problems! {
         Complaint { said: String } is Conflict, "complaint", "{said}";
         /// A neighbour by an address that nobody has.
         NoSuchNeighbor { a: String, address: String } is Conflict, "no-such-neighbor", "'{a}' expects a neighbour at {address}, and no node has that address: no session comes to be";
+        /// A way through a region to a router that knows nothing of it.
+        NotJoined { protocol: String, a: String, b: String, what: &'static str, region: String } is Conflict, "not-joined", "{protocol}: '{a}' has a virtual link to '{b}' through {what} {region}, and '{b}' has none back: it does not come to be";
+        /// The same to a router that there is not.
+        JoinsNobody { protocol: String, a: String, router: String } is Conflict, "joins-nobody", "{protocol}: '{a}' has a virtual link to {router}, and no router has that router id: it does not come to be";
         /// Labels for exact prefixes, and routes that are to blocks of addresses.
         NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
         /// Two routers with one number.

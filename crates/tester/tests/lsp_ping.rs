@@ -119,22 +119,25 @@ fn core_of(carried_by: &str) -> Testbed {
         };
         one["ipv6"] = json!(format!("2001:db8:fe::{place}"));
         one["bgp"] = json!({"asn": 65000, "neighbors": {far: neighbor}});
-        if place == 4 {
-            one["bgp"]["networks"] = json!(["198.51.100.0/24", "2001:db8:b::/48"]);
-        }
+        one["bgp"]["networks"] = match place {
+            4 => json!(["198.51.100.0/24", "2001:db8:b::/48"]),
+            // Replies by IPv6 get back.
+            _ => json!(["2001:db8:fe::1/128"]),
+        };
         one
     };
     let link = |ends: [&str; 2]| {
         let rate = "1 Gbit/s";
         json!({"endpoints": ends, "rate": rate, "delay": "1 ms", "reservable": rate})
     };
-    let carries = json!(["10.250.0.4/32"]);
-    let lsp = json!({"name": "gold", "from": "a", "to": "d", "bandwidth": "1 Mbit/s", "carries": carries});
+    let lsp = |name: &str, from: &str, to: &str, carries: &str| json!({"name": name, "from": from, "to": to, "bandwidth": "1 Mbit/s", "carries": [carries]});
+    // IPv6 gets back by an LSP, too.
+    let lsps = [lsp("gold", "a", "d", "10.250.0.4/32"), lsp("back", "d", "a", "10.250.0.1/32")];
     let described = json!({
         "name": "core",
         "nodes": {"a": router(1), "b": router(2), "c": router(3), "d": router(4)},
         "links": [link(["a", "b"]), link(["b", "c"]), link(["c", "d"])],
-        "lsps": if carried_by == "rsvp" { vec![lsp] } else { Vec::new() },
+        "lsps": if carried_by == "rsvp" { lsps.to_vec() } else { Vec::new() },
     });
     let file = NetworkFile::read_part(&serde_json::from_value(described).expect("a value"));
     let mut network = Testbed::new(&file.expect("a description")).expect("a network");
@@ -159,11 +162,29 @@ fn prefixes_of_bgp_are_tested_below_what_carries_them() {
             let said = [("b", 8), ("c", 8), ("d", 3)].map(|(who, code)| (who.to_owned(), code));
             assert_eq!(found, said, "{of}: {rows:?}");
         }
-        // IPv6 explicit null is the label of the other: it takes IPv6 alone, and requests are IPv4 packets.
+        // IPv6 explicit null is the label of the other, which takes IPv6 alone: so requests are of IPv6, and so are
+        // replies.
         for asked in [json!({"to": "2001:db8:b::/48"}), json!({"to": "2001:db8:b::/48", "protocol": "any"})] {
             let rows = test(&mut network, asked);
-            assert_eq!(rows[0]["outcome"], "no-way");
+            assert_eq!(
+                (&rows[0]["from"], &rows[0]["code"]),
+                (&json!("2001:db8:fe::4"), &json!(3)),
+                "{rows:?}"
+            );
+            assert_eq!(rows[0]["labels"].as_array().and_then(|all| all.last()), Some(&json!(2)), "{rows:?}");
         }
+        // Core routers have no IPv6, and are passed by.
+        let rows = test(&mut network, json!({"to": "2001:db8:b::/48", "trace": true, "wait": "500 ms"}));
+        let outcomes: Vec<&str> = rows.iter().filter_map(|row| row["outcome"].as_str()).collect();
+        assert_eq!(outcomes, ["silent", "silent", "answered"], "{rows:?}");
+        assert_eq!(rows[2]["code"], 3);
+        // By IPv6 one may ask of IPv4, too. It is lost where a router that knows none takes the last label off, as is done
+        // for LDP here.
+        let asked = json!({
+            "to": "198.51.100.0/24", "protocol": "bgp", "destination": "::ffff:127.0.0.9", "wait": "500 ms",
+        });
+        let outcome = if carried_by == "ldp" { "silent" } else { "answered" };
+        assert_eq!(test(&mut network, asked)[0]["outcome"], outcome);
         // A destination that the router at the end has not told.
         let rows = test(&mut network, json!({"to": "203.0.113.0/24", "protocol": "bgp"}));
         assert_eq!(rows[0]["outcome"], "no-way");

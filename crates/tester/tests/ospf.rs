@@ -398,3 +398,109 @@ fn areas_that_do_not_join_are_named() {
         ]
     );
 }
+
+/// Routers `a`, `b`, `c` and `d` in a row: the outer links are in the backbone, and the one between in area 1, by which
+/// `b` and `c` are joined as given.
+fn in_two_pieces(b: &Value, c: &Value) -> Value {
+    let outer = json!({"hello_interval": "1 s"});
+    let border = |towards: &str, joined: &Value| {
+        json!({
+            "hello_interval": "1 s",
+            "interfaces": {towards: {"area": 1}},
+            "virtual_links": joined,
+        })
+    };
+    in_a_row([outer.clone(), border("c", b), border("b", c), outer])
+}
+
+/// A virtual link through area 1, with more of it.
+fn through(router: &str, more: &Value) -> Value {
+    let mut said = json!({"area": 1, "router": router, "hello_interval": "1 s"});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        said[key] = value.clone();
+    }
+    json!([said])
+}
+
+#[test]
+fn a_virtual_link_joins_the_pieces_of_the_backbone() {
+    let none = json!({});
+    let mut described = in_two_pieces(&through("c", &none), &through("b", &none));
+    described["flows"] = json!([
+        {"name": "there", "from": "a", "to": "d", "rate": "1 Mbit/s", "start": "30 s"},
+        {"name": "back", "from": "d", "to": "a", "rate": "1 Mbit/s", "start": "30 s"},
+    ]);
+    assert_eq!(warnings(&described), [""; 0]);
+    let mut network = network(&described);
+    network.run_until(Time(35 * S)).expect("a run");
+    assert_eq!(lost(&mut network), 0);
+    assert!(numbers(&mut network, "flow_accounts", "received").iter().all(|received| *received > 100));
+    assert_eq!(count(&mut network, "ospf_virtual_links", "neighbor", "full"), 2);
+    assert_eq!(numbers(&mut network, "ospf_virtual_links", "cost"), [1, 1]);
+    assert_eq!(count(&mut network, "ospf", "role", "stray"), 0);
+    // The link that it leads over fails, and so does it; by router ids it is the same link.
+    network.fault(Fault::new(Time(40 * S), FaultKind::LinkDown { link: LinkId(1) })).expect("a fault");
+    network.run_until(Time(42 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_virtual_links", "state", "down"), 2);
+    conserved(&mut network).expect("closed accounts");
+}
+
+#[test]
+fn virtual_links_that_join_nothing_are_named() {
+    let none = json!({});
+    let said = |b: &Value, c: &Value| warnings(&in_two_pieces(b, c));
+    assert_eq!(
+        said(&through("c", &none), &json!([])),
+        [
+            "node 'b': ospf: 'b' has a virtual link to 'c' through area 0.0.0.1, and 'c' has none back: it does not come to be"
+        ]
+    );
+    assert_eq!(
+        said(&through("c", &none), &through("b", &json!({"dead_interval": "9 s"}))),
+        [
+            "node 'b': ospf: the dead interval of the virtual link is 4 s at 'b' and 9 s at 'c': the two do not become \
+             neighbours"
+        ]
+    );
+    let nobody = "node 'b': ospf: 'b' has a virtual link to 10.9.9.9, and no router has that router id: it does not \
+                  come to be";
+    assert_eq!(said(&through("10.9.9.9", &none), &json!([])), [nobody]);
+    // What is wrong for certain is refused.
+    let refused = |b: &Value| {
+        let described = in_two_pieces(b, &json!([]));
+        match read(&described) {
+            Err(words) => words,
+            Ok(file) => Testbed::new(&file).map(|_| ()).expect_err("a problem").to_string(),
+        }
+    };
+    for (b, words) in [
+        (through("e", &none), "no node has that name"),
+        (through("b", &none), "that is this router itself"),
+        (through("c", &json!({"area": 0})), "leads through another area"),
+        (through("c", &json!({"area": 2})), "none of its links is in area 0.0.0.2"),
+        (through("c", &json!({"hello_interval": "1500 ms"})), "whole seconds"),
+    ] {
+        let said = refused(&b);
+        assert!(said.contains(words), "{said}");
+    }
+    let joined = json!([{"area": 1, "router": "c"}]);
+    for (ospf, words) in [
+        (json!({"area": 1, "virtual_links": joined}), "all of its links are in area 0.0.0.1"),
+        (
+            json!({"areas": [{"area": 1, "kind": "stub"}], "virtual_links": joined}),
+            "area 0.0.0.1 is of kind stub",
+        ),
+        (
+            json!({"virtual_links": [joined[0], joined[0]]}),
+            "to c through area 0.0.0.1 stands in the list already",
+        ),
+    ] {
+        let mut described = in_two_pieces(&joined, &json!([]));
+        described["nodes"]["b"]["ospf"] = ospf;
+        let said = match read(&described) {
+            Err(words) => words,
+            Ok(file) => Testbed::new(&file).map(|_| ()).expect_err("a problem").to_string(),
+        };
+        assert!(said.contains(words), "{said}");
+    }
+}

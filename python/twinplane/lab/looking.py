@@ -174,6 +174,13 @@ def not_adjacent(one: State, name: str, speakers: set[str]) -> list[str]:
         why = f": {row['refused_from']}: {row['refused_why']}" if row["refused"] else ""
         state = "down" if row["state"] == "down" else "not adjacent"
         said.append(f"router {name} is {state} by OSPF on its link to {row['towards']}{why}")
+    for row in rows(ask(one, name, "table", "ospf_virtual_links")):
+        if row["neighbor"] != "full":
+            why = f": {row['refused_why']}" if row["refused"] else ""
+            said.append(
+                f"router {name} is not adjacent by OSPF over its virtual link to {row['router_id']} through"
+                f" area {row['area']}{why}"
+            )
     return said
 
 

@@ -265,7 +265,8 @@ class Router(HeadEnd, Prober):
 
         Options: `index` of an LSP in its group, `wait` for a reply (``"2 s"``), `reply` (``"udp"``,
         ``"router-alert"``, ``"none"``, ``"control-channel"``), `size` of the IP packet in bytes, `tos` of
-        replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways).
+        replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways; or of
+        ::ffff:127.0.0.0/104, to test by packets of IPv6, as is done by itself where the LSP takes no others).
         """
         return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
 

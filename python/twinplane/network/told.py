@@ -11,8 +11,19 @@ if TYPE_CHECKING:
     from .network import Network
 
 KEYS = ("time_ps", "node", "event", "about")
-LOST = ("port-down", "neighbor-down", "ospf-adjacency-lost")
-BACK = ("port-up", "neighbor-up", "ospf-adjacent")
+LOST = {
+    "port-down": "port",
+    "neighbor-down": "neighbor",
+    "ospf-adjacency-lost": "ospf",
+    "ospf-virtual-adjacency-lost": "ospf-virtual",
+}
+BACK = {
+    "port-up": "port",
+    "neighbor-up": "neighbor",
+    "ospf-adjacent": "ospf",
+    "ospf-virtual-adjacent": "ospf-virtual",
+}
+"""What tells that something was lost, or is back: of each word, what it tells of."""
 
 
 def control_events(network: Network) -> Columns:
@@ -30,10 +41,11 @@ def control_events(network: Network) -> Columns:
             continue
         addresses = addresses or names_of_addresses(network.tables)
         other = told.get("neighbor", told.get("router_id"))
-        about = addresses.get(str(other)) or (str(other) if "neighbor" in told else None)
+        is_known = "neighbor" in told or "port" not in told
+        about = addresses.get(str(other)) or (str(other) if is_known else None)
         if about is None:
             about = _beyond(network, node, int(told["port"]))
-        key = (name.split("-")[0], node, about)
+        key = (LOST.get(name) or BACK[name], node, about)
         if name in BACK and key not in lost:
             continue
         lost.add(key)

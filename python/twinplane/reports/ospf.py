@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..network import Network
 
 ROWS_MAX = 50
+BACKBONE = "0.0.0.0"
 
 
 def of_network(network: Network) -> list[Section]:
@@ -25,6 +26,10 @@ def of_network(network: Network) -> list[Section]:
     for one in interfaces:
         at = (one["node"], one["area"])
         heard[at] = heard.get(at, 0) + one["neighbors"]
+    joined = _rows(network.columns("ospf_virtual_links"))
+    for one in joined:
+        at = (one["node"], BACKBONE)
+        heard[at] = heard.get(at, 0) + (one["neighbor"] != "down")
     cells = [
         [
             one["node"],
@@ -46,7 +51,7 @@ def of_network(network: Network) -> list[Section]:
         else ""
     )
     table = Table("Routers that speak OSPF", titles, cells, 2, note=more)
-    said = [*_databases(routers), *stray(routers), *_refused(network, interfaces)]
+    said = [*_databases(routers), *stray(routers), *_apart(network, joined), *_refused(network, interfaces)]
     return [Section("OSPF", points=said, tables=[table])]
 
 
@@ -74,6 +79,19 @@ def stray(routers: list[dict[str, Any]]) -> list[str]:
         " from one to the other."
         for node, own in areas.items()
     ]
+
+
+def _apart(network: Network, joined: list[dict[str, Any]]) -> list[str]:
+    """Virtual links whose ends are not adjacent, a sentence each."""
+    apart = [one for one in joined if one["neighbor"] != "full"]
+    names = names_of_addresses(network.tables) if apart else {}
+    said = []
+    for one in apart:
+        far = names.get(one["router_id"], one["router_id"])
+        why = "" if one["state"] != "down" else ": no way through the area leads there"
+        why = f": {one['refused_why']}" if one["refused"] else why
+        said.append(f"The virtual link of {one['node']} to {far} through area {one['area']} is not up{why}.")
+    return said
 
 
 def _refused(network: Network, interfaces: list[dict[str, Any]]) -> list[str]:

@@ -129,6 +129,8 @@ EVENTS = {
     "port-up": "port up",
     "ospf-adjacency-lost": "adjacency lost",
     "ospf-adjacent": "adjacency back",
+    "ospf-virtual-adjacency-lost": "virtual adjacency lost",
+    "ospf-virtual-adjacent": "virtual adjacency back",
 }
 """Events of routers as people call them."""
 

@@ -6,7 +6,7 @@ use crate::diagnostic::{At, Diagnostic};
 use crate::label::{Dscp, TrafficClass};
 use crate::phb::Phb;
 use crate::plane::{IpPrefix, Prefix, Prefix6};
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 impl Describe for Value {
@@ -113,6 +113,7 @@ macro_rules! parsed {
     };
 }
 parsed!(Ipv4Addr, "an IPv4 address such as 10.1.0.1", "10.1.0.1");
+parsed!(IpAddr, "an IPv4 or IPv6 address such as 10.1.0.1", "10.1.0.1");
 parsed!(Ipv6Addr, "an IPv6 address such as 2001:db8::1", "2001:db8::1");
 
 impl Describe for IpPrefix {

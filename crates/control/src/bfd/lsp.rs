@@ -109,10 +109,10 @@ fn on_lsp(
     let IpAddr::V4(gateway) = leg.gateway else { return None };
     Some(LspMessage {
         port: leg.port,
-        gateway,
+        gateway: gateway.into(),
         stack: inquiry::stack(leg, u8::MAX),
-        src: context.services.interfaces.router_id,
-        dst,
+        src: context.services.interfaces.router_id.into(),
+        dst: dst.into(),
         over: Over::Udp { src: session.source, dst: PORT },
         ttl: 1,
         router_alert: false,

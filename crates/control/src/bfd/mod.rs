@@ -161,7 +161,8 @@ impl Heard {
                 to: to(ip.over)?,
                 is_on_lsp: false,
             }),
-            Arrival::Llc(_) => None,
+            // No session is on an LSP by IPv6.
+            Arrival::Lsp6(_) | Arrival::Llc(_) => None,
         }
     }
 }

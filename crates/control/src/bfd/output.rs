@@ -42,7 +42,7 @@ fn by_port(session: &Session, port: PortId, bytes: Vec<u8>) -> Option<Output> {
         }),
         (IpAddr::V6(src), IpAddr::V6(dst)) => {
             let next = Some(dst);
-            let message = Message6 { port, next, src, dst, over, hop_limit: TTL, bytes };
+            let message = Message6 { port, next, src, dst, over, hop_limit: TTL, router_alert: None, bytes };
             Output::Message6(Box::new(message))
         }
         // Nobody asks for a path between two families.

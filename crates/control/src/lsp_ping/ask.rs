@@ -1,12 +1,12 @@
 //! Requests that are sent (RFC 8029, 4.3).
 
 use super::record::{Outcome, Record};
-use super::{Asked, Command, Event, LspPing, Mode, ntp};
+use super::{Asked, Command, Event, LspPing, Mode, ntp, own6};
 use crate::inquiry::{CLASS, Fec, FecMapping, Findings, GivenBy, Inquiry, stack};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use std::collections::BTreeMap;
 use wire::hex::Hex;
 use wire::lsp_ping::{
@@ -15,8 +15,10 @@ use wire::lsp_ping::{
 
 /// Time to live of labels where the whole LSP is tested (RFC 8029, 4.3).
 pub(super) const WHOLE: u8 = 255;
-/// Bytes of the headers of IP, with Router Alert, and of UDP.
+/// Bytes of the headers of IPv4, with Router Alert, and of UDP.
 const HEADERS: usize = 24 + 8;
+/// The same of IPv6.
+const HEADERS6: usize = 48 + 8;
 /// Bytes of a pad without anything behind its first one.
 const PAD: usize = 5;
 
@@ -204,7 +206,8 @@ impl LspPing {
         let (sequence, ttl) = (probe.sequence, probe.ttl);
         let known = findings.fecs.into_iter().flatten().next();
         let way = known.as_ref().and_then(|known| Some((known, known.legs.first()?)));
-        let found = way.zip(source).filter(|((_, leg), _)| leg.gateway.is_ipv4() && takes_ipv4(leg));
+        let ends = way.and_then(|(_, leg)| ends(context, leg, probe.command.destination));
+        let found = way.zip(source).zip(ends);
         let mut record = Record {
             number,
             fec: probe.command.fec.to_string(),
@@ -219,7 +222,7 @@ impl LspPing {
         {
             probe.next = Some(now + interval);
         }
-        let Some(((known, leg), source)) = found else {
+        let Some((((known, leg), source), ends)) = found else {
             self.record(record);
             return self.end(number);
         };
@@ -234,7 +237,8 @@ impl LspPing {
         }
         let first = probe.is_trace().then(|| mapping(leg, mtu, known));
         let mut message = request(probe, sequence, now, first);
-        pad(&mut message, probe.command.size);
+        let headers = if ends.1.is_ipv6() { HEADERS6 } else { HEADERS };
+        pad(&mut message, probe.command.size, headers);
         let Ok(bytes) = message.write() else {
             // It is longer than a message can be: nothing is sent, and nothing follows.
             probe.next = None;
@@ -248,41 +252,59 @@ impl LspPing {
             probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs });
             record.outcome = Outcome::Waits;
         }
-        let message = datagram(context, leg, ttl, probe.command.destination, source, bytes);
-        self.outputs.extend(message.map(|message| Output::Lsp(Box::new(message))));
+        let message = datagram(leg, ttl, ends, source, bytes);
+        self.outputs.push_back(Output::Lsp(Box::new(message)));
         self.record(record);
         self.end(number);
     }
 }
 
-/// Does the far end take an IPv4 packet with these labels? Behind IPv6 explicit null it takes IPv6 alone (RFC 3032,
-/// 2.1).
-fn takes_ipv4(leg: &Leg) -> bool {
-    leg.labels.as_slice().first() != Some(&Label::EXPLICIT_NULL_V6)
+/// Is a packet to this destination taken by way of a leg? Behind each explicit null one family is taken alone (RFC 3032,
+/// 2.1), and without a label a packet of IPv4 goes to no neighbour that is known by an address of IPv6.
+pub(super) fn takes(leg: &Leg, destination: IpAddr) -> bool {
+    let is_bare = leg.labels.as_slice().iter().all(|label| *label == Label::IMPLICIT_NULL);
+    match leg.labels.as_slice().first() {
+        Some(&Label::EXPLICIT_NULL_V6) => destination.is_ipv6(),
+        Some(&Label::EXPLICIT_NULL) => destination.is_ipv4(),
+        _ => destination.is_ipv6() || leg.gateway.is_ipv4() || !is_bare,
+    }
 }
 
-/// A request on its way by a leg; nothing if that leads to no neighbour of IPv4.
+/// Source and destination of a request by way of a leg: of IPv4, or of IPv6 where the leg takes no other (RFC 8029, 4.3).
+/// Nothing if the leg does not take what was asked for, or this router has no address of that family.
+fn ends(context: &Context<'_>, leg: &Leg, asked: IpAddr) -> Option<(IpAddr, IpAddr)> {
+    let interfaces = &context.services.interfaces;
+    let destination = match asked {
+        IpAddr::V4(address) if !takes(leg, asked) => IpAddr::V6(address.to_ipv6_mapped()),
+        asked => asked,
+    };
+    let source = match destination {
+        IpAddr::V4(_) => Some(IpAddr::V4(interfaces.router_id)),
+        IpAddr::V6(_) => own6(interfaces).map(IpAddr::V6),
+    };
+    Some((source?, destination)).filter(|_| takes(leg, destination))
+}
+
+/// A request on its way by a leg, with its source and destination.
 pub(super) fn datagram(
-    context: &Context<'_>,
     leg: &Leg,
     ttl: u8,
-    dst: Ipv4Addr,
+    (src, dst): (IpAddr, IpAddr),
     source: u16,
     bytes: Vec<u8>,
-) -> Option<LspMessage> {
-    let IpAddr::V4(gateway) = leg.gateway else { return None };
-    Some(LspMessage {
+) -> LspMessage {
+    LspMessage {
         port: leg.port,
-        gateway,
+        gateway: leg.gateway,
         stack: stack(leg, ttl),
-        src: context.services.interfaces.router_id,
+        src,
         dst,
         over: Over::Udp { src: source, dst: PORT },
         // RFC 8029, 4.3.
         ttl: 1,
         router_alert: true,
         bytes,
-    })
+    }
 }
 
 /// The next request of a probe; in a trace with the way by which it is to come, the first of which is that out of here.
@@ -309,10 +331,10 @@ fn request(probe: &Probe, sequence: u32, now: Time, first: Option<Mapping>) -> M
 }
 
 /// Makes a request as long as it is to be, by a pad that replies leave out (RFC 8029, 3.5).
-fn pad(message: &mut Message, size: Option<u16>) {
+fn pad(message: &mut Message, size: Option<u16>, headers: usize) {
     let Some(size) = size else { return };
     let len = message.write().map_or(0, |bytes| bytes.len());
-    if let Some(more) = usize::from(size).checked_sub(HEADERS + len + PAD) {
+    if let Some(more) = usize::from(size).checked_sub(headers + len + PAD) {
         // The whole is a multiple of four.
         message.tlvs.push(Tlv::Pad { action: 1, rest: Hex(vec![0; more / 4 * 4 + 3]) });
     }

@@ -3,7 +3,7 @@
 use super::LspPing;
 use crate::inquiry::Fec;
 use base::{ProtocolId, ProtocolType, Span};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use serde::{Deserialize, Serialize};
 
 /// How an LSP is tested.
@@ -41,13 +41,14 @@ pub struct Command {
     pub size: Option<u16>,
     /// How replies are marked: the byte of the IP header.
     pub tos: Option<u8>,
-    /// Where requests are sent: an address of 127/8. Routers that share packets over several ways may choose by it.
-    pub destination: Ipv4Addr,
+    /// Where requests are sent: an address of 127/8, or of ::ffff:127/104. Routers that share packets over several ways
+    /// may choose by it. Requests are of IPv6 if it is one of IPv6, and where the LSP takes nothing else.
+    pub destination: IpAddr,
 }
 
 impl Command {
     /// The address that requests are sent to if nobody says another.
-    pub const DESTINATION: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
+    pub const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     /// A ping of one request, as usual.
     pub fn new(number: u32, fec: Fec) -> Command {

@@ -6,7 +6,7 @@ use super::{Discard, LspPing};
 use crate::inquiry::Fec;
 use crate::protocol::Context;
 use base::{Label, Time};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use wire::lsp_ping::{FecChange, LspPing as Message, MappedLabel, Mapping, MappingPart, REPLY, Tlv, code};
 
 /// FECs that a trace asks for at most, tunnels within tunnels.
@@ -38,7 +38,7 @@ pub(super) fn changed(fecs: &[Fec], mapping: &Mapping) -> Option<Vec<Fec>> {
 
 impl LspPing {
     /// A message that came to the port from which requests are sent.
-    pub(super) fn handle_reply(&mut self, now: Time, _: &mut Context<'_>, from: Ipv4Addr, bytes: &[u8]) {
+    pub(super) fn handle_reply(&mut self, now: Time, _: &mut Context<'_>, from: IpAddr, bytes: &[u8]) {
         let Ok(message) = Message::parse(bytes) else { return self.discard(Discard::Malformed) };
         if message.message_type != REPLY {
             return self.discard(Discard::Malformed);

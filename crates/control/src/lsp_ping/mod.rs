@@ -27,13 +27,13 @@ pub use record::Record;
 
 use crate::inquiry::{Findings, Inquiry};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, Topic, UNKNOWN_KIND};
-use crate::services::WatchedLsp;
+use crate::services::{Interfaces, WatchedLsp};
 use ask::Probe;
 use base::describe::SectionDecl;
-use base::plane::{Ack, Prefix};
+use base::plane::{Ack, IpPrefix};
 use base::{Limiter, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
-use core::net::Ipv4Addr;
-use respond::Request;
+use core::net::{IpAddr, Ipv6Addr};
+use respond::{Came, Request};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use verify::Verification;
@@ -90,7 +90,7 @@ pub struct Config {
     /// Requests each second that are answered.
     pub rate: u32,
     /// Whose requests are answered; everybody's if empty.
-    pub sources: Vec<Prefix>,
+    pub sources: Vec<IpPrefix>,
 }
 
 /// For whom an inquiry is.
@@ -179,6 +179,11 @@ impl LspPing {
         self.begun >= number && !self.probes.contains_key(&number)
     }
 
+    /// Is it a datagram to the port from which requests are sent?
+    fn is_source(&self, over: Over) -> bool {
+        matches!(over, Over::Udp { dst, .. } if Some(dst) == self.source)
+    }
+
     fn discard(&mut self, why: Discard) {
         *self.discards.entry(why).or_default() += 1;
     }
@@ -209,9 +214,21 @@ fn ntp(now: Time) -> u64 {
 }
 
 /// Is it an address that a reply can be sent to?
-fn is_single(address: Ipv4Addr) -> bool {
-    let first = address.octets()[0];
-    first != 0 && first != 127 && first < 224
+fn is_single(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !matches!(address.octets()[0], 0 | 127 | 224..),
+        // RFC 8029, 4.3: a routable one. Those of one link, of no node, and of IPv4 are none.
+        IpAddr::V6(address) => {
+            let is_near = address.is_unicast_link_local() || address.to_bits() <= 1;
+            !is_near && !address.is_multicast() && address.to_ipv4_mapped().is_none()
+        }
+    }
+}
+
+/// The IPv6 address that this router speaks from: that of its loopback, else the first of a port.
+fn own6(interfaces: &Interfaces) -> Option<Ipv6Addr> {
+    let of_port = || interfaces.ports().find_map(|(_, interface)| interface.ipv6()).map(|own| own.0);
+    interfaces.loopbacks6().next().or_else(of_port)
 }
 
 impl Protocol for LspPing {
@@ -220,7 +237,7 @@ impl Protocol for LspPing {
     }
 
     fn listens(&self) -> Vec<Listen> {
-        vec![Listen::UdpPort(PORT), Listen::Loopback]
+        vec![Listen::UdpPort(PORT), Listen::UdpPort6(PORT), Listen::Loopback]
     }
 
     fn subscribes(&self) -> Vec<Topic> {
@@ -245,10 +262,20 @@ impl Protocol for LspPing {
 
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
         match arrival {
-            // RFC 8029, 4.4: a request comes to an address of 127/8.
-            Arrival::Lsp(lsp) => self.handle_request(now, context, lsp, bytes),
-            Arrival::Ip(ip) if matches!(ip.over, Over::Udp { dst, .. } if Some(dst) == self.source) => {
-                self.handle_reply(now, context, ip.src, bytes);
+            // RFC 8029, 4.4: a request comes to an address of 127/8, or to one of ::ffff:127/104.
+            Arrival::Lsp(lsp) => {
+                let came = Came::new(lsp.ip.port, lsp.ip.src.into(), lsp.ip.over, lsp.stack());
+                self.handle_request(now, context, came, bytes);
+            }
+            Arrival::Lsp6(lsp) => {
+                let came = Came::new(lsp.ip.port, lsp.ip.src.into(), lsp.ip.over, lsp.stack());
+                self.handle_request(now, context, came, bytes);
+            }
+            Arrival::Ip(ip) if self.is_source(ip.over) => {
+                self.handle_reply(now, context, ip.src.into(), bytes);
+            }
+            Arrival::Ip6(ip) if self.is_source(ip.over) => {
+                self.handle_reply(now, context, ip.src.into(), bytes);
             }
             _ => self.discard(Discard::Malformed),
         }

@@ -1,7 +1,7 @@
 //! What is kept of a request that was sent here.
 
 use base::Time;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use wire::lsp_ping::{Mapping, Received};
 
 /// A way on, as a router says it.
@@ -26,7 +26,7 @@ pub struct Answer {
     /// When it came.
     pub at: Time,
     /// Who sent it.
-    pub from: Ipv4Addr,
+    pub from: IpAddr,
     /// The return code, that of the first way if the header refers to ways.
     pub code: u8,
     /// The depth in the label stack that the code is about; 0 if it is about none.
@@ -46,7 +46,8 @@ pub enum Outcome {
     Silent,
     /// Nobody is to reply.
     Unasked,
-    /// It was not sent: nothing here says where packets of the FEC go.
+    /// It was not sent: nothing here says where packets of the FEC go, or they have to be of IPv6, and no address of this
+    /// router is.
     NoWay,
     /// A reply came.
     Answered(Answer),

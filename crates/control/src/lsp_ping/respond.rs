@@ -1,15 +1,16 @@
 //! Requests of others (RFC 8029, 4.4), and the replies to them (4.5).
 
 use super::judge::{Case, Judgement};
-use super::{Discard, LspPing, is_single, ntp};
+use super::{Discard, LspPing, is_single, ntp, own6};
 use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
-use crate::protocol::{Context, LspArrival, Message as IpMessage, Output, Over};
+use crate::protocol::{Context, Message as IpMessage, Message6, Output, Over};
 use crate::services::bootstrap::Offer;
 use crate::services::sessions::Datagram;
 use crate::services::{Beyond, Interfaces, Services};
 use base::plane::{LabelUse, Leg, NextHop};
 use base::{Dscp, Label, PortId, Time};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use wire::ipv6::extension::ALERT_MPLS_OAM;
 use wire::lsp_ping::{
     FecChange, LspPing as Message, MappedLabel, Mapping, MappingPart, OPTIONAL, PORT, Place, REPLY, REQUEST,
     RawTlv, Received, Tlv, VERSION, code,
@@ -22,10 +23,26 @@ const FECS_MAX: usize = u8::MAX as usize;
 /// Ways on that a reply tells at most.
 const WAYS_MAX: usize = 16;
 
+/// How a datagram came that is to test an LSP.
+#[derive(Clone, Debug)]
+pub(super) struct Came {
+    port: PortId,
+    src: IpAddr,
+    over: Over,
+    /// Entries of its label stack, the top first.
+    stack: Vec<u32>,
+}
+
+impl Came {
+    pub(super) fn new(port: PortId, src: IpAddr, over: Over, stack: &[u32]) -> Came {
+        Came { port, src, over, stack: stack.to_vec() }
+    }
+}
+
 /// A request that is being looked at.
 #[derive(Debug)]
 pub(super) struct Request {
-    arrival: LspArrival,
+    came: Came,
     /// The UDP port that it came from.
     from: u16,
     message: Message,
@@ -34,7 +51,7 @@ pub(super) struct Request {
 
 impl Request {
     fn labels(&self) -> Vec<Label> {
-        self.arrival.stack().iter().map(|word| Label::truncate(word >> 12)).collect()
+        self.came.stack.iter().map(|word| Label::truncate(word >> 12)).collect()
     }
 
     fn fecs(&self) -> &[Fec] {
@@ -90,27 +107,21 @@ fn fault_of(message: &Message) -> Option<(u8, Vec<RawTlv>)> {
 }
 
 impl LspPing {
-    /// A datagram to 127/8.
-    pub(super) fn handle_request(
-        &mut self,
-        now: Time,
-        context: &mut Context<'_>,
-        lsp: &LspArrival,
-        bytes: &[u8],
-    ) {
-        let Over::Udp { src: from, .. } = lsp.ip.over else { return self.discard(Discard::Malformed) };
+    /// A datagram to 127/8, or to ::ffff:127/104.
+    pub(super) fn handle_request(&mut self, now: Time, context: &mut Context<'_>, came: Came, bytes: &[u8]) {
+        let Over::Udp { src: from, .. } = came.over else { return self.discard(Discard::Malformed) };
         let is_request = |message: &Message| (message.version, message.message_type) == (VERSION, REQUEST);
         let header = Message::parse_header(bytes).ok().filter(is_request);
-        let Some(header) = header.filter(|_| is_single(lsp.ip.src) && from != 0) else {
+        let Some(header) = header.filter(|_| is_single(came.src) && from != 0) else {
             return self.discard(Discard::Malformed);
         };
         let sources = &self.config.sources;
-        let is_served = sources.is_empty() || sources.iter().any(|prefix| prefix.contains(lsp.ip.src));
+        let is_served = sources.is_empty() || sources.iter().any(|prefix| prefix.contains(came.src));
         if !self.config.responds || !is_served {
             return self.discard(Discard::Source);
         }
         // RFC 8029, 3: the T flag.
-        let is_over = lsp.stack().first().is_none_or(|word| word & 0xff <= 1);
+        let is_over = came.stack.first().is_none_or(|word| word & 0xff <= 1);
         if header.flags & Message::ONLY_IF_EXPIRED != 0 && !is_over {
             return self.discard(Discard::TtlNotOver);
         }
@@ -118,7 +129,8 @@ impl LspPing {
             return self.discard(Discard::RateLimited);
         }
         let received = ntp(now);
-        let request = |message| Request { arrival: *lsp, from, message, received };
+        let port = came.port;
+        let request = |message| Request { came, from, message, received };
         let wrong = match Message::parse(bytes) {
             Err(_) => Some((request(header), code::MALFORMED, Vec::new())),
             Ok(message) => match fault_of(&message) {
@@ -126,7 +138,7 @@ impl LspPing {
                 None => {
                     let request = request(message);
                     let inquiry = Inquiry {
-                        port: Some(lsp.ip.port),
+                        port: Some(port),
                         labels: request.labels(),
                         fecs: request.fecs().to_vec(),
                         ..Inquiry::default()
@@ -145,7 +157,7 @@ impl LspPing {
     /// Replies to a request, by what both planes say.
     pub(super) fn reply(&mut self, context: &mut Context<'_>, request: Request, findings: &Findings) {
         let interfaces = &context.services.interfaces;
-        let own = own_address(interfaces, request.arrival.ip.port);
+        let own = own_address(interfaces, request.came.port);
         let stack = request.labels();
         let case = Case {
             stack: &stack,
@@ -163,7 +175,7 @@ impl LspPing {
         let wants_received = request.way().is_some_and(|way| way.flags & 2 != 0);
         if tells_received || wants_received {
             let place = Place::Ipv4 { address: interfaces.router_id, interface: own };
-            let received = Received { place, stack: request.arrival.stack().to_vec() };
+            let received = Received { place, stack: request.came.stack.clone() };
             tlvs.push(Tlv::InterfaceAndLabelStack(received));
         }
         if let Some((place, LabelUse::Switched(legs))) =
@@ -225,20 +237,38 @@ impl LspPing {
             tlvs,
         };
         let Ok(bytes) = reply.write() else { return };
-        let own = context.services.interfaces.router_id;
-        let (to, from) = (request.arrival.ip.src, request.from);
+        let interfaces = &context.services.interfaces;
+        // RFC 8029, 3: the reply has the IP version of the request.
+        let own = match request.came.src {
+            IpAddr::V4(_) => Some(IpAddr::V4(interfaces.router_id)),
+            IpAddr::V6(_) => own6(interfaces).map(IpAddr::V6),
+        };
+        let Some(own) = own else { return };
+        let (to, from) = (request.came.src, request.from);
         let over = Over::Udp { src: PORT, dst: from };
-        if reply_mode == 3
-            && let Some((port, gateway)) = next_hop(context.services, to)
-        {
-            // Not along an LSP, so that every router looks at the option.
-            let next = Some(gateway);
-            let message =
-                IpMessage { port, next, src: own, dst: to, over, ttl: TTL, router_alert: true, bytes };
-            return self.outputs.push_back(Output::Message(message));
+        // With Router Alert it goes not along an LSP, so that every router looks at the option.
+        match (own, to) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) if reply_mode == 3 => {
+                if let Some((port, gateway)) = next_hop(context.services, dst) {
+                    let next = Some(gateway);
+                    let message =
+                        IpMessage { port, next, src, dst, over, ttl: TTL, router_alert: true, bytes };
+                    return self.outputs.push_back(Output::Message(message));
+                }
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) if reply_mode == 3 => {
+                // Where only an LSP leads back there is no such way.
+                let Some((port, gateway)) = next_hop6(context.services, dst) else {
+                    return self.discard(Discard::ReplyMode);
+                };
+                let (next, hop_limit, router_alert) = (Some(gateway), TTL, Some(ALERT_MPLS_OAM));
+                let message = Message6 { port, next, src, dst, over, hop_limit, router_alert, bytes };
+                return self.outputs.push_back(Output::Message6(Box::new(message)));
+            }
+            _ => {}
         }
         let dscp = tos.map_or(Dscp::CS6, Dscp::of_tos);
-        let (from, to) = (Some(IpAddr::V4(own)), SocketAddr::new(to.into(), from));
+        let (from, to) = (Some(own), SocketAddr::new(to, from));
         // An address that can't be sent to is one that nobody asks from.
         let _ = context.send_datagram(Datagram { from, port: PORT, to, ttl: TTL, dscp, bytes });
     }
@@ -252,7 +282,8 @@ fn offer(context: &mut Context<'_>, request: &Request) {
         _ => None,
     });
     if let Some((discriminator, fec)) = wanted.zip(request.fecs().last()) {
-        let from = request.arrival.ip.src;
+        // Sessions on LSPs are of IPv4.
+        let IpAddr::V4(from) = request.came.src else { return };
         context.services.bootstrap.offer(Offer { fec: fec.clone(), from, discriminator });
     }
 }
@@ -267,6 +298,17 @@ fn next_hop(services: &Services, to: Ipv4Addr) -> Option<(PortId, Ipv4Addr)> {
     let (_, route) = services.rib.lookup(to)?;
     route.iter().find_map(|hop| match *hop {
         NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
+            Some((port, if gateway.is_unspecified() { to } else { gateway }))
+        }
+        _ => None,
+    })
+}
+
+/// The same of IPv6.
+fn next_hop6(services: &Services, to: Ipv6Addr) -> Option<(PortId, Ipv6Addr)> {
+    let (_, route) = services.rib6.lookup(to)?;
+    route.iter().find_map(|hop| match *hop {
+        NextHop::Via { port, gateway: IpAddr::V6(gateway) } => {
             Some((port, if gateway.is_unspecified() { to } else { gateway }))
         }
         _ => None,
@@ -291,7 +333,7 @@ fn ways_on(
     legs: &[Leg],
     interfaces: &Interfaces,
 ) -> Vec<Mapping> {
-    let words = request.arrival.stack();
+    let words = &request.came.stack[..];
     let label = Label::truncate(words[place] >> 12);
     let tc = (words[place] >> 9 & 7) as u8;
     let is_of_label = |known: &&FecMapping| known.given == Some(label);

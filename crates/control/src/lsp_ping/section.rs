@@ -4,7 +4,7 @@ use super::{Config, LspPing};
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
 use base::describe::Section;
-use base::plane::Prefix;
+use base::plane::IpPrefix;
 use std::sync::Arc;
 
 base::record! {
@@ -18,8 +18,8 @@ base::record! {
         pub validate: bool = false;
         /// Requests each second that are answered, and at once.
         pub rate: u32 = 200, in 1..=1_000_000;
-        /// Prefixes whose requests are answered.
-        pub sources: Vec<Prefix> = Vec::new(), absent "all";
+        /// Prefixes, of IPv4 and IPv6, whose requests are answered.
+        pub sources: Vec<IpPrefix> = Vec::new(), absent "all";
     }
     read by switch;
 }

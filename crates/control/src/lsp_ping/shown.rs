@@ -5,7 +5,7 @@ use super::record::{Answer, Outcome, Record, Way};
 use super::verify::Verification;
 use base::table::{RowsOf, Table, View};
 use base::{Span, Time};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use wire::lsp_ping::{Place, code};
 
 /// The tables of LSP ping.
@@ -33,10 +33,11 @@ base::table! {
         /// The labels that it was sent with, the top first; none if the next router is the last.
         labels: Vec<u32>,
         /// `answered`, `waits`, `silent` (no reply in time), `unasked` (it wants no reply), or `no-way`: not sent,
-        /// since the router itself does not know where packets of the FEC go, or has no label for them.
+        /// since the router itself does not know where packets of the FEC go, or has no label for them, or no address of
+        /// IPv6 where they have to be of that.
         outcome: &'static str,
         /// Who replied; absent without a reply.
-        from: Option<Ipv4Addr>,
+        from: Option<IpAddr>,
         /// From the request to the reply.
         delay_s: Option<Span> = "s",
         /// The return code (RFC 8029, 3.1).

@@ -1,7 +1,7 @@
 //! LSPs that are verified for who watches them (RFC 5884, 4 and 6): the first requests say by which number a session of
 //! BFD begins, later ones only whether the LSP still ends where it is to end.
 
-use super::ask::{WHOLE, datagram};
+use super::ask::{WHOLE, datagram, takes};
 use super::{Asked, LspPing, ntp};
 use crate::inquiry::{Findings, Inquiry};
 use crate::protocol::{Context, Output};
@@ -126,7 +126,9 @@ impl LspPing {
             tlvs,
         };
         let Ok(bytes) = message.write() else { return };
-        let sent = datagram(context, &leg, WHOLE, super::Command::DESTINATION, source, bytes);
+        // RFC 5884, 4: BFD itself speaks over IPv4 there.
+        let ends = (context.services.interfaces.router_id.into(), super::Command::DESTINATION);
+        let sent = takes(&leg, ends.1).then(|| datagram(&leg, WHOLE, ends, source, bytes));
         if let Some(sent) = sent {
             if one.awaited.is_some() {
                 one.code = None;

@@ -1,10 +1,10 @@
 //! Areas: how each is treated, which of them this router is in, and what is flooded there (RFC 2328, 3).
 
 use super::database::Scope;
-use super::interface::{Interface, InterfaceConfig, InterfaceState};
+use super::interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState};
 use super::{Config, Ospf};
+use base::Span;
 use base::plane::Prefix;
-use base::{PortId, Span};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use wire::ospf::{LsaKind, options};
@@ -183,19 +183,22 @@ impl Config {
     }
 
     /// Is what is flooded so far flooded by an interface (RFC 2328, 13.3)?
-    pub(super) fn is_eligible(&self, interface: &InterfaceConfig, scope: Scope) -> bool {
-        match (scope, interface.area) {
+    pub(super) fn is_eligible(&self, interface: &Interface, scope: Scope) -> bool {
+        match (scope, interface.config.area) {
             (Scope::Area(area), own) => own == Some(area),
-            (Scope::As, Some(area)) => self.area(area).takes(LsaKind::EXTERNAL),
+            // RFC 2328, 15: the area that a virtual link leads through has them already.
+            (Scope::As, Some(area)) => {
+                !interface.name.is_virtual() && self.area(area).takes(LsaKind::EXTERNAL)
+            }
             (Scope::As, None) => false,
         }
     }
 
     /// What of an interface's area is in its neighbours' databases.
-    pub(super) fn scopes_of(&self, interface: &InterfaceConfig) -> Vec<Scope> {
-        let Some(area) = interface.area else { return Vec::new() };
-        let outside = self.area(area).takes(LsaKind::EXTERNAL).then_some(Scope::As);
-        core::iter::once(Scope::Area(area)).chain(outside).collect()
+    pub(super) fn scopes_of(&self, interface: &Interface) -> Vec<Scope> {
+        let Some(area) = interface.config.area else { return Vec::new() };
+        let both = [Scope::Area(area), Scope::As].into_iter();
+        both.filter(|scope| self.is_eligible(interface, *scope)).collect()
     }
 }
 
@@ -237,13 +240,13 @@ impl Ospf {
         interface.config.area.unwrap_or_else(|| self.home())
     }
 
-    /// The area that packets by a port are of.
-    pub(super) fn area_at(&self, port: PortId) -> Ipv4Addr {
-        self.interfaces.get(&port).map_or(self.config.area, |one| self.config.area_by(&one.config))
+    /// The area that packets by an interface are of.
+    pub(super) fn area_at(&self, name: InterfaceName) -> Ipv4Addr {
+        self.interfaces.get(&name).map_or(self.config.area, |one| self.config.area_by(&one.config))
     }
 
     /// Whose summaries lead to other areas: those of the only area, or of the backbone at a border (RFC 2328, 16.2).
-    pub(super) fn transit(&self) -> Ipv4Addr {
+    pub(super) fn examined(&self) -> Ipv4Addr {
         if self.is_border() { BACKBONE } else { self.home() }
     }
 }

@@ -24,10 +24,15 @@ impl Interface {
         room.max(LSA_HEADER_LEN + DESCRIPTION_LEN)
     }
 
-    /// Where packets for one neighbour go: on links between two all go to the group (RFC 2328, 8.1).
+    /// Where packets for all neighbours go: to the group, or by a virtual link to its other end (RFC 2328, 8.1 and 9.5).
+    pub(super) fn everybody(&self) -> Ipv4Addr {
+        if self.name.is_virtual() { self.peer } else { ALL_SPF_ROUTERS }
+    }
+
+    /// Where packets for one neighbour go: on links between two to all there are (RFC 2328, 8.1).
     pub(super) fn unicast(&self, neighbor: &Neighbor) -> Ipv4Addr {
         match self.config.network {
-            NetworkType::PointToPoint => ALL_SPF_ROUTERS,
+            NetworkType::PointToPoint => self.everybody(),
             NetworkType::Broadcast => neighbor.address,
         }
     }
@@ -45,8 +50,8 @@ impl Ospf {
     /// What is in the database is to be described; what is too old is flooded instead (RFC 2328, 10.3).
     pub(super) fn summarise(&mut self, now: Time, at: At) {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
+        let scopes = self.config.scopes_of(interface);
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
-        let scopes = self.config.scopes_of(&interface.config);
         let databases = scopes.into_iter().filter_map(|scope| self.databases.of(scope));
         let mut old = Vec::new();
         for instance in databases.flat_map(super::database::Database::iter) {
@@ -72,7 +77,9 @@ impl Ospf {
     /// Sends a description with so many headers at most, and these flags besides those that follow.
     fn describe(&mut self, now: Time, at: At, flags: u8, headers: usize) {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
-        let (mtu, retransmit) = (interface.mtu, interface.config.retransmit);
+        // RFC 2328, 10.8: nothing is said of what the links on the way of a virtual one take.
+        let mtu = if at.0.is_virtual() { 0 } else { interface.mtu };
+        let retransmit = interface.config.retransmit;
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         let headers = neighbor.summary.drain(..headers.min(neighbor.summary.len())).collect();
         let is_more = !neighbor.summary.is_empty() || flags & Description::INIT != 0;
@@ -121,7 +128,7 @@ impl Ospf {
         let own_id = self.router_id;
         let Some(interface) = self.interfaces.get(&at.0) else { return };
         let Some(neighbor) = interface.neighbors.get(&at.1) else { return };
-        if description.mtu > interface.mtu {
+        if description.mtu > interface.mtu && !at.0.is_virtual() {
             let (there, here) = (description.mtu, interface.mtu);
             let why = format!("it sends packets of up to {there} bytes (MTU), and here {here} is the most");
             let address = neighbor.address;

@@ -3,11 +3,11 @@
 use super::content::Content;
 use super::database::{Instance, Scope};
 use super::hello::At;
-use super::interface::{InterfaceState, NetworkType};
+use super::interface::{InterfaceName, InterfaceState, NetworkType};
 use super::neighbor::NeighborEvent;
 use super::unacknowledged::Unacknowledged;
 use super::{ACK_DELAY, MIN_LS_ARRIVAL, Ospf};
-use base::{PortId, Time};
+use base::Time;
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::ospf::{
@@ -129,8 +129,7 @@ impl Ospf {
 
     /// Neighbours that hear of what is flooded so far.
     fn neighbors(&self, scope: Scope) -> impl Iterator<Item = &super::neighbor::Neighbor> {
-        let eligible =
-            self.interfaces.values().filter(move |one| self.config.is_eligible(&one.config, scope));
+        let eligible = self.interfaces.values().filter(move |one| self.config.is_eligible(one, scope));
         eligible.flat_map(|interface| interface.neighbors.values())
     }
 
@@ -143,8 +142,7 @@ impl Ospf {
         let known = known.cloned();
         if self.unacknowledged.is_crowded() {
             let config = &self.config;
-            for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(&one.config, scope))
-            {
+            for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(one, scope)) {
                 interface.neighbors.values_mut().for_each(|neighbor| {
                     neighbor.unacknowledged.remove(&key);
                 });
@@ -172,8 +170,8 @@ impl Ospf {
         let header = instance.header();
         let mut is_back = false;
         let mut waiting = 0;
-        for (port, interface) in &mut self.interfaces {
-            if !self.config.is_eligible(&interface.config, scope) {
+        for (by, interface) in &mut self.interfaces {
+            if !self.config.is_eligible(interface, scope) {
                 continue;
             }
             let mut is_added = false;
@@ -188,16 +186,16 @@ impl Ospf {
                         Newer::Second => continue,
                         Newer::Neither => {
                             neighbor.requests.remove(&header.key);
-                            self.answered.push((*port, *name));
+                            self.answered.push((*by, *name));
                             continue;
                         }
                         Newer::First => {
                             neighbor.requests.remove(&header.key);
-                            self.answered.push((*port, *name));
+                            self.answered.push((*by, *name));
                         }
                     }
                 }
-                if from == Some((*port, *name)) {
+                if from == Some((*by, *name)) {
                     continue;
                 }
                 match neighbor.number {
@@ -210,7 +208,7 @@ impl Ospf {
             if !is_added {
                 continue;
             }
-            if let Some((_, name)) = from.filter(|(came_by, _)| came_by == port) {
+            if let Some((_, name)) = from.filter(|(came_by, _)| came_by == by) {
                 // The designated router and its backup have told everybody, or will.
                 let sender = interface.neighbors.get(&name).map(|neighbor| neighbor.address);
                 let is_told = sender == Some(interface.designated) || sender == Some(interface.backup);
@@ -230,8 +228,8 @@ impl Ospf {
     /// Sends what was flooded since the last time.
     pub(super) fn flush_floods(&mut self, now: Time) {
         let waiting = self.interfaces.values().filter(|interface| !interface.flooding.is_empty());
-        for port in waiting.map(|interface| interface.port).collect::<Vec<_>>() {
-            let Some(interface) = self.interfaces.get_mut(&port) else { continue };
+        for by in waiting.map(|interface| interface.name).collect::<Vec<_>>() {
+            let Some(interface) = self.interfaces.get_mut(&by) else { continue };
             let mut instances = core::mem::take(&mut interface.flooding);
             // Of several instances of one advertisement the last counts.
             if instances.len() > 1 {
@@ -240,17 +238,18 @@ impl Ospf {
                 instances.retain(|instance| seen.insert(instance.key()));
                 instances.reverse();
             }
-            self.send_instances(now, port, None, &instances);
+            self.send_instances(now, by, None, &instances);
         }
     }
 
     /// Where what is for all adjacent neighbours goes (RFC 2328, 13.3, step 5).
-    fn group(&self, port: PortId) -> Ipv4Addr {
-        match self.interfaces.get(&port) {
+    fn group(&self, by: InterfaceName) -> Ipv4Addr {
+        match self.interfaces.get(&by) {
             Some(one) if one.config.network == NetworkType::Broadcast && !one.is_designated() => {
                 ALL_D_ROUTERS
             }
-            _ => ALL_SPF_ROUTERS,
+            Some(one) => one.everybody(),
+            None => ALL_SPF_ROUTERS,
         }
     }
 
@@ -258,21 +257,21 @@ impl Ospf {
     pub(super) fn send_instances(
         &mut self,
         now: Time,
-        port: PortId,
+        by: InterfaceName,
         to: Option<Ipv4Addr>,
         instances: &[Instance],
     ) {
-        let Some(interface) = self.interfaces.get(&port) else { return };
+        let Some(interface) = self.interfaces.get(&by) else { return };
         let room = interface.room() - UPDATE_LEN;
         let delay = interface.config.transmit_delay_s;
         let neighbor = to.and_then(|name| interface.neighbors.get(&name));
-        let dst = neighbor.map_or_else(|| self.group(port), |neighbor| interface.unicast(neighbor));
+        let dst = neighbor.map_or_else(|| self.group(by), |neighbor| interface.unicast(neighbor));
         let mut rest = instances;
         while !rest.is_empty() {
             let (now_sent, later) = rest.split_at(fitting(rest.iter(), room));
             let lsas = now_sent.iter().map(|one| (one.content().bytes(), one.age_sent(now, delay)));
-            let packet = Body::update(self.router_id, self.area_at(port), lsas);
-            self.send(now, port, dst, packet);
+            let packet = Body::update(self.router_id, self.area_at(by), lsas);
+            self.send(now, by, dst, packet);
             rest = later;
         }
     }
@@ -301,21 +300,21 @@ impl Ospf {
         }
     }
 
-    fn delay_ack(&mut self, now: Time, port: PortId, header: LsaHeader) {
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+    fn delay_ack(&mut self, now: Time, by: InterfaceName, header: LsaHeader) {
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         interface.acks.push(header);
         let least = ACK_DELAY.0.min(interface.config.retransmit.0 / 2);
         interface.ack_due.get_or_insert(now + base::Span(least));
     }
 
     /// Sends the acknowledgements that have waited.
-    pub(super) fn send_acks(&mut self, now: Time, port: PortId) {
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+    pub(super) fn send_acks(&mut self, now: Time, by: InterfaceName) {
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         interface.ack_due = None;
         let (acks, most) = (core::mem::take(&mut interface.acks), interface.room() / LSA_HEADER_LEN);
-        let dst = self.group(port);
+        let dst = self.group(by);
         for headers in acks.chunks(most) {
-            self.say(now, port, dst, &Body::Ack { headers: headers.to_vec() });
+            self.say(now, by, dst, &Body::Ack { headers: headers.to_vec() });
         }
     }
 

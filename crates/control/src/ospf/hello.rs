@@ -1,20 +1,20 @@
 //! Interfaces come and go, and neighbours are found by Hellos (RFC 2328, 9.3 to 9.5, 10.3 and 10.5).
 
-use super::interface::{InterfaceEvent, InterfaceState, NetworkType};
+use super::interface::{InterfaceEvent, InterfaceName, InterfaceState, NetworkType, VirtualLink};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
 use super::{Event, Ospf};
 use crate::machine::State;
-use base::{PortId, Span, Time};
+use base::{Span, Time};
 use core::net::Ipv4Addr;
-use wire::ospf::{ALL_SPF_ROUTERS, Body, Hello};
+use wire::ospf::{Body, Hello};
 
 /// A neighbour: its interface, and its name there.
-pub(super) type At = (PortId, Ipv4Addr);
+pub(super) type At = (InterfaceName, Ipv4Addr);
 
 impl Ospf {
     /// An interface can be used from now on.
-    pub(super) fn raise(&mut self, now: Time, port: PortId) {
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+    pub(super) fn raise(&mut self, now: Time, by: InterfaceName) {
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         let event = match (interface.config.network, interface.config.priority) {
             (NetworkType::PointToPoint, _) => InterfaceEvent::UpPointToPoint,
             (NetworkType::Broadcast, 0) => InterfaceEvent::UpIneligible,
@@ -26,16 +26,16 @@ impl Ospf {
         interface.wait_due = (next == InterfaceState::Waiting).then_some(now + wait);
         interface.hello_due = (!interface.config.passive).then_some(now);
         (self.is_stale, self.is_reach_other) = (true, true);
-        self.say_hello(now, port);
+        self.say_hello(now, by);
     }
 
     /// An interface can't be used any more.
-    pub(super) fn lower(&mut self, now: Time, port: PortId) {
-        let Some(interface) = self.interfaces.get(&port) else { return };
+    pub(super) fn lower(&mut self, now: Time, by: InterfaceName) {
+        let Some(interface) = self.interfaces.get(&by) else { return };
         for name in interface.neighbors.keys().copied().collect::<Vec<_>>() {
-            self.step(now, (port, name), NeighborEvent::Gone);
+            self.step(now, (by, name), NeighborEvent::Gone);
         }
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         let Some(next) = interface.state.next(InterfaceEvent::Down) else { return };
         interface.state = next;
         (interface.designated, interface.backup) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
@@ -47,9 +47,9 @@ impl Ospf {
     }
 
     /// Does what is due for an interface and its neighbours.
-    pub(super) fn interface_due(&mut self, now: Time, port: PortId) {
+    pub(super) fn interface_due(&mut self, now: Time, by: InterfaceName) {
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         if is_due(interface.wait_due) {
             interface.wait_due = None;
             interface.is_election_due = true;
@@ -57,13 +57,13 @@ impl Ospf {
         let (hello, ack) = (is_due(interface.hello_due), is_due(interface.ack_due));
         let due = interface.neighbors.iter().filter(|(_, neighbor)| neighbor.due() <= now);
         for name in due.map(|(name, _)| *name).collect::<Vec<_>>() {
-            self.neighbor_due(now, (port, name));
+            self.neighbor_due(now, (by, name));
         }
         if ack {
-            self.send_acks(now, port);
+            self.send_acks(now, by);
         }
         if hello {
-            self.say_hello(now, port);
+            self.say_hello(now, by);
         }
     }
 
@@ -86,13 +86,13 @@ impl Ospf {
         }
     }
 
-    pub(super) fn neighbor(&mut self, (port, name): At) -> Option<&mut Neighbor> {
-        self.interfaces.get_mut(&port)?.neighbors.get_mut(&name)
+    pub(super) fn neighbor(&mut self, (by, name): At) -> Option<&mut Neighbor> {
+        self.interfaces.get_mut(&by)?.neighbors.get_mut(&name)
     }
 
     /// Sends a Hello (RFC 2328, 9.5).
-    fn say_hello(&mut self, now: Time, port: PortId) {
-        let Some(interface) = self.interfaces.get_mut(&port).filter(|one| one.hello_due.is_some()) else {
+    fn say_hello(&mut self, now: Time, by: InterfaceName) {
+        let Some(interface) = self.interfaces.get_mut(&by).filter(|one| one.hello_due.is_some()) else {
             return;
         };
         let config = &interface.config;
@@ -108,7 +108,8 @@ impl Ospf {
             backup: interface.backup,
             neighbors: heard.map(|neighbor| neighbor.router_id).collect(),
         };
-        self.say(now, port, ALL_SPF_ROUTERS, &Body::Hello(hello));
+        let dst = interface.everybody();
+        self.say(now, by, dst, &Body::Hello(hello));
     }
 
     /// Takes a Hello (RFC 2328, 10.5).
@@ -131,6 +132,8 @@ impl Ospf {
             return self.refuse(at.0, src, why);
         }
         let dead = Span::from_secs(config.dead_s.into());
+        // RFC 2328, 10.5: of a virtual neighbour the address is not that of its packets.
+        let src = if at.0.is_virtual() { interface.peer } else { src };
         let neighbor = interface.neighbors.entry(at.1).or_insert_with(|| Neighbor::new(router_id, src, now));
         neighbor.expires = now + dead;
         self.is_watch_due |= neighbor.address != src;
@@ -161,20 +164,20 @@ impl Ospf {
     }
 
     /// The neighbour hears this router (event 2-WayReceived of RFC 2328, 10.3).
-    pub(super) fn heard(&mut self, now: Time, (port, name): At) {
-        let Some(interface) = self.interfaces.get(&port) else { return };
+    pub(super) fn heard(&mut self, now: Time, (by, name): At) {
+        let Some(interface) = self.interfaces.get(&by) else { return };
         let Some(neighbor) = interface.neighbors.get(&name) else { return };
         if neighbor.state == NeighborState::Init {
             let adjacent = interface.is_adjacent_to(neighbor);
             let event = if adjacent { NeighborEvent::HeardAdjacent } else { NeighborEvent::Heard };
-            self.step(now, (port, name), event);
+            self.step(now, (by, name), event);
         }
     }
 
     /// Something happens to a neighbour: its state machine takes a step, and what belongs to the new state is done.
     pub(super) fn step(&mut self, now: Time, at: At, event: NeighborEvent) {
-        let (port, name) = at;
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        let (by, name) = at;
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         let Some(neighbor) = interface.neighbors.get_mut(&name) else { return };
         let before = neighbor.state;
         let Some(next) = before.next(event).filter(|next| *next != before) else { return };
@@ -192,7 +195,7 @@ impl Ospf {
         if let Some(number) = number {
             self.release_number(number);
         }
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         match next {
             NeighborState::Down => {
                 interface.neighbors.remove(&name);
@@ -205,18 +208,25 @@ impl Ospf {
         self.is_reach_other |= before != NeighborState::Full && next == NeighborState::Full;
         if (before == NeighborState::Full) != (next == NeighborState::Full) {
             self.is_stale = true;
-            self.event(if next == NeighborState::Full {
-                Event::OspfAdjacent { router_id, port }
-            } else {
-                Event::OspfAdjacencyLost { router_id, port, state: next.word() }
+            self.event(match (by, next) {
+                (InterfaceName::Port(port), NeighborState::Full) => Event::OspfAdjacent { router_id, port },
+                (InterfaceName::Port(port), _) => {
+                    Event::OspfAdjacencyLost { router_id, port, state: next.word() }
+                }
+                (InterfaceName::Virtual(VirtualLink { area, .. }), NeighborState::Full) => {
+                    Event::OspfVirtualAdjacent { router_id, area }
+                }
+                (InterfaceName::Virtual(VirtualLink { area, .. }), _) => {
+                    Event::OspfVirtualAdjacencyLost { router_id, area, state: next.word() }
+                }
             });
         }
     }
 
     /// Elects the designated router of a network, and has adjacencies follow (RFC 2328, 9.4).
-    pub(super) fn elect(&mut self, now: Time, port: PortId) {
+    pub(super) fn elect(&mut self, now: Time, by: InterfaceName) {
         let router_id = self.router_id;
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         interface.is_election_due = false;
         let before = (interface.designated, interface.backup);
         let (designated, backup) = interface.elect(router_id);
@@ -231,13 +241,13 @@ impl Ospf {
             return;
         }
         self.is_stale = true;
-        let Some(interface) = self.interfaces.get(&port) else { return };
+        let Some(interface) = self.interfaces.get(&by) else { return };
         let known = interface.neighbors.iter().filter(|(_, neighbor)| neighbor.state.is_two_way());
         let wanted = |wanted| if wanted { NeighborEvent::Wanted } else { NeighborEvent::Unwanted };
         let events: Vec<_> =
             known.map(|(name, one)| (*name, wanted(interface.is_adjacent_to(one)))).collect();
         for (name, event) in events {
-            self.step(now, (port, name), event);
+            self.step(now, (by, name), event);
         }
     }
 }

@@ -13,6 +13,12 @@ pub struct Hop {
     pub gateway: Ipv4Addr,
 }
 
+impl Hop {
+    /// Packets leave by a virtual link: the real hops are found in the area that it leads through (RFC 2328, 16.1.1 and
+    /// 16.3), and until then this stands in their place. No port has its number.
+    pub const OPEN: Hop = Hop { port: PortId(u16::MAX), gateway: Ipv4Addr::BROADCAST };
+}
+
 /// Next hops, each once and in their order.
 pub(super) type Hops = Arc<[Hop]>;
 

@@ -131,17 +131,52 @@ impl Default for InterfaceConfig {
     }
 }
 
+/// A virtual link of the backbone: to another border router, through an area that both are in (RFC 2328, 15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VirtualLink {
+    /// The area that it leads through, which is not the backbone: its Transit area.
+    pub area: Ipv4Addr,
+    /// Router id of its other end.
+    pub router: Ipv4Addr,
+}
+
+/// Which interface of the router it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InterfaceName {
+    /// That of a port.
+    Port(PortId),
+    /// The end of a virtual link.
+    Virtual(VirtualLink),
+}
+
+impl InterfaceName {
+    /// The port, if it is one.
+    pub const fn port(self) -> Option<PortId> {
+        match self {
+            InterfaceName::Port(port) => Some(port),
+            InterfaceName::Virtual(_) => None,
+        }
+    }
+
+    /// Is it the end of a virtual link?
+    pub const fn is_virtual(self) -> bool {
+        matches!(self, InterfaceName::Virtual(_))
+    }
+}
+
 /// An interface that OSPF knows.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// The port of the router that its packets use.
-    pub port: PortId,
+    /// Which one it is.
+    pub name: InterfaceName,
     /// Is its link to be avoided, because somebody else is not ready (RFC 5443)?
     pub is_avoided: bool,
-    /// Name of the node at the other end of its link; empty if nobody has said.
+    /// Name of the node at the other end of its link; empty if nobody has said, and of a virtual link.
     pub towards: String,
-    /// The router's own address on it.
+    /// The router's own address on it; zero of a virtual link that can't be used.
     pub address: Ipv4Addr,
+    /// Address of the other end of a virtual link that can be used; zero of others.
+    pub peer: Ipv4Addr,
     /// How many bits of its addresses the network has.
     pub prefix_len: u8,
     /// Longest IP packet that it takes, in bytes.
@@ -172,16 +207,17 @@ pub struct Interface {
 
 impl Interface {
     pub(super) fn new(
-        port: PortId,
+        name: InterfaceName,
         (address, prefix_len): (Ipv4Addr, u8),
         mtu: u32,
         config: InterfaceConfig,
     ) -> Interface {
         Interface {
-            port,
+            name,
             is_avoided: false,
             towards: String::new(),
             address,
+            peer: Ipv4Addr::UNSPECIFIED,
             prefix_len,
             mtu: u16::try_from(mtu).unwrap_or(u16::MAX),
             config,

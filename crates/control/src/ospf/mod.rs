@@ -15,11 +15,11 @@
 //! - [`graph`]: an area as vertices and edges; [`spf`]: shortest paths through it, and `respf`: after some edges have
 //!   changed; `radix`: their queue; `hops`: sets of next hops
 //! - `networks`: what the paths lead to; `tree`: all of that for an area; [`routes`]: what follows for the routing
-//!   table (16)
-//! - [`section`]: the settings that users write; `shown`: its tables
+//!   table (16); `virtual_links`: how pieces of the backbone are joined, and ways through other areas (15, 16.3)
+//! - [`section`], [`virtual_section`]: the settings that users write; `shown`: its tables
 //!
-//! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
-//! links. Opaque advertisements are asked for where there is traffic engineering (RFC 5250).
+//! What one call makes up leaves when it returns: instances that are flooded share packets. Opaque advertisements are
+//! asked for where there is traffic engineering (RFC 5250).
 
 pub mod areas;
 pub mod content;
@@ -50,6 +50,8 @@ pub mod te;
 mod tests;
 mod tree;
 mod unacknowledged;
+mod virtual_links;
+pub mod virtual_section;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{
@@ -63,7 +65,7 @@ use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
 use database::{Databases, Place};
 use delay::{Delay, DelayConfig, DelayState};
-use interface::{Interface, InterfaceConfig, InterfaceState};
+use interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState, VirtualLink};
 use neighbor::NeighborState;
 use outside::Redistribution;
 use routes::{Boundary, Changes, Path};
@@ -86,6 +88,8 @@ const MIN_LS_INTERVAL: Span = Span::from_secs(5);
 const MIN_LS_ARRIVAL: Span = Span::from_secs(1);
 /// Own instances are made again when they are so old, in seconds (RFC 2328, B).
 const LS_REFRESH_TIME: u16 = 1800;
+/// So many routers a packet passes on a virtual link: no way is longer.
+const VIRTUAL_TTL: u8 = 255;
 /// From an instance to its delayed acknowledgement: less than until it is sent again (RFC 2328, 13.5).
 const ACK_DELAY: Span = Span::from_secs(1);
 
@@ -108,6 +112,33 @@ pub enum Event {
         port: PortId,
         /// The state that it is in now.
         state: &'static str,
+    },
+    /// The other end of a virtual link is adjacent now.
+    OspfVirtualAdjacent {
+        /// Its router id.
+        router_id: Ipv4Addr,
+        /// The area that the link leads through.
+        area: Ipv4Addr,
+    },
+    /// The other end of a virtual link is adjacent no more.
+    OspfVirtualAdjacencyLost {
+        /// Its router id.
+        router_id: Ipv4Addr,
+        /// The area that the link leads through.
+        area: Ipv4Addr,
+        /// The state that it is in now.
+        state: &'static str,
+    },
+    /// Packets by a virtual link are not taken. It is said again when the reason is another.
+    OspfVirtualRefused {
+        /// Router id of its other end.
+        router_id: Ipv4Addr,
+        /// The area that the link leads through.
+        area: Ipv4Addr,
+        /// The address in their IP header.
+        source: Ipv4Addr,
+        /// What does not agree, or where its bytes are malformed.
+        why: String,
     },
     /// Packets of a neighbour are not taken. It is said again when the reason is another.
     OspfRefused {
@@ -141,6 +172,8 @@ pub struct Config {
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.
     pub interfaces: BTreeMap<PortId, InterfaceConfig>,
+    /// Virtual links, and how they are treated: in the backbone, as links between two. What they cost is found out.
+    pub virtual_links: BTreeMap<VirtualLink, InterfaceConfig>,
     /// Routes of others that it announces as networks outside.
     pub redistribute: Vec<Redistribution>,
     /// Addresses right beyond ports that nobody else announces (RFC 2328, C.7).
@@ -158,6 +191,7 @@ impl Default for Config {
             te: false,
             delay: DelayConfig::default(),
             interfaces: BTreeMap::new(),
+            virtual_links: BTreeMap::new(),
             redistribute: Vec::new(),
             hosts: Vec::new(),
         }
@@ -171,7 +205,7 @@ pub struct Ospf {
     /// The node's own address, which can be reached as long as the node can.
     loopback: Ipv4Addr,
     config: Config,
-    interfaces: BTreeMap<PortId, Interface>,
+    interfaces: BTreeMap<InterfaceName, Interface>,
     databases: Databases,
     unacknowledged: Unacknowledged,
     /// What this router has to say.
@@ -188,7 +222,7 @@ pub struct Ospf {
     engineering: te::Engineering,
     delay: Delay,
     /// Neighbours of whose requests one was answered by somebody else.
-    answered: Vec<(PortId, Ipv4Addr)>,
+    answered: Vec<hello::At>,
     /// Areas of which it passes networks outside on.
     translating: BTreeMap<Ipv4Addr, nssa::Translating>,
     /// Networks outside that it announces.
@@ -207,6 +241,8 @@ pub struct Ospf {
     ranges: BTreeSet<Prefix>,
     /// Was it a border router, and whose summaries led to other areas?
     view: Option<(bool, Ipv4Addr)>,
+    /// Areas through which it may send what neither begins nor ends there.
+    transit_areas: BTreeSet<Ipv4Addr>,
     /// The best paths to all destinations; the routing table is given those that lead away.
     table: BTreeMap<Prefix, Path>,
     computations: u64,
@@ -260,6 +296,7 @@ impl Ospf {
             boundaries: BTreeMap::new(),
             ranges: BTreeSet::new(),
             view: None,
+            transit_areas: BTreeSet::new(),
             table: BTreeMap::new(),
             computations: 0,
             partial: 0,
@@ -317,14 +354,18 @@ impl Ospf {
             let (Some(config), Some(address)) = (self.config.interfaces.get(&port), known.ipv4()) else {
                 continue;
             };
-            let mut interface = Interface::new(port, address, known.mtu, config.clone());
+            let mut interface = Interface::new(InterfaceName::Port(port), address, known.mtu, config.clone());
             interface.towards =
                 context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
             interface.is_avoided = context.services.avoided.is(port);
-            self.interfaces.insert(port, interface);
+            self.interfaces.insert(interface.name, interface);
             if known.up {
-                self.raise(now, port);
+                self.raise(now, InterfaceName::Port(port));
             }
+        }
+        for (link, config) in &self.config.virtual_links {
+            let interface = Interface::virtual_link(*link, config.clone());
+            self.interfaces.insert(interface.name, interface);
         }
         self.start_engineering(context);
         if self.is_boundary() {
@@ -337,28 +378,33 @@ impl Ospf {
         self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
     }
 
-    /// Sends a packet by a port, without checksum and authentication yet.
-    fn send(&mut self, now: Time, port: PortId, dst: Ipv4Addr, packet: Result<Vec<u8>, wire::Error>) {
-        let (Some(interface), Ok(mut bytes)) = (self.interfaces.get(&port), packet) else { return };
+    /// Sends a packet by an interface, without checksum and authentication yet.
+    fn send(&mut self, now: Time, by: InterfaceName, dst: Ipv4Addr, packet: Result<Vec<u8>, wire::Error>) {
+        let (Some(interface), Ok(mut bytes)) = (self.interfaces.get(&by), packet) else { return };
+        // RFC 2328, A.1: what goes by a virtual link passes routers, and the routing table says which.
+        let (port, ttl) = match by {
+            InterfaceName::Port(port) => (port, 1),
+            InterfaceName::Virtual(_) => (self.port_of(interface.address).unwrap_or(PortId(0)), VIRTUAL_TTL),
+        };
         // RFC 2328, D.3: it never goes back, over restarts too.
         self.sequence = self.sequence.max((now.0 / base::time::PS_PER_S) as u32);
         interface.config.auth.seal(&mut bytes, self.sequence);
-        let next = (!dst.is_multicast()).then_some(dst);
+        let next = (!dst.is_multicast() && !by.is_virtual()).then_some(dst);
         let (src, over) = (interface.address, Over::Ip(IP_PROTOCOL));
-        let message = Message { port, next, src, dst, over, ttl: 1, router_alert: false, bytes };
+        let message = Message { port, next, src, dst, over, ttl, router_alert: false, bytes };
         self.outputs.push_back(Output::Message(message));
     }
 
-    fn say(&mut self, now: Time, port: PortId, dst: Ipv4Addr, body: &Body) {
-        let packet = body.packet(self.router_id, self.area_at(port));
-        self.send(now, port, dst, packet);
+    fn say(&mut self, now: Time, by: InterfaceName, dst: Ipv4Addr, body: &Body) {
+        let packet = body.packet(self.router_id, self.area_at(by));
+        self.send(now, by, dst, packet);
     }
 
     /// What is left to do when something has happened.
     fn settle(&mut self, now: Time) {
         let due = self.interfaces.values().filter(|interface| interface.is_election_due);
-        for port in due.map(|interface| interface.port).collect::<Vec<_>>() {
-            self.elect(now, port);
+        for name in due.map(|interface| interface.name).collect::<Vec<_>>() {
+            self.elect(now, name);
         }
         for at in core::mem::take(&mut self.answered) {
             self.after_requests(now, at);
@@ -436,8 +482,8 @@ impl Protocol for Ospf {
         if !self.is_started {
             self.start(now, context);
         }
-        for port in self.interfaces.keys().copied().collect::<Vec<_>>() {
-            self.interface_due(now, port);
+        for name in self.interfaces.keys().copied().collect::<Vec<_>>() {
+            self.interface_due(now, name);
         }
         self.age(now);
         self.translators_timeout(now);
@@ -446,6 +492,7 @@ impl Protocol for Ospf {
         self.tell_engineering(now, context);
         if self.delay.is_due(now) {
             self.compute(now, context);
+            self.tell_engineering(now, context);
         }
         self.watch(context);
     }
@@ -460,9 +507,9 @@ impl Protocol for Ospf {
         match *change {
             Change::Interface { port: Some(port), up, .. } if self.is_started => {
                 if up {
-                    self.raise(now, port);
+                    self.raise(now, InterfaceName::Port(port));
                 } else {
-                    self.lower(now, port);
+                    self.lower(now, InterfaceName::Port(port));
                 }
                 self.settle(now);
             }
@@ -475,7 +522,7 @@ impl Protocol for Ospf {
             // RFC 5443, 2: the link costs as much as can be while labels are missing there.
             Change::Avoided { port } if self.is_started => {
                 let is_avoided = context.services.avoided.is(port);
-                if let Some(interface) = self.interfaces.get_mut(&port) {
+                if let Some(interface) = self.interfaces.get_mut(&InterfaceName::Port(port)) {
                     interface.is_avoided = is_avoided;
                     self.is_stale = true;
                 }

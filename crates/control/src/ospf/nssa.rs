@@ -144,7 +144,7 @@ impl Ospf {
         if self.home() == area {
             return Some(self.loopback);
         }
-        let link = self.usable(area).min_by_key(|one| (one.is_transit(), one.port));
+        let link = self.usable(area).min_by_key(|one| (one.is_transit(), one.name));
         link.map(|interface| interface.address)
     }
 

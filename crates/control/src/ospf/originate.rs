@@ -40,8 +40,13 @@ impl Interface {
             InterfaceState::Down => {}
             InterfaceState::PointToPoint => {
                 let full = self.neighbors.values().filter(|one| one.state == NeighborState::Full);
-                full.for_each(|neighbor| push(link::POINT_TO_POINT, neighbor.router_id, self.address));
-                push(link::STUB, self.network(), self.mask());
+                // RFC 2328, 12.4.1.3: a virtual link has no network.
+                let is_virtual = self.name.is_virtual();
+                let kind = if is_virtual { link::VIRTUAL } else { link::POINT_TO_POINT };
+                full.for_each(|neighbor| push(kind, neighbor.router_id, self.address));
+                if !is_virtual {
+                    push(link::STUB, self.network(), self.mask());
+                }
             }
             _ if self.is_transit() => push(link::TRANSIT, self.designated, self.address),
             _ => push(link::STUB, self.network(), self.mask()),
@@ -55,7 +60,7 @@ impl Ospf {
     pub(super) fn hosts(&self, area: Ipv4Addr) -> Vec<(Ipv4Addr, u16)> {
         let own = (self.home() == area).then_some((self.loopback, 0));
         let beside = self.config.hosts.iter().filter_map(|(host, port)| {
-            let interface = self.usable(area).find(|one| one.port == *port)?;
+            let interface = self.usable(area).find(|one| one.name.port() == Some(*port))?;
             Some((*host, interface.config.cost))
         });
         own.into_iter().chain(beside).collect()
@@ -74,6 +79,9 @@ impl Ospf {
             let mut flags = border | if is_boundary { router_flags::E } else { 0 };
             if self.is_border() && self.config.is_translating_always(area) {
                 flags |= router_flags::NT;
+            }
+            if self.is_end_through(area) {
+                flags |= router_flags::V;
             }
             let mut put = |kind, id, body| {
                 wanted.insert((Scope::Area(area), LsaKey { kind, id, router: self.router_id }), body);

@@ -2,6 +2,7 @@
 
 use super::Ospf;
 use super::database::Scope;
+use super::interface::InterfaceName;
 use super::summaries::{ids, mask_of};
 use crate::protocol::Context;
 use crate::services::policy::{self, PolicyRule, Subject};
@@ -68,7 +69,7 @@ impl Ospf {
         let own: &Route = context.services.rib.best(prefix)?;
         let said = self.config.redistribute.iter().find(|one| one.from.word() == own.source.word())?;
         let is_inside = |port| {
-            let interface = self.interfaces.get(&port);
+            let interface = self.interfaces.get(&InterfaceName::Port(port));
             interface.is_some_and(|one| one.config.area.is_some())
         };
         // What leads to the port beside the router, or to nobody, is nothing for others.

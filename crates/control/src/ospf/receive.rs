@@ -1,25 +1,31 @@
 //! Which packets are taken (RFC 2328, 8.2 and D.5), and why others are not.
 
-use super::interface::{InterfaceState, NetworkType};
+use super::areas::BACKBONE;
+use super::interface::{InterfaceName, InterfaceState, NetworkType, VirtualLink};
 use super::{Event, Ospf};
 use crate::protocol::IpArrival;
-use base::{PortId, Time};
+use base::Time;
 use core::net::Ipv4Addr;
 use wire::ospf::{ALL_D_ROUTERS, Body, HEADER_LEN, Header, Kind};
 
 impl Ospf {
     /// A packet has come.
     pub(super) fn receive(&mut self, now: Time, ip: &IpArrival, bytes: &[u8]) {
-        match self.accept(ip, bytes) {
-            Ok(Some(header)) => self.take(now, ip, &header, bytes),
-            Ok(None) => {}
-            Err(why) => self.refuse(ip.port, ip.src, why),
+        let (by, header) = match self.associate(ip, bytes) {
+            Ok(Some(found)) => found,
+            Ok(None) => return,
+            Err(why) => return self.refuse(InterfaceName::Port(ip.port), ip.src, why),
+        };
+        match self.accept(ip, by, &header, bytes) {
+            Ok(()) => self.take(now, ip, by, &header, bytes),
+            Err(why) => self.refuse(by, ip.src, why),
         }
     }
 
-    /// The header of a packet that is to be taken, nothing if it is not for this router, or why it is refused.
-    fn accept(&mut self, ip: &IpArrival, bytes: &[u8]) -> Result<Option<Header>, String> {
-        let Some(interface) = self.interfaces.get_mut(&ip.port) else { return Ok(None) };
+    /// The interface that a packet is for, and its header; nothing if it is not for this router, or why it is refused.
+    fn associate(&self, ip: &IpArrival, bytes: &[u8]) -> Result<Option<(InterfaceName, Header)>, String> {
+        let by = InterfaceName::Port(ip.port);
+        let Some(interface) = self.interfaces.get(&by) else { return Ok(None) };
         let area = self.config.area_by(&interface.config);
         if interface.state == InterfaceState::Down || interface.config.passive {
             return Ok(None);
@@ -29,19 +35,43 @@ impl Ospf {
             return Ok(None);
         }
         let header = Header::parse(bytes).map_err(|error| error.to_string())?;
-        if header.area != area {
+        if header.area == area {
+            return Ok(Some((by, header)));
+        }
+        if header.area != BACKBONE || ip.dst.is_multicast() {
             return Err(format!("its area is {}, and here the area is {area}", header.area));
         }
+        // RFC 2328, 8.2 (2): it has come by a virtual link through the area of the port.
+        let router = header.router_id;
+        let by = InterfaceName::Virtual(VirtualLink { area, router });
+        match self.interfaces.get(&by) {
+            Some(end) => Ok((end.state != InterfaceState::Down).then_some((by, header))),
+            None => Err(format!(
+                "it comes by a virtual link, and there is none to {router} through area {area} here"
+            )),
+        }
+    }
+
+    /// Why a packet of an interface is refused, if it is.
+    fn accept(
+        &mut self,
+        ip: &IpArrival,
+        by: InterfaceName,
+        header: &Header,
+        bytes: &[u8],
+    ) -> Result<(), String> {
+        let router_id = self.router_id;
+        let Some(interface) = self.interfaces.get_mut(&by) else { return Ok(()) };
         let mask = interface.mask().to_bits();
         let is_of_network = ip.src.to_bits() & mask == interface.address.to_bits() & mask;
         if interface.config.network == NetworkType::Broadcast && !is_of_network {
             let (network, len) = (interface.network(), interface.prefix_len);
             return Err(format!("its address is not of the network {network}/{len}"));
         }
-        if header.router_id == self.router_id {
-            return Err(format!("it has the router id {} of this router", self.router_id));
+        if header.router_id == router_id {
+            return Err(format!("it has the router id {router_id} of this router"));
         }
-        let sequence = interface.config.auth.verify(&header, bytes).map_err(|error| error.to_string())?;
+        let sequence = interface.config.auth.verify(header, bytes).map_err(|error| error.to_string())?;
         let name = match interface.config.network {
             NetworkType::PointToPoint => header.router_id,
             NetworkType::Broadcast => ip.src,
@@ -53,12 +83,12 @@ impl Ospf {
             }
             neighbor.sequence = Some(sequence);
         }
-        Ok(Some(header))
+        Ok(())
     }
 
     /// Takes a packet that has passed.
-    fn take(&mut self, now: Time, ip: &IpArrival, header: &Header, bytes: &[u8]) {
-        let Some(interface) = self.interfaces.get(&ip.port) else { return };
+    fn take(&mut self, now: Time, ip: &IpArrival, by: InterfaceName, header: &Header, bytes: &[u8]) {
+        let Some(interface) = self.interfaces.get(&by) else { return };
         let name = match interface.config.network {
             NetworkType::PointToPoint => header.router_id,
             NetworkType::Broadcast => ip.src,
@@ -67,29 +97,34 @@ impl Ospf {
         // Instances of an update stay bytes.
         if header.kind == Kind::Update {
             return match wire::ospf::Lsas::parse(whole) {
-                Ok(lsas) => self.on_update(now, (ip.port, name), lsas),
-                Err(error) => self.refuse(ip.port, ip.src, error.at(HEADER_LEN).to_string()),
+                Ok(lsas) => self.on_update(now, (by, name), lsas),
+                Err(error) => self.refuse(by, ip.src, error.at(HEADER_LEN).to_string()),
             };
         }
-        let at = (ip.port, name);
+        let at = (by, name);
         match Body::parse(header.kind, whole) {
             Ok(Body::Hello(hello)) => self.on_hello(now, at, ip.src, header.router_id, &hello),
             Ok(Body::Description(description)) => self.on_description(now, at, description),
             Ok(Body::Request { wanted }) => self.on_request(now, at, &wanted),
             Ok(Body::Ack { headers }) => self.on_ack(at, &headers),
             Ok(Body::Update { .. }) => {}
-            Err(error) => self.refuse(ip.port, ip.src, error.to_string()),
+            Err(error) => self.refuse(by, ip.src, error.to_string()),
         }
     }
 
     /// Counts a packet that is not taken, and says why if that is new.
-    pub(super) fn refuse(&mut self, port: PortId, source: Ipv4Addr, why: String) {
-        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+    pub(super) fn refuse(&mut self, by: InterfaceName, source: Ipv4Addr, why: String) {
+        let Some(interface) = self.interfaces.get_mut(&by) else { return };
         interface.refusals += 1;
         let refused = Some((source, why.clone()));
         if interface.refused != refused {
             interface.refused = refused;
-            self.event(Event::OspfRefused { port, source, why });
+            self.event(match by {
+                InterfaceName::Port(port) => Event::OspfRefused { port, source, why },
+                InterfaceName::Virtual(VirtualLink { area, router: router_id }) => {
+                    Event::OspfVirtualRefused { router_id, area, source, why }
+                }
+            });
         }
     }
 }

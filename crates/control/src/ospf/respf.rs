@@ -6,6 +6,7 @@ use super::graph::{Graph, Vertex};
 use super::hops::NOWHERE;
 use super::radix::Radix;
 use super::spf::{FAR, NONE, Paths, beyond, key};
+use core::net::Ipv4Addr;
 
 /// What a vertex was before: its number, distance and set of next hops.
 type Before = (u32, u32, u32);
@@ -59,6 +60,14 @@ impl Paths {
     fn by(&self, graph: &Graph, from: u32, to: u32) -> Option<u32> {
         let distance = self.distances[from as usize];
         beyond(distance, self.cost(graph, from, to)?).filter(|_| distance != FAR)
+    }
+
+    /// Addresses of a router on the links by which shortest paths come to it.
+    pub(super) fn facing<'a>(&'a self, graph: &'a Graph, router: u32) -> impl Iterator<Item = Ipv4Addr> + 'a {
+        let distance = self.distances[router as usize];
+        let is_last = move |from: u32| self.by(graph, from, router) == Some(distance);
+        let last = graph.links(router).filter(move |(edge, _)| edge.is_mutual && is_last(edge.to));
+        last.map(|(_, address)| address)
     }
 
     /// Forgets the distances of all to which the tree leads by an edge that costs more now.

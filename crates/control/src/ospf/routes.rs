@@ -177,6 +177,11 @@ impl<'a> InTurn<'a> {
 }
 
 impl Ospf {
+    /// Are summaries of an area examined: those that lead to other areas (RFC 2328, 16.2), or past them (16.3)?
+    fn is_examined(&self, area: Ipv4Addr) -> bool {
+        area == self.examined() || self.transit_areas.contains(&area)
+    }
+
     /// An advertisement is another, or no more: what follows from it is to be computed (RFC 2328, 13.2).
     pub(super) fn note(&mut self, now: Time, scope: Scope, key: LsaKey, body: &LsaBody) {
         let is_own = key.router == self.router_id;
@@ -190,7 +195,7 @@ impl Ospf {
             // RFC 2328, 16.2, step 2, and 16.4, step 2: nothing follows from what this router says of others.
             _ if is_own => return,
             (LsaKind::SUMMARY_NETWORK | LsaKind::SUMMARY_ROUTER, _)
-                if scope.area() != Some(self.transit()) =>
+                if !scope.area().is_some_and(|area| self.is_examined(area)) =>
             {
                 return;
             }
@@ -236,6 +241,7 @@ impl Ospf {
         }
         self.elect_translators(now);
         self.announce(now);
+        self.follow_virtual_links(now);
     }
 
     /// Has the routing table follow paths that were these before. Are any routes others?
@@ -301,7 +307,9 @@ impl Ospf {
     /// outside.
     fn concerned(&mut self, now: Time, changes: Changes) -> (Vec<Prefix>, Vec<Prefix>) {
         let mut inside: Vec<Prefix> = changes.networks.into_iter().collect();
-        let (mut routers, mut summaries, mut is_nssa_other) = (changes.boundaries, false, false);
+        // Areas of which the ways to border or boundary routers are others.
+        let mut others: Vec<Ipv4Addr> = Vec::new();
+        let (mut routers, mut is_nssa_other) = (changes.boundaries, false);
         let areas = self.areas();
         let gone: Vec<Ipv4Addr> = self.trees.keys().filter(|area| !areas.contains(area)).copied().collect();
         for area in gone {
@@ -318,16 +326,21 @@ impl Ospf {
                 inside.extend(delta.networks);
                 routers |= delta.routers;
                 is_nssa_other |= delta.routers && self.config.area(area).kind == AreaKind::Nssa;
-                summaries |= delta.routers && area == self.transit();
+                if delta.routers {
+                    others.push(area);
+                }
             }
         }
-        let view = Some((self.is_border(), self.transit()));
-        if core::mem::replace(&mut self.view, view) != view {
-            (routers, summaries, is_nssa_other) = (true, true, true);
+        let view = Some((self.is_border(), self.examined()));
+        let transit = self.find_transit_areas();
+        let is_view_other = core::mem::replace(&mut self.view, view) != view;
+        if core::mem::replace(&mut self.transit_areas, transit) != self.transit_areas || is_view_other {
+            (routers, is_nssa_other) = (true, true);
+            others = self.trees.keys().copied().collect();
             inside.extend(self.table.keys());
         }
-        if summaries {
-            let all = self.databases.of(Scope::Area(self.transit()));
+        for area in others.into_iter().filter(|area| self.is_examined(*area)) {
+            let all = self.databases.of(Scope::Area(area));
             let all = all.into_iter().flat_map(|all| all.among(now, LsaKind::SUMMARY_NETWORK, ALL));
             inside.extend(all.filter_map(|(key, body)| match body {
                 LsaBody::Summary(one) => prefix_of(key.id, one.mask),
@@ -382,7 +395,13 @@ impl Ospf {
     /// The best path to a network of the AS.
     fn internal(&self, now: Time, prefix: Prefix) -> Option<Path> {
         let inside = self.trees.iter().filter_map(|(area, tree)| Some((*area, tree.way(prefix)?)));
+        let is_meant = |key: &LsaKey, mask| prefix_of(key.id, mask) == Some(prefix);
+        let of_backbone = |area, way| match area {
+            BACKBONE => self.past_transit_areas(now, way, LsaKind::SUMMARY_NETWORK, ends(prefix), is_meant),
+            _ => Some(way),
+        };
         if let Some((area, way)) = inside.min_by_key(|(area, way)| (way.0, *area)) {
+            let way = of_backbone(area, way)?;
             return Some(Path::new(PathKind::IntraArea, area, way));
         }
         if self.ranges.contains(&prefix) {
@@ -394,21 +413,21 @@ impl Ospf {
                 tag: 0,
             });
         }
-        let way = self.by_summaries(now, LsaKind::SUMMARY_NETWORK, ends(prefix), |key, mask| {
-            prefix_of(key.id, mask) == Some(prefix)
-        });
-        way.map(|way| Path::new(PathKind::InterArea, self.transit(), way))
+        let area = self.examined();
+        let way = self.by_summaries(now, area, LsaKind::SUMMARY_NETWORK, ends(prefix), is_meant)?;
+        Some(Path::new(PathKind::InterArea, area, of_backbone(area, way)?))
     }
 
-    /// The best way by border routers (RFC 2328, 16.2), by those summaries of a type and a range that are meant.
-    fn by_summaries(
+    /// The best way by border routers of an area (RFC 2328, 16.2 and 16.3), by those summaries of a type and a range that
+    /// are meant.
+    pub(super) fn by_summaries(
         &self,
         now: Time,
+        area: Ipv4Addr,
         kind: LsaKind,
         ids: (Ipv4Addr, Ipv4Addr),
         is_meant: impl Fn(&LsaKey, Ipv4Addr) -> bool,
     ) -> Option<Way> {
-        let area = self.transit();
         let (database, tree) = (self.databases.of(Scope::Area(area))?, self.trees.get(&area)?);
         let mut best = BTreeMap::new();
         for (key, body) in database.among(now, kind, ids) {
@@ -434,12 +453,20 @@ impl Ospf {
         };
         // RFC 3101, 2.5, step 3: those of areas that are not so stubby are meant by advertisements there only.
         let takes = |area: &Ipv4Addr| self.config.area(*area).takes(LsaKind::EXTERNAL);
+        let of_backbone = |area, router: Ipv4Addr, way| match area {
+            BACKBONE => {
+                let ids = (router, router);
+                self.past_transit_areas(now, way, LsaKind::SUMMARY_ROUTER, ids, |_, _| true)
+            }
+            _ => Some(way),
+        };
         for (area, tree) in self.trees.iter().filter(|(area, _)| takes(area)) {
             for (router, way) in &tree.boundaries {
-                offer(*router, Boundary { area: *area, is_intra: true, way: way.clone() });
+                let Some(way) = of_backbone(*area, *router, way.clone()) else { continue };
+                offer(*router, Boundary { area: *area, is_intra: true, way });
             }
         }
-        let area = self.transit();
+        let area = self.examined();
         let Some(database) = self.databases.of(Scope::Area(area)) else { return found };
         let routers: BTreeSet<Ipv4Addr> =
             database.among(now, LsaKind::SUMMARY_ROUTER, ALL).map(|(key, _)| key.id).collect();
@@ -449,8 +476,8 @@ impl Ospf {
             if is_inside || router == self.router_id {
                 continue;
             }
-            let way = self.by_summaries(now, LsaKind::SUMMARY_ROUTER, (router, router), |_, _| true);
-            if let Some(way) = way {
+            let way = self.by_summaries(now, area, LsaKind::SUMMARY_ROUTER, (router, router), |_, _| true);
+            if let Some(way) = way.and_then(|way| of_backbone(area, router, way)) {
                 offer(router, Boundary { area, is_intra: false, way });
             }
         }

@@ -5,8 +5,9 @@ use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
 use super::outside::{Imported, Redistribution};
 use super::te::Attributes;
+use super::virtual_section::OspfVirtualLinkSpec;
 use super::{Config, Ospf};
-use crate::protocol::{Agreement, Protocol, Setup};
+use crate::protocol::{Agreement, Join, Protocol, Setup};
 use crate::services::policy::PolicyRule;
 use crate::services::{Attached, Beyond, Interface, Services, WatchSpec};
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value, malformed};
@@ -91,6 +92,14 @@ impl OspfAuthSpec {
                 Err(Diagnostic::new(OspfProblem::LongPassword { length: key.len() }).at("key"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What both ends of a link have to have in common, the secret apart, for people.
+    pub(super) fn kind_and_number(&self) -> String {
+        match self.kind {
+            AuthKind::None | AuthKind::Simple => self.kind.word().to_string(),
+            kind => format!("{} with key {}", kind.word(), self.key_id),
         }
     }
 
@@ -384,7 +393,7 @@ fn seconds(span: Span) -> u32 {
 }
 
 impl OspfPortSpec {
-    fn check(&self) -> Result<(), Diagnostic> {
+    pub(super) fn check(&self) -> Result<(), Diagnostic> {
         let times = [
             ("hello_interval", self.hello_interval),
             ("dead_interval", self.dead_interval),
@@ -399,7 +408,7 @@ impl OspfPortSpec {
     }
 
     /// Is a neighbour there long enough to say Hello again?
-    fn check_dead(&self) -> Result<(), Diagnostic> {
+    pub(super) fn check_dead(&self) -> Result<(), Diagnostic> {
         let hello = self.hello_interval.unwrap_or(HELLO);
         let shown = |span: Span| span.write().as_text().unwrap_or_default().to_string();
         match self.dead_interval {
@@ -408,6 +417,19 @@ impl OspfPortSpec {
                 Err(Diagnostic::new(short).at("dead_interval").on_key())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Settings with the times and the authentication that are said, and those of others where nothing is said.
+    pub(super) fn timed(&self, usual: InterfaceConfig) -> InterfaceConfig {
+        let hello = seconds(self.hello_interval.unwrap_or(HELLO));
+        InterfaceConfig {
+            hello_s: u16::try_from(hello).unwrap_or(u16::MAX),
+            dead_s: self.dead_interval.map_or(hello.saturating_mul(4), seconds),
+            retransmit: self.retransmit_interval.unwrap_or(usual.retransmit),
+            transmit_delay_s: self.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
+            auth: self.authentication.as_ref().map_or(Auth::Null, OspfAuthSpec::auth),
+            ..usual
         }
     }
 
@@ -456,6 +478,8 @@ base::record! {
         pub spf: OspfSpfSpec = OspfSpfSpec::default();
         /// Routes of others that it announces as networks outside: it is a boundary router then.
         pub redistribute: Vec<OspfImportSpec> = Vec::new();
+        /// Ways through other areas that join it to routers of the backbone.
+        pub virtual_links: Vec<OspfVirtualLinkSpec> = Vec::new();
         /// Settings for single links, by the node at the other end.
         pub interfaces: Vec<(Name, OspfPortSpec)> = Vec::new();
     }
@@ -480,7 +504,7 @@ impl OspfSpec {
         for (node, own) in &self.interfaces {
             own.over(&self.usual).check_dead().at(&**node).at("interfaces")?;
         }
-        Ok(())
+        self.check_virtual_links()
     }
 
     /// The area of the router, and of all links of which nothing else is said.
@@ -488,8 +512,14 @@ impl OspfSpec {
         self.usual.area.map_or(BACKBONE, |area| area.0)
     }
 
+    /// The area of a link, by the node at its other end.
+    pub(super) fn area_towards(&self, node: &str) -> Ipv4Addr {
+        let own = self.interfaces.iter().find(|(name, _)| **name == *node);
+        own.and_then(|(_, own)| own.area).map_or_else(|| self.area(), |area| area.0)
+    }
+
     /// What of an area comes in from outside.
-    fn kind_of(&self, area: Ipv4Addr) -> AreaKind {
+    pub(super) fn kind_of(&self, area: Ipv4Addr) -> AreaKind {
         self.areas.iter().find(|one| one.area.0 == area).map_or(AreaKind::Normal, |one| one.kind)
     }
 
@@ -523,8 +553,7 @@ impl OspfSpec {
 
     fn interface(&self, attached: &Attached, metric: u64) -> InterfaceConfig {
         let said = self.at(attached);
-        let usual = InterfaceConfig::default();
-        let hello = seconds(said.hello_interval.unwrap_or(HELLO));
+        let timed = said.timed(InterfaceConfig::default());
         InterfaceConfig {
             area: match attached.beyond {
                 Beyond::Instrument => None,
@@ -538,14 +567,10 @@ impl OspfSpec {
             }),
             passive: OspfSpec::is_passive(&said, attached),
             cost: self.cost(&said, attached, metric),
-            hello_s: u16::try_from(hello).unwrap_or(u16::MAX),
-            dead_s: said.dead_interval.map_or(hello.saturating_mul(4), seconds),
-            priority: said.priority.unwrap_or(usual.priority),
-            retransmit: said.retransmit_interval.unwrap_or(usual.retransmit),
-            transmit_delay_s: said.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
+            priority: said.priority.unwrap_or(timed.priority),
             te: Attributes { metric: said.te_metric, groups: said.te_groups.unwrap_or(0), srlgs: said.srlgs },
-            auth: said.authentication.map_or(Auth::Null, |said| said.auth()),
             bfd: said.bfd.and_then(|said| said.0),
+            ..timed
         }
     }
 }
@@ -566,6 +591,7 @@ impl Setup for OspfSpec {
             te: self.te,
             delay: self.spf.config(),
             interfaces,
+            virtual_links: self.virtual_links.iter().filter_map(OspfVirtualLinkSpec::config).collect(),
             hosts: beside.collect(),
         };
         Box::new(Ospf::new(known.router_id, config))
@@ -586,6 +612,18 @@ impl Setup for OspfSpec {
 
     fn router_id(&self) -> Option<Ipv4Addr> {
         self.router_id
+    }
+
+    fn joins(&self) -> (&'static str, Vec<Join<'_>>) {
+        ("virtual_links", self.virtual_joins())
+    }
+
+    fn check_links(&self, nodes: &[&str]) -> Result<(), Diagnostic> {
+        self.check_areas(nodes)
+    }
+
+    fn with_router_ids(&self, id_of: &dyn Fn(&str) -> Option<Ipv4Addr>) -> Option<Arc<dyn Setup>> {
+        (!self.virtual_links.is_empty()).then(|| Arc::new(self.with_ids(id_of)) as Arc<dyn Setup>)
     }
 
     fn cost(&self, attached: &Attached, metric: u64) -> Option<u64> {
@@ -612,11 +650,7 @@ impl Setup for OspfSpec {
             agree("MTU", format!("{mtu} bytes")),
         ];
         let said = self.at(attached).authentication.unwrap_or_default();
-        let kind = match said.kind {
-            AuthKind::None | AuthKind::Simple => said.kind.word().to_string(),
-            kind => format!("{} with key {}", kind.word(), said.key_id),
-        };
-        all.push(agree("authentication", kind));
+        all.push(agree("authentication", said.kind_and_number()));
         if let Some(value) = said.key {
             all.push(Agreement { what: "secret of the key", value, is_secret: true });
         }

@@ -3,7 +3,7 @@
 use super::Ospf;
 use super::areas::BACKBONE;
 use super::database::{Instance, Scope};
-use super::interface::Interface;
+use super::interface::{Interface, InterfaceName, VirtualLink};
 use super::neighbor::{Neighbor, NeighborState};
 use base::plane::Prefix;
 use base::table::{RowsOf, Shown, Table, View};
@@ -17,6 +17,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Ospf, OspfRow<'static>>(),
     View::of::<Ospf, OspfInterfaceRow<'static>>(),
     View::of::<Ospf, OspfNeighborRow<'static>>(),
+    View::of::<Ospf, OspfVirtualLinkRow<'static>>(),
     View::of::<Ospf, OspfDatabaseRow<'static>>(),
     View::of::<Ospf, OspfRouteRow<'static>>(),
     View::of::<Ospf, OspfTeLinkRow<'static>>(),
@@ -62,11 +63,11 @@ base::table! {
 base::table! {
     /// Interfaces of routers that speak OSPF, passive ones among them.
     pub struct OspfInterfaceRow<'a> in "ospf_interfaces" key ["node", "port"]
-    of (node: &'a str, area: Ipv4Addr) from one: &'a Interface {
+    of (node: &'a str, area: Ipv4Addr, port: PortId) from one: &'a Interface {
         /// The router.
         node: &'a str => node,
         /// The port.
-        port: PortId,
+        port: PortId => port,
         /// The node at the other end of its link; absent of the port beside the router.
         towards: Option<&'a str> => Some(&*one.towards).filter(|name| !name.is_empty()),
         /// The router's own address on it.
@@ -105,11 +106,11 @@ base::table! {
 base::table! {
     /// Neighbours that routers hear by OSPF.
     pub struct OspfNeighborRow<'a> in "ospf_neighbors" key ["node", "port", "address"]
-    of (node: &'a str, at: &'a Interface, unacknowledged: usize) from one: &'a Neighbor {
+    of (node: &'a str, port: PortId, at: &'a Interface, unacknowledged: usize) from one: &'a Neighbor {
         /// The router that hears it.
         node: &'a str => node,
         /// The port by which it is heard.
-        port: PortId => at.port,
+        port: PortId => port,
         /// The node at the other end of the link: the neighbour, or a bridge between the two.
         towards: &'a str => &at.towards,
         /// Its router id.
@@ -129,6 +130,45 @@ base::table! {
         unacknowledged: usize = "advertisements" => unacknowledged,
         /// Advertisements that it was asked for and has not sent.
         requested: usize = "advertisements" => one.requests.len(),
+    }
+}
+
+base::table! {
+    /// Virtual links of routers that speak OSPF, each with the router at its other end.
+    pub struct OspfVirtualLinkRow<'a> in "ospf_virtual_links" key ["node", "area", "router_id"]
+    of (node: &'a str, link: VirtualLink, far: Option<&'a Neighbor>, unacknowledged: usize) from one: &'a Interface {
+        /// The router at this end.
+        node: &'a str => node,
+        /// The area that it leads through.
+        area: Ipv4Addr => link.area,
+        /// Router id of the other end.
+        router_id: Ipv4Addr => link.router,
+        /// `down` as long as no way through the area leads to the other end, then `point-to-point`.
+        state: &'static str => one.state.word(),
+        /// The source of this router's packets by it; absent while it is down.
+        address: Option<Ipv4Addr> => Some(one.address).filter(|address| !address.is_unspecified()),
+        /// Where they go: an address of the other end; absent while it is down.
+        peer: Option<Ipv4Addr> => Some(one.peer).filter(|address| !address.is_unspecified()),
+        /// What the way through the area costs; absent while it is down.
+        cost: Option<u16> => (!one.peer.is_unspecified()).then_some(one.config.cost),
+        /// The state of the router at the other end, from `down` to `full`: the two pieces of the backbone are joined.
+        neighbor: &'static str => far.map_or(NeighborState::Down, |far| far.state).word(),
+        /// Since when the other end is in this state; absent if it has not been heard yet, or is gone.
+        since_s: Option<Time> = "s" => far.map(|far| far.since),
+        /// When the other end is lost if nothing is heard of it until then; absent if it is not heard.
+        expires_s: Option<Time> = "s" => far.map(|far| far.expires),
+        /// From a Hello to the next.
+        hello_s: u16 = "s" => one.config.hello_s,
+        /// The other end is gone if it is silent for so long.
+        dead_s: u32 = "s" => one.config.dead_s,
+        /// Advertisements that the other end has not acknowledged.
+        unacknowledged: usize = "advertisements" => unacknowledged,
+        /// Advertisements that it was asked for and has not sent.
+        requested: usize = "advertisements" => far.map_or(0, |far| far.requests.len()),
+        /// Packets that were not taken.
+        refused: u64 = "packets" => one.refusals,
+        /// Why the last of them was not taken; absent if all were.
+        refused_why: Option<&'a str> => one.refused.as_ref().map(|(_, why)| &**why),
     }
 }
 
@@ -299,15 +339,30 @@ impl RowsOf<Ospf> for OspfRow<'static> {
 
 impl RowsOf<Ospf> for OspfInterfaceRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
-        ospf.interfaces().for_each(|one| to.push(OspfInterfaceRow::of(node, ospf.area_of(one), one)));
+        for one in ospf.interfaces() {
+            let Some(port) = one.name.port() else { continue };
+            to.push(OspfInterfaceRow::of(node, ospf.area_of(one), port, one));
+        }
     }
 }
 
 impl RowsOf<Ospf> for OspfNeighborRow<'static> {
     fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
         for at in ospf.interfaces() {
-            let row = |one| OspfNeighborRow::of(node, at, ospf.unacknowledged(one), one);
+            let Some(port) = at.name.port() else { continue };
+            let row = |one| OspfNeighborRow::of(node, port, at, ospf.unacknowledged(one), one);
             at.neighbors.values().for_each(|one| to.push(row(one)));
+        }
+    }
+}
+
+impl RowsOf<Ospf> for OspfVirtualLinkRow<'static> {
+    fn rows(ospf: &Ospf, node: &str, to: &mut Table) {
+        for one in ospf.interfaces() {
+            let InterfaceName::Virtual(link) = one.name else { continue };
+            let far = one.neighbors.values().next();
+            let unacknowledged = far.map_or(0, |far| ospf.unacknowledged(far));
+            to.push(OspfVirtualLinkRow::of(node, link, far, unacknowledged, one));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! routers, and a default route into stub areas.
 
 use super::Ospf;
-use super::areas::{AreaConfig, AreaKind};
+use super::areas::{AreaConfig, AreaKind, BACKBONE};
 use super::database::{Place, Scope};
 use super::routes::{Path, PathKind};
 use base::Time;
@@ -78,7 +78,8 @@ impl Ospf {
             return;
         }
         for (router, boundary) in &self.boundaries {
-            if boundary.area != area && boundary.way.0 < LS_INFINITY {
+            let is_told = boundary.area != area && !self.leads_into(area, &boundary.way.1);
+            if is_told && boundary.way.0 < LS_INFINITY {
                 put(LsaKind::SUMMARY_ROUTER, *router, Ipv4Addr::UNSPECIFIED, boundary.way.0);
             }
         }
@@ -88,10 +89,16 @@ impl Ospf {
     fn networks_for(&self, area: Ipv4Addr, treated: &AreaConfig) -> BTreeMap<Prefix, u32> {
         let mut networks: BTreeMap<Prefix, u32> = BTreeMap::new();
         let is_told = treated.kind == AreaKind::Normal || treated.summaries;
-        let told = self.table.iter().filter(|(_, path)| is_told && path.area.is_some_and(|own| own != area));
+        let is_of_others = |path: &Path| path.area.is_some_and(|own| own != area);
+        let told = self
+            .table
+            .iter()
+            .filter(|(_, path)| is_told && is_of_others(path) && !self.leads_into(area, &path.hops));
         for (prefix, path) in told {
             let Path { kind, area: Some(from), cost, .. } = path else { continue };
-            let range = self.config.area(*from).range_of(*prefix);
+            // RFC 2328, 12.4.3: who sends what is of others through an area has to know each network of the backbone.
+            let is_whole = *from == BACKBONE && self.transit_areas.contains(&area);
+            let range = self.config.area(*from).range_of(*prefix).filter(|_| !is_whole);
             match (kind, range) {
                 (PathKind::IntraArea, Some(range)) if range.advertise => {
                     // The farthest of its networks counts.

@@ -281,8 +281,8 @@ impl Ospf {
             // RFC 3630, 2.4.1: in exactly one advertisement, apart from those of links.
             put(0, Te::RouterAddress(self.loopback));
             for interface in self.usable(area) {
-                let (attributes, capacity) =
-                    (&interface.config.te, self.engineering.links.get(&interface.port));
+                let Some(port) = interface.name.port() else { continue };
+                let (attributes, capacity) = (&interface.config.te, self.engineering.links.get(&port));
                 let (Some(link), Some(capacity)) = (interface.engineered(), capacity) else { continue };
                 let link = TeLink {
                     metric: Some(attributes.metric.unwrap_or_else(|| interface.config.cost.into())),
@@ -293,7 +293,7 @@ impl Ospf {
                     srlgs: attributes.srlgs.clone(),
                     ..link
                 };
-                put(u32::from(interface.port.0) + 1, Te::Link(link));
+                put(u32::from(port.0) + 1, Te::Link(link));
             }
         }
         self.claim(now, wanted, |kind| kind == LsaKind::OPAQUE_AREA);

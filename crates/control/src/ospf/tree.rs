@@ -28,12 +28,15 @@ pub(super) struct Tree {
     networks: Networks,
     /// The least cost of each network, and the end of a tunnel that all paths of that cost lead by.
     pub behind: BTreeMap<Prefix, (u32, Option<Ipv4Addr>)>,
-    /// Routers that say that they lead to other areas or out of the AS, and which of them.
+    /// Routers that say that they lead to other areas or out of the AS, or are ends of virtual links, and which of
+    /// them.
     flags: BTreeMap<u32, u8>,
     /// Routers that lead to other areas.
     pub borders: BTreeMap<Ipv4Addr, Way>,
     /// Routers that lead out of the AS.
     pub boundaries: BTreeMap<Ipv4Addr, Way>,
+    /// Is one of its routers the end of a virtual link that leads through it (TransitCapability)?
+    pub is_transit: bool,
 }
 
 /// What is another in an area.
@@ -41,7 +44,8 @@ pub(super) struct Tree {
 pub(super) struct Delta {
     /// Networks to which cost or next hops are others.
     pub networks: Vec<Prefix>,
-    /// Are ways to border or boundary routers others?
+    /// Are ways to border or boundary routers others, or may packets of others go through the area where they might
+    /// not before?
     pub routers: bool,
     /// Was only a part of the tree searched?
     pub is_part: bool,
@@ -97,6 +101,14 @@ impl Tree {
 
     fn way_of(&self, (cost, set): Found) -> Way {
         (cost, self.paths.hops.get(set).clone())
+    }
+
+    /// Address of a router on a link by which shortest paths come to it: the least if there are several (RFC 2328, 16.1,
+    /// step 4). Links without addresses have none.
+    pub(super) fn facing(&self, router: Ipv4Addr) -> Option<Ipv4Addr> {
+        let number = self.graph.number(Vertex::Router(router))?;
+        // RFC 2328, 12.4.1: what an unnumbered link has in its place is the number of an interface.
+        self.paths.facing(&self.graph, number).filter(|address| address.octets()[0] != 0).min()
     }
 
     /// All networks to which there is a way.
@@ -195,7 +207,7 @@ impl Tree {
         let mut flags = 0;
         let number = match said {
             Some(LsaBody::Router(router)) => {
-                flags = router.flags & (router_flags::B | router_flags::E);
+                flags = router.flags & (router_flags::B | router_flags::E | router_flags::V);
                 let number = self.graph.set(vertex, links_of(router), edges);
                 let stubs = router.links.iter().filter(|one| one.kind == link::STUB);
                 let stubs = stubs.filter_map(|one| Some((prefix_of(one.id, one.data)?, one.metric.into())));
@@ -221,13 +233,15 @@ impl Tree {
         }
     }
 
-    /// Finds the ways to border and boundary routers. Are they others than before?
+    /// Finds the ways to border and boundary routers, and ends of virtual links. Are they others than before?
     fn find_routers(&mut self) -> bool {
-        let (mut borders, mut boundaries) = (BTreeMap::new(), BTreeMap::new());
+        let (mut borders, mut boundaries, mut is_transit) = (BTreeMap::new(), BTreeMap::new(), false);
         for (&number, flags) in &self.flags {
             let (Vertex::Router(id), Some(found)) = (self.graph.vertex(number), self.paths.at(number)) else {
                 continue;
             };
+            // RFC 2328, 16.1, step 2: the router itself is one of them.
+            is_transit |= flags & router_flags::V != 0;
             if number == self.paths.root {
                 continue;
             }
@@ -238,8 +252,9 @@ impl Tree {
                 borders.insert(id, self.way_of(found));
             }
         }
-        let is_other = (&borders, &boundaries) != (&self.borders, &self.boundaries);
-        (self.borders, self.boundaries) = (borders, boundaries);
+        let is_other =
+            (&borders, &boundaries, is_transit) != (&self.borders, &self.boundaries, self.is_transit);
+        (self.borders, self.boundaries, self.is_transit) = (borders, boundaries, is_transit);
         is_other
     }
 
@@ -275,8 +290,24 @@ impl Tree {
     }
 }
 
+impl Interface {
+    /// The hop by which packets leave it: to a neighbour on a link between two, or onto a network.
+    fn leave(&self, neighbor: Option<Ipv4Addr>) -> Option<Hop> {
+        let gateway = match neighbor {
+            Some(id) if self.config.network == NetworkType::PointToPoint => {
+                let known = self.neighbors.get(&id)?;
+                (known.state == NeighborState::Full).then_some(known.address)?
+            }
+            Some(_) => return None,
+            None => Ipv4Addr::UNSPECIFIED,
+        };
+        // RFC 2328, 16.1.1: by which hops a virtual link leads is found out later.
+        self.name.port().map_or(Some(Hop::OPEN), |port| Some(Hop { port, gateway }))
+    }
+}
+
 impl Ospf {
-    /// The interfaces of an area that can be used.
+    /// The interfaces of an area that can be used, ends of virtual links among them.
     pub(super) fn usable(&self, area: Ipv4Addr) -> impl Iterator<Item = &Interface> {
         let home = self.home();
         let usable = self.interfaces.values().filter(|one| one.state != InterfaceState::Down);
@@ -285,24 +316,16 @@ impl Ospf {
 
     /// By which hop packets leave by an own link.
     fn leave(&self, area: Ipv4Addr, address: Ipv4Addr, neighbor: Option<Ipv4Addr>) -> Option<Hop> {
-        let interface = self.usable(area).find(|interface| interface.address == address)?;
-        let gateway = match neighbor {
-            Some(id) if interface.config.network == NetworkType::PointToPoint => {
-                let known = interface.neighbors.get(&id)?;
-                (known.state == NeighborState::Full).then_some(known.address)?
-            }
-            Some(_) => return None,
-            None => Ipv4Addr::UNSPECIFIED,
-        };
-        Some(Hop { port: interface.port, gateway })
+        let mut own = self.usable(area).filter(|interface| interface.address == address);
+        own.find_map(|interface| interface.leave(neighbor))
     }
 
     /// What this router itself has in an area: stub networks of the tree, too, at its root (RFC 2328, 16.1, stage 2).
     fn own_networks(&self, area: Ipv4Addr) -> Vec<(Prefix, u32, Option<Hop>)> {
-        let interfaces = self.usable(area).map(|interface| {
-            let hop = Hop { port: interface.port, gateway: Ipv4Addr::UNSPECIFIED };
+        let interfaces = self.usable(area).filter_map(|interface| {
+            let hop = Hop { port: interface.name.port()?, gateway: Ipv4Addr::UNSPECIFIED };
             let network = Prefix::new(interface.network(), interface.prefix_len);
-            (network, interface.config.cost.into(), Some(hop))
+            Some((network, interface.config.cost.into(), Some(hop)))
         });
         let hosts = self.hosts(area).into_iter().map(|(host, cost)| (Prefix::host(host), cost.into(), None));
         interfaces.chain(hosts).collect()

@@ -109,7 +109,7 @@ impl Ospf {
         if self.unacknowledged(neighbor) == 0 {
             return Vec::new();
         }
-        let scopes = self.config.scopes_of(&interface.config).into_iter();
+        let scopes = self.config.scopes_of(interface).into_iter();
         let databases = scopes.filter_map(|scope| self.databases.of(scope));
         let all = databases.flat_map(super::database::Database::iter);
         let mut all: Vec<_> = all.filter(|one| Unacknowledged::is_waiting(neighbor, one)).collect();

@@ -63,7 +63,13 @@ impl ControlPlane {
         self.groups.contains(&(owner, Listen::Loopback)).then_some(owner)
     }
 
-    /// The same of IPv6.
+    /// The same of IPv6: to ::ffff:127/104.
+    pub fn lsp_listener6(&self, port: u16) -> Option<Owner> {
+        let owner = self.listener(Listen::UdpPort6(port))?;
+        self.groups.contains(&(owner, Listen::Loopback)).then_some(owner)
+    }
+
+    /// The protocol that listens to something of IPv6 that was sent to a group.
     pub fn group_listener6(&self, listen: Listen, group: Ipv6Addr) -> Option<Owner> {
         self.listener(listen).filter(|owner| self.groups.contains(&(*owner, Listen::Group6(group))))
     }

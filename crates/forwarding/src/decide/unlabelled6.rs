@@ -1,7 +1,7 @@
 //! Decisions by an IPv6 header (RFC 8200): what is no packet for others, and the route of what is.
 
 use super::{By, Bytes, Plan, Popped};
-use crate::addresses6::may_be_forwarded;
+use crate::addresses6::{is_mapped_loopback, is_single_node, may_be_forwarded};
 use crate::entry::Kind;
 use crate::flow::flow_at;
 use crate::hash;
@@ -49,6 +49,10 @@ impl Forwarding {
             return Err(DropReason::NotForUs.into());
         }
         if !may_be_forwarded(from, to) {
+            // RFC 8029, 2.1 and 4.4: it gets no further than to the router where it leaves the LSP.
+            if is_mapped_loopback(to) && is_single_node(from) && !is_mapped_loopback(from) {
+                return Err(PuntReason::Local { labels }.into());
+            }
             return Err(DropReason::Malformed.into());
         }
         // RFC 8200, 4: of the options for every node a router looks at one that it is configured for: Router Alert.

@@ -8,12 +8,13 @@ use crate::trouble::about6;
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Frame, MacAddr, Output, PortId, Time};
+use control::protocol::Arrival;
 use control::unheard::Unheard;
 use core::net::Ipv6Addr;
 use forwarding::icmp::along_lsp;
 use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
-use forwarding::is_single_node;
 use forwarding::punt::ip_offset;
+use forwarding::{is_mapped_loopback, is_single_node};
 use wire::{ethernet, icmpv6, ipv6, nd, tcp};
 
 impl Router {
@@ -51,6 +52,12 @@ impl Router {
             Ok((ipv6::Repr::parse(&packet)?, upper, packet))
         });
         let Ok((ip, upper, packet)) = read else { return self.drop_received(port, DropReason::Malformed) };
+        if is_mapped_loopback(ip.dst) {
+            if !self.take_lsp_message6(now, port, frame, labels) {
+                self.drop_received(port, DropReason::Malformed);
+            }
+            return self.recycle(bytes);
+        }
         let group = ip.dst.is_multicast();
         let own = self.interface6(port).filter(|_| labels == 0);
         let is_for_node = !group || own.is_some_and(|own| own.is_in(ip.dst));
@@ -73,7 +80,8 @@ impl Router {
         if let Some(owner) = listener {
             let start = at + ipv6::HEADER_LEN + upper.offset;
             let (protocol, end) = (upper.protocol, start + payload.len());
-            return self.signal6(now, owner, (port, ip, protocol), bytes, start..end);
+            return self
+                .signal6(now, owner, (port, ip, protocol), bytes, start..end, |ip| Some(Arrival::Ip6(ip)));
         }
         if !is_for_node {
             return self.drop_unheard(port, Unheard::Group);

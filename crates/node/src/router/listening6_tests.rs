@@ -8,12 +8,15 @@ use base::MacAddr;
 use base::plane::NextHop;
 use control::protocol::{Arrival, Over};
 use control::unheard::Unheard;
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::{ethernet, ipv4, ipv6, nd, udp};
 
 const OURS6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 1);
 const HOST6: Own =
     Own { mac: HOST_MAC, address: Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 2), router: false };
+/// What tests LSPs is sent there.
+const MAPPED: Ipv6Addr = Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0x7f00, 1);
 const DATAGRAM: Over = Over::Udp { src: 7, dst: 7 };
 
 /// A router whose first port speaks IPv6 with a host that it knows; what is further away is beyond it.
@@ -148,4 +151,61 @@ fn messages_leave_by_the_port_or_by_the_tables_and_by_none_without_ipv6() {
     assert_eq!(give(&mut deaf, 2, hello(nd::link_local(HOST_MAC), GROUP6, 1)), []);
     assert_eq!(deaf.drops().get(DropReason::UnknownProtocol), 1);
     assert_eq!(deaf.control().protocol::<Echo>().expect("the protocol").heard.len(), 1);
+}
+
+/// RFC 8029, 2.1 and 5: packets to ::ffff:127/104 are neither forwarded nor answered, but for datagrams that somebody
+/// listens to.
+#[test]
+fn packets_to_the_loopback_network_of_ipv4_go_nowhere() {
+    let mut r = router();
+    let everywhere = Prefix6::new(Ipv6Addr::UNSPECIFIED, 0);
+    let next_hop = NextHop::Via { port: P, gateway: HOST6.address.into() };
+    r.handle_command(Time::ZERO, Command::Route6Set { prefix: everywhere, next_hop });
+    let udp = ipv6::Protocol::UDP;
+    for to in [MAPPED, Ipv4Addr::new(127, 8, 9, 10).to_ipv6_mapped()] {
+        let datagram = datagram_of(HOST6.address, to, 9, b"hello");
+        assert_eq!(give(&mut r, 1, packet(HOST6.address, to, 64, udp, &datagram)), [], "{to}");
+        assert_eq!(give(&mut r, 1, packet(HOST6.address, to, 64, ipv6::Protocol(103), &[0; 8])), [], "{to}");
+        // What comes from there is nobody's.
+        assert_eq!(give(&mut r, 1, packet(to, HOST6.address, 64, udp, &datagram)), [], "{to}");
+    }
+    assert_eq!(r.drops().get(DropReason::Malformed), 6);
+    assert!(r.control().protocol::<Echo>().expect("the protocol").heard.is_empty());
+}
+
+/// What tests an LSP comes with its labels, at its end and where its time to live is over, and is sent with them.
+#[test]
+fn what_tests_an_lsp_is_sent_and_taken() {
+    let mut r = router();
+    let datagram = datagram_of(HOST6.address, MAPPED, 7, b"hello");
+    // Behind Router Alert, as such packets are (RFC 7506, 4).
+    let mut payload = ipv6::extension::router_alert(ipv6::Protocol::UDP, 69).to_vec();
+    payload.extend(&datagram);
+    let plain = packet(HOST6.address, MAPPED, 1, ipv6::Protocol::HOP_BY_HOP, &payload).to_vec();
+    let with = |words: &[u32]| {
+        let mut bytes = plain[..14].to_vec();
+        bytes[12..14].copy_from_slice(&ethernet::EtherType::MPLS.0.to_be_bytes());
+        words.iter().for_each(|word| bytes.extend(word.to_be_bytes()));
+        bytes.extend(&plain[14..]);
+        Frame::from_bytes(&bytes)
+    };
+    let null = 2 << 12 | 1 << 8 | 9;
+    let unknown = 999_999 << 12 | 1 << 8 | 9;
+    let over = 999_999 << 12 | 1 << 8 | 1;
+    for (at, frame) in
+        [Frame::from_bytes(&plain), with(&[null]), with(&[unknown]), with(&[over])].into_iter().enumerate()
+    {
+        assert_eq!(give(&mut r, at as u64 + 1, frame), []);
+    }
+    let heard = &r.control().protocol::<Echo>().expect("the protocol").heard;
+    let stacks = heard.iter().map(|arrival| match arrival {
+        Arrival::Lsp6(lsp) => {
+            assert_eq!((lsp.ip.src, lsp.ip.dst, lsp.ip.hop_limit), (HOST6.address, MAPPED, 1));
+            lsp.stack().to_vec()
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(stacks.collect::<Vec<_>>(), [vec![], vec![null], vec![over]]);
+    // A label without an entry is looked at where its time to live is over.
+    assert_eq!(r.drops().get(DropReason::UnknownLabel), 1);
 }

@@ -34,7 +34,7 @@ pub(super) const LOOPBACK: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xff, 0, 0, 0
 impl Echo {
     fn send6(&mut self, port: PortId, src: Ipv6Addr, dst: Ipv6Addr, over: Over, hop_limit: u8, bytes: &[u8]) {
         let (next, bytes) = (None, bytes.to_vec());
-        let message = Message6 { port, next, src, dst, over, hop_limit, bytes };
+        let message = Message6 { port, next, src, dst, over, hop_limit, router_alert: None, bytes };
         self.outputs.push_back(Wanted::Message6(Box::new(message)));
     }
 
@@ -61,7 +61,7 @@ impl Protocol for Echo {
     }
     fn listens(&self) -> Vec<Listen> {
         let four = [Listen::UdpPort(7), Listen::IpProtocol(89), Listen::Group(GROUP), Listen::Llc(0xfe)];
-        let six = [Listen::UdpPort6(7), Listen::IpProtocol6(89), Listen::Group6(GROUP6)];
+        let six = [Listen::UdpPort6(7), Listen::IpProtocol6(89), Listen::Group6(GROUP6), Listen::Loopback];
         [&four[..], &six].concat()
     }
     fn speaks_on(&self, port: PortId) -> bool {
@@ -86,7 +86,7 @@ impl Protocol for Echo {
         }
         let (port, bytes) = (arrival.port(), bytes.to_vec());
         self.outputs.push_back(match arrival {
-            Arrival::Lsp(_) => return,
+            Arrival::Lsp(_) | Arrival::Lsp6(_) => return,
             Arrival::Ip6(ip) => return self.answer6(context, ip, &bytes),
             Arrival::Llc(llc) => Wanted::Llc(LlcMessage { port, dst: llc.dst, sap: llc.sap, bytes }),
             Arrival::Ip(ip) => {

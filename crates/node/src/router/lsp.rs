@@ -1,8 +1,9 @@
-//! What tests LSPs: datagrams to 127/8 that leave one, or whose time to live is over on it, and those that are sent
-//! along one (RFC 8029, 4.3 and 4.4; RFC 5884, 7).
+//! What tests LSPs: datagrams to 127/8, or to ::ffff:127/104, that leave one, or whose time to live is over on it, and
+//! those that are sent along one (RFC 8029, 4.3 and 4.4; RFC 5884, 7).
 
 use super::arrival::Ipv4Arrival;
 use super::signalling::Header;
+use super::signalling6::{Header6, packet6};
 use super::{Router, Waiting};
 use base::device::DropReason;
 use base::plane::{LabelStack, Nhlfe, TableOp};
@@ -10,13 +11,22 @@ use base::{Frame, Label, PortId, Time};
 use control::inquiry::Inquiry;
 use control::owner::Owner;
 use control::protocol::{Arrival, LspArrival, LspMessage};
-use core::net::Ipv4Addr;
-use forwarding::PuntReason;
+use core::net::{IpAddr, Ipv4Addr};
+use core::ops::Range;
 use forwarding::punt::{ip_offset, labels_of};
-use wire::{ethernet, ipv4, mpls, udp};
+use forwarding::{PuntReason, is_mapped_loopback};
+use wire::{ethernet, ipv4, ipv6, mpls, udp};
+
+/// The entries of the label stack of a frame that has so many.
+fn words_of(frame: &[u8], labels: u8) -> Vec<u32> {
+    let stack = frame.get(ethernet::HEADER_LEN..ip_offset(labels)).unwrap_or_default();
+    let (words, _) = stack.as_chunks::<{ mpls::ENTRY_LEN }>();
+    words.iter().map(|word| u32::from_be_bytes(*word)).collect()
+}
 
 impl Router {
-    /// Takes a frame that would go no further, if it is a datagram to 127/8 that a protocol listens to.
+    /// Takes a frame that would go no further, if it is a datagram to 127/8, or to ::ffff:127/104, that a protocol listens
+    /// to.
     pub(super) fn take_lsp_message(
         &mut self,
         now: Time,
@@ -25,6 +35,9 @@ impl Router {
         labels: u8,
         reason: PuntReason,
     ) -> bool {
+        if self.is_ipv6(frame, labels) {
+            return self.take_lsp_message6(now, port, frame, labels);
+        }
         let at = ip_offset(labels);
         let ip = frame.header().get(at..).and_then(|ip| ip.first_chunk::<20>());
         let is_meant = |ip: &[u8; 20]| {
@@ -50,6 +63,35 @@ impl Router {
         self.control.lsp_listener(datagram.dst_port())
     }
 
+    /// The same of an IPv6 packet.
+    pub(super) fn take_lsp_message6(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
+        let bytes = self.bytes_of(frame);
+        let at = ip_offset(labels);
+        let found = self.lsp_datagram6(bytes.get(at..).unwrap_or_default());
+        let Some((owner, ip, payload)) = found else {
+            self.recycle(bytes);
+            return false;
+        };
+        let words = words_of(&bytes, labels);
+        let (what, part) = ((port, ip, ipv6::Protocol::UDP), at + payload.start..at + payload.end);
+        self.signal6(now, owner, what, bytes, part, |ip| LspArrival::new(ip, &words).map(Arrival::Lsp6));
+        true
+    }
+
+    /// Who listens to the datagram in an IPv6 packet to ::ffff:127/104, what the header says, and where it is.
+    fn lsp_datagram6(&self, packet: &[u8]) -> Option<(Owner, ipv6::Repr, Range<usize>)> {
+        let packet = ipv6::Packet::new_checked(packet).ok()?;
+        let ip = ipv6::Repr::parse(&packet).ok().filter(|ip| is_mapped_loopback(ip.dst))?;
+        let upper = ipv6::upper(packet.next_header(), packet.payload()).ok()?;
+        if upper.protocol != ipv6::Protocol::UDP || upper.fragment.is_some() {
+            return None;
+        }
+        let payload = packet.payload().get(upper.offset..)?;
+        let owner = self.control.lsp_listener6(udp::Packet::new_checked(payload).ok()?.dst_port())?;
+        let start = ipv6::HEADER_LEN + upper.offset;
+        Some((owner, ip, start..start + payload.len()))
+    }
+
     /// A packet to 127/8 that came with so many labels. What nobody listens to has no business outside a host (RFC
     /// 1122, 3.2.1.3).
     pub(super) fn handle_lsp_message(&mut self, now: Time, labels: u8, arrival: Ipv4Arrival) {
@@ -57,9 +99,7 @@ impl Router {
         let Some(owner) = self.lsp_listener(&arrival) else {
             return self.drop_received(port, DropReason::Malformed);
         };
-        let stack = arrival.frame.get(ethernet::HEADER_LEN..ip_offset(labels)).unwrap_or_default();
-        let (words, _) = stack.as_chunks::<{ mpls::ENTRY_LEN }>();
-        let words: Vec<u32> = words.iter().map(|word| u32::from_be_bytes(*word)).collect();
+        let words = words_of(&arrival.frame, labels);
         self.signal_as(now, owner, arrival, |ip| LspArrival::new(ip, &words).map(Arrival::Lsp));
     }
 
@@ -72,14 +112,25 @@ impl Router {
     /// Sends a message along an LSP.
     pub(super) fn send_lsp_message(&mut self, now: Time, message: LspMessage) {
         let LspMessage { port, gateway, stack, src, dst, over, ttl, router_alert, bytes } = message;
-        let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
-        let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: true, options };
-        let frame = self.packet(header, over, &bytes, &stack);
+        let dscp = base::Dscp::CS6;
+        let frame = match (src, dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
+                let header = Header { src, dst, ttl, dscp, dont_fragment: true, options };
+                self.packet(header, over, &bytes, &stack)
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) if self.forwarding().has_ipv6() => {
+                let router_alert = router_alert.then_some(ipv6::extension::ALERT_MPLS_OAM);
+                let header = Header6 { src, dst, hop_limit: ttl, dscp, router_alert };
+                packet6(&header, over, &bytes, &stack)
+            }
+            _ => return self.own.count(DropReason::NoRoute),
+        };
         self.send_labelled(now, port, gateway, frame);
     }
 
     /// Sends a frame with room for Ethernet in front, behind which its labels stand, to a neighbour.
-    pub(super) fn send_labelled(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mut frame: Frame) {
+    pub(super) fn send_labelled(&mut self, now: Time, port: PortId, gateway: IpAddr, mut frame: Frame) {
         let Some(setup) = self.config.ports.get(port.index()) else {
             return self.own.count(DropReason::NoRoute);
         };
@@ -89,12 +140,16 @@ impl Router {
         if frame.len() - ethernet::HEADER_LEN as u32 > setup.mtu {
             return self.own.count(DropReason::TooBig);
         }
-        let Some(dst) = self.neighbors.get(port, gateway.into()) else {
-            return self.wait_for(now, port, gateway.into(), Waiting::Labelled(port, gateway, frame));
+        let Some(dst) = self.neighbors.get(port, gateway) else {
+            return self.wait_for(now, port, gateway, Waiting::Labelled(port, gateway, frame));
         };
-        // What has no label is an IPv4 packet: its first half byte says so, and its EtherType was left to us.
-        let is_labelled = labels_of(&frame) > 0;
-        let ethertype = if is_labelled { ethernet::EtherType::MPLS } else { ethernet::EtherType::IPV4 };
+        // The EtherType of what has no label was left to us: the first half byte of the packet says which it is.
+        let first = frame.header().get(ethernet::HEADER_LEN).map_or(0, |first| first >> 4);
+        let ethertype = match (labels_of(&frame), first) {
+            (0, 6) => ethernet::EtherType::IPV6,
+            (0, _) => ethernet::EtherType::IPV4,
+            _ => ethernet::EtherType::MPLS,
+        };
         ethernet::Repr::untagged(dst, setup.mac, ethertype)
             .emit(&mut frame.header_mut()[..ethernet::HEADER_LEN]);
         self.send_frame(now, port, frame);

@@ -37,7 +37,7 @@ use base::plane::{
 };
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use forwarding::driver::Written;
 use forwarding::explain::Explained;
 use forwarding::{Branch, Driver, Exception, Forwarding, ForwardingPlane, Notice};
@@ -54,7 +54,7 @@ enum Waiting {
     Own(Frame, Option<(PortId, IpAddr)>),
     /// A packet of this router behind labels: room for Ethernet, labels, then IP; the port by which it leaves, and the
     /// neighbour.
-    Labelled(PortId, Ipv4Addr, Frame),
+    Labelled(PortId, IpAddr, Frame),
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
     /// A frame in transit that is replicated, the port that it came by, and which of its copies this is.

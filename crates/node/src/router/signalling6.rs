@@ -20,32 +20,47 @@ pub(super) fn listen(protocol: ipv6::Protocol, payload: &[u8]) -> Option<Listen>
     }
 }
 
-/// An IPv6 packet of this router, with room for Ethernet in front.
-fn packet(
-    (src, dst): (Ipv6Addr, Ipv6Addr),
-    (hop_limit, dscp): (u8, Dscp),
-    over: Over,
-    bytes: &[u8],
-) -> Frame {
-    let mut packet = vec![0; ethernet::HEADER_LEN + ipv6::HEADER_LEN];
-    let protocol = match over {
-        Over::Ip(number) => {
-            packet.extend_from_slice(bytes);
-            ipv6::Protocol(number)
-        }
-        Over::Udp { src: from, dst: to } => {
-            packet.extend(datagram((src, dst), (from, to), bytes));
-            ipv6::Protocol::UDP
-        }
+/// What of an IPv6 header is not the same in all packets of this router.
+pub(super) struct Header6 {
+    pub(super) src: Ipv6Addr,
+    pub(super) dst: Ipv6Addr,
+    pub(super) hop_limit: u8,
+    pub(super) dscp: Dscp,
+    /// The value of the Router Alert option, if it is there.
+    pub(super) router_alert: Option<u16>,
+}
+
+/// An IPv6 packet of this router behind these entries of a label stack, the top first, with room for Ethernet in front.
+/// If there are labels, the EtherType is there.
+pub(super) fn packet6(header: &Header6, over: Over, bytes: &[u8], stack: &[u32]) -> Frame {
+    let Header6 { src, dst, hop_limit, dscp, router_alert } = *header;
+    let mut packet = vec![0; ethernet::HEADER_LEN];
+    if !stack.is_empty() {
+        packet[12..14].copy_from_slice(&ethernet::EtherType::MPLS.0.to_be_bytes());
+    }
+    stack.iter().for_each(|word| packet.extend(word.to_be_bytes()));
+    let start = packet.len();
+    packet.resize(start + ipv6::HEADER_LEN, 0);
+    let upper = match over {
+        Over::Ip(number) => ipv6::Protocol(number),
+        Over::Udp { .. } => ipv6::Protocol::UDP,
     };
-    let len = (packet.len() - ethernet::HEADER_LEN - ipv6::HEADER_LEN) as u16;
-    let ip = ipv6::Repr { hop_limit, dscp, ..ipv6::Repr::new(src, dst, protocol, len) };
-    ip.emit(&mut packet[ethernet::HEADER_LEN..]);
+    let alert = router_alert.map(|value| ipv6::extension::router_alert(upper, value));
+    packet.extend(alert.iter().flatten());
+    match over {
+        Over::Ip(_) => packet.extend_from_slice(bytes),
+        Over::Udp { src: from, dst: to } => packet.extend(datagram((src, dst), (from, to), bytes)),
+    }
+    let next = if alert.is_some() { ipv6::Protocol::HOP_BY_HOP } else { upper };
+    let len = (packet.len() - start - ipv6::HEADER_LEN) as u16;
+    let ip = ipv6::Repr { hop_limit, dscp, ..ipv6::Repr::new(src, dst, next, len) };
+    ip.emit(&mut packet[start..]);
     Frame::from_bytes(&packet)
 }
 
 impl Router {
-    /// Hands the message that an IPv6 packet carries to the protocol that listens to it.
+    /// Hands the message that an IPv6 packet carries to the protocol that listens to it; `told` is what the protocol is
+    /// told of its headers, and what can't be told is malformed.
     pub(super) fn signal6(
         &mut self,
         now: Time,
@@ -53,6 +68,7 @@ impl Router {
         (port, ip, protocol): (PortId, ipv6::Repr, ipv6::Protocol),
         frame: Vec<u8>,
         Range { mut start, mut end }: Range<usize>,
+        told: impl FnOnce(Ip6Arrival) -> Option<Arrival>,
     ) {
         if !is_single_node(ip.src) {
             // RFC 4291, 2.5.2 and 2.7: neither no address nor a group is anybody's to answer.
@@ -72,12 +88,16 @@ impl Router {
             start += udp::HEADER_LEN;
         }
         let arrival = Ip6Arrival { port, src: ip.src, dst: ip.dst, hop_limit: ip.hop_limit, over };
-        self.offer(now, owner, Arrival::Ip6(arrival), frame, (start, end));
+        match told(arrival) {
+            Some(told) => self.offer(now, owner, told, frame, (start, end)),
+            None => self.drop_received(port, DropReason::StackDepth),
+        }
     }
 
     pub(super) fn send_message6(&mut self, now: Time, owner: Owner, message: Message6) {
-        let Message6 { port, next, src, dst, over, hop_limit, bytes } = message;
-        let frame = packet((src, dst), (hop_limit, Dscp::CS6), over, &bytes);
+        let Message6 { port, next, src, dst, over, hop_limit, router_alert, bytes } = message;
+        let header = Header6 { src, dst, hop_limit, dscp: Dscp::CS6, router_alert };
+        let frame = packet6(&header, over, &bytes, &[]);
         self.control.recycle(owner, bytes);
         let on_link = dst.is_multicast() || dst.is_unicast_link_local() || next.is_some();
         if !self.forwarding().has_ipv6() || (on_link && self.own6(port).is_none()) || self.is_tentative(src) {
@@ -107,7 +127,8 @@ impl Router {
         if self.is_tentative(ends.0) {
             return self.own.count(DropReason::NoRoute);
         }
-        let frame = packet(ends, (hop_limit, dscp), over, bytes);
+        let header = Header6 { src: ends.0, dst: ends.1, hop_limit, dscp, router_alert: None };
+        let frame = packet6(&header, over, bytes, &[]);
         let via = ends.1.is_unicast_link_local().then_some((PortId(0), ends.1.into()));
         self.send(now, frame, via);
     }

@@ -7,7 +7,7 @@ use control::Setup;
 use control::ospf::Config;
 use control::ospf::areas::{AreaConfig, AreaKind};
 use control::ospf::database::{Instance, Scope};
-use control::ospf::interface::{InterfaceConfig, NetworkType};
+use control::ospf::interface::{InterfaceConfig, NetworkType, VirtualLink};
 use control::ospf::outside::{Imported, Redistribution};
 use control::ospf::te::Attributes;
 use core::net::Ipv4Addr;
@@ -293,6 +293,61 @@ fn frr_is_inside_a_stub_area() {
     let areas = " area 1 stub\n network 10.0.0.0/8 area 1\n network 192.0.2.0/24 area 1\n";
     let lines = [" ip ospf network point-to-point", areas];
     let _ = meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "0.0.0.0/0");
+}
+
+/// The backbone in two pieces, ours and FRR's, and a virtual link through the area between them, with a key.
+#[test]
+fn frr_is_the_other_end_of_a_virtual_link() {
+    let Some(pair) = pair() else { return };
+    let area = Ipv4Addr::from_bits;
+    let point = settings(NetworkType::PointToPoint, Auth::Null);
+    let link = InterfaceConfig { area: Some(area(1)), cost: 7, ..point.clone() };
+    let aside = InterfaceConfig { area: Some(area(0)), passive: true, ..point.clone() };
+    let key = Key { id: 3, algorithm: Algorithm::Md5, secret: b"between".to_vec() };
+    let joined = InterfaceConfig { auth: Auth::Cryptographic(key), ..point };
+    let ospf_config = Config {
+        interfaces: BTreeMap::from([(PortId(0), link), (PortId(1), aside)]),
+        virtual_links: BTreeMap::from([(VirtualLink { area: area(1), router: THEIR_ID }, joined)]),
+        ..Config::default()
+    };
+    let mut beside = Beside::of(&pair, |streams| {
+        let port = |place, address| PortSetup::new(MacAddr([2, 0, 0, 0, 0, place]), address, 24);
+        let protocols = vec![Arc::new(ospf_config) as Arc<dyn Setup>];
+        RouterConfig::ideal("r0".into(), id(0), vec![port(0, OWN), port(1, ASIDE)], protocols, streams)
+    });
+    let areas = format!(
+        " network 10.9.0.0/24 area 1\n network 10.7.0.0/24 area 0\n network 192.0.2.0/24 area 0\n \
+         area 1 virtual-link {own} hello-interval 1 dead-interval 4\n \
+         area 1 virtual-link {own} authentication message-digest message-digest-key 3 md5 between\n",
+        own = id(0)
+    );
+    let frr = Frr::start_in(&pair, "virtual", " ip ospf network point-to-point\n ip ospf cost 7", &areas);
+    beside.wait("adjacent by the link and by the virtual one", |world| full(world, 0) == 2);
+    beside.wait("routed", |world| {
+        let via = [NextHop::Via { port: PortId(0), gateway: THEIRS.into() }];
+        [Prefix::new(BEHIND, 24), Prefix::host(THEIR_ID)].iter().all(|to| next_hops(world, 0, *to) == via)
+    });
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        beside.wait("a moment", {
+            let until = beside.until + Span::from_ms(500);
+            move |world| world.now() >= until
+        });
+        let (here, there) = (beside.database(), frr.database());
+        let routes = frr.ask("show ip route ospf");
+        let is_routed =
+            routes.lines().any(|line| line.contains("10.8.0.0/24") && line.contains(&OWN.to_string()));
+        let own = frr.ask("show ip ospf database router self-originate");
+        let words = ["another Router (virtual link)", "a Virtual Link"];
+        let is_said = words.iter().any(|word| own.contains(word)) && own.contains(&id(0).to_string());
+        if is_routed && is_said && here == there {
+            break;
+        }
+        assert!(Instant::now() < limit, "{here:x?}\n{there:x?}\n{routes}\n{own}");
+    }
+    drop(frr);
+    beside
+        .wait("lost", |world| full(world, 0) == 0 && next_hops(world, 0, Prefix::new(BEHIND, 24)).is_empty());
 }
 
 /// FRR announces a network outside to an area that is not so stubby, and we pass it on to all others.

@@ -215,7 +215,7 @@ impl Protocol for Talk {
         let (from, own, over): (IpAddr, IpAddr, _) = match arrival {
             Arrival::Ip(ip) => (ip.src.into(), ip.dst.into(), ip.over),
             Arrival::Ip6(ip) => (ip.src.into(), ip.dst.into(), ip.over),
-            Arrival::Lsp(_) | Arrival::Llc(_) => return,
+            Arrival::Lsp(_) | Arrival::Lsp6(_) | Arrival::Llc(_) => return,
         };
         let control::protocol::Over::Udp { src, dst } = over else { return };
         self.datagrams.push((dst, bytes.to_vec()));

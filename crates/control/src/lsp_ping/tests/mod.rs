@@ -1,2 +1,3 @@
 mod judge;
 mod speaker;
+mod speaker6;

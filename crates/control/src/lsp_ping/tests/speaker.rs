@@ -20,18 +20,18 @@ use wire::lsp_ping::{
     FecChange, LspPing as Wire, MappedLabel, Mapping, MappingPart, PORT, Place, RawTlv, Received, Tlv,
 };
 
-const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-const ASKER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
-const TARGET: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
+pub(super) const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+pub(super) const ASKER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
+pub(super) const TARGET: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
 
-struct Node {
-    now: Time,
+pub(super) struct Node {
+    pub now: Time,
     ping: Box<dyn Protocol>,
-    services: Box<Services>,
+    pub services: Box<Services>,
 }
 
 impl Node {
-    fn new(spec: &LspPingSpec) -> Node {
+    pub(super) fn new(spec: &LspPingSpec) -> Node {
         let port = |n: u8| Interface {
             kind: InterfaceKind::Port(PortId(n.into())),
             addresses: vec![InterfaceAddress { address: IpAddr::V4([10, 0, n, 1].into()), prefix_len: 24 }],
@@ -44,16 +44,23 @@ impl Node {
             up: true,
         };
         let interfaces = Interfaces::new("r".into(), OWN, vec![port(0), port(1)]);
+        Node::of(spec, interfaces)
+    }
+
+    pub(super) fn of(spec: &LspPingSpec, interfaces: Interfaces) -> Node {
         let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(4));
         let ping = spec.protocol(&services);
         Node { now: Time(1_500_000_000_000), ping, services: Box::new(services) }
     }
 
-    fn ping(&self) -> &LspPing {
+    pub(super) fn ping(&self) -> &LspPing {
         (&*self.ping as &dyn core::any::Any).downcast_ref().expect("LSP ping")
     }
 
-    fn call(&mut self, what: impl FnOnce(&mut dyn Protocol, Time, &mut Context<'_>)) -> Vec<Output> {
+    pub(super) fn call(
+        &mut self,
+        what: impl FnOnce(&mut dyn Protocol, Time, &mut Context<'_>),
+    ) -> Vec<Output> {
         let mut context = Context { services: &mut self.services, owner: Owner(1) };
         what(&mut *self.ping, self.now, &mut context);
         core::iter::from_fn(|| self.ping.poll_output()).collect()
@@ -74,7 +81,7 @@ impl Node {
         self.answer(outputs, found)
     }
 
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         outputs: Vec<Output>,
         found: impl FnOnce(&Inquiry) -> (Vec<LabelUse>, Vec<Option<FecMapping>>),
@@ -86,22 +93,22 @@ impl Node {
     }
 
     /// The reply that waits to be sent by the tables.
-    fn reply(&mut self) -> Option<(Packet, Wire)> {
+    pub(super) fn reply(&mut self) -> Option<(Packet, Wire)> {
         let packet = self.services.sessions.poll_packet()?;
         let message = Wire::parse(&packet.bytes).expect("a reply");
         Some((packet, message))
     }
 
-    fn discards(&self) -> Vec<(&'static str, u64)> {
+    pub(super) fn discards(&self) -> Vec<(&'static str, u64)> {
         self.ping().discards.iter().map(|(why, count)| (why.word(), *count)).collect()
     }
 }
 
-fn fec() -> Fec {
+pub(super) fn fec() -> Fec {
     Fec::LdpIpv4 { prefix: TARGET, length: 32 }
 }
 
-fn request(tlvs: Vec<Tlv>) -> Wire {
+pub(super) fn request(tlvs: Vec<Tlv>) -> Wire {
     Wire {
         version: 1,
         flags: 0,
@@ -117,17 +124,17 @@ fn request(tlvs: Vec<Tlv>) -> Wire {
     }
 }
 
-fn whole() -> Wire {
+pub(super) fn whole() -> Wire {
     request(vec![Tlv::TargetFecStack { fecs: vec![fec()] }])
 }
 
-fn leg(labels: &[u32]) -> Leg {
+pub(super) fn leg(labels: &[u32]) -> Leg {
     let labels: Vec<Label> = labels.iter().map(|value| Label::truncate(*value)).collect();
     let labels = LabelStack::new(&labels).expect("few");
     Leg { labels, port: PortId(1), gateway: Ipv4Addr::new(10, 0, 1, 2).into() }
 }
 
-fn egress(_: &Inquiry) -> (Vec<LabelUse>, Vec<Option<FecMapping>>) {
+pub(super) fn egress(_: &Inquiry) -> (Vec<LabelUse>, Vec<Option<FecMapping>>) {
     (Vec::new(), vec![Some(FecMapping::egress(GivenBy::Ldp, Some(Label::IMPLICIT_NULL)))])
 }
 
@@ -273,7 +280,7 @@ fn what_has_no_meaning_is_ignored() {
 #[test]
 fn requests_are_sent_to_any_address_of_the_loopback_network() {
     let mut node = Node::new(&LspPingSpec::default());
-    let destination = Ipv4Addr::new(127, 9, 8, 7);
+    let destination = IpAddr::from([127, 9, 8, 7]);
     let command = Command { destination, mode: Mode::Trace { hops: 3 }, ..Command::new(9, fec()) };
     let first = probe(&mut node, &command).pop().expect("a request");
     let second = replied(&mut node, &first, |message| message.return_code = 8).pop().expect("a request");
@@ -306,7 +313,7 @@ fn who_gets_no_reply() {
     let mut node = Node::new(&LspPingSpec { rate: 2, ..LspPingSpec::default() });
     (0..5).for_each(|_| drop(node.hear(&[], &bytes(|_| ()), egress)));
     assert_eq!(core::iter::from_fn(|| node.reply()).count(), 2);
-    let elsewhere = vec![Prefix::new([10, 0, 0, 0].into(), 8)];
+    let elsewhere = vec![Prefix::new([10, 0, 0, 0].into(), 8).into()];
     for spec in [
         LspPingSpec { sources: elsewhere, ..LspPingSpec::default() },
         LspPingSpec { respond: false, ..LspPingSpec::default() },
@@ -383,7 +390,7 @@ fn ways_on_are_told_where_they_are_asked_for() {
     assert_eq!(ways(&reply)[1].changes().next(), Some(&hidden));
 }
 
-fn probe(node: &mut Node, command: &Command) -> Vec<LspMessage> {
+pub(super) fn probe(node: &mut Node, command: &Command) -> Vec<LspMessage> {
     let command = ProtocolValue::new(command.clone());
     let outputs = node.call(|ping, now, context| {
         assert!(ping.handle_command(now, context, &command));
@@ -406,7 +413,7 @@ fn sent(node: &mut Node, outputs: Vec<Output>) -> Vec<LspMessage> {
 }
 
 /// The port that a request came from.
-fn source_of(message: &LspMessage) -> u16 {
+pub(super) fn source_of(message: &LspMessage) -> u16 {
     match message.over {
         Over::Udp { src, .. } => src,
         Over::Ip(_) => panic!("a request comes over UDP"),
@@ -424,7 +431,7 @@ fn replied(node: &mut Node, to: &LspMessage, change: impl FnOnce(&mut Wire)) -> 
     sent(node, outputs)
 }
 
-fn outcomes(node: &Node) -> Vec<String> {
+pub(super) fn outcomes(node: &Node) -> Vec<String> {
     let of = |outcome: &Outcome| match outcome {
         Outcome::Answered(answer) => format!("{} at {}", answer.code, answer.depth),
         other => format!("{other:?}"),
@@ -439,7 +446,7 @@ fn a_request_and_the_reply_that_belongs_to_it() {
     let command = Command { size: Some(200), tos: Some(0x20), ..Command::new(9, fec()) };
     let requests = probe(&mut node, &command);
     let [request] = &requests[..] else { panic!("{requests:?}") };
-    assert_eq!((request.src, request.dst, request.ttl), (OWN, Ipv4Addr::LOCALHOST, 1));
+    assert_eq!((request.src, request.dst, request.ttl), (OWN.into(), Ipv4Addr::LOCALHOST.into(), 1));
     assert_eq!(
         (request.over, request.router_alert),
         (Over::Udp { src: source_of(request), dst: PORT }, true)

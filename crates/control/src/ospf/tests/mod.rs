@@ -8,3 +8,4 @@ mod routes;
 mod spf;
 mod states;
 mod te;
+mod virtual_links;

@@ -2,12 +2,12 @@
 
 use super::super::areas::{AreaConfig, BACKBONE};
 use super::super::database::{Instance, Scope};
-use super::super::interface::{InterfaceConfig, NetworkType};
+use super::super::interface::{InterfaceConfig, NetworkType, VirtualLink};
 use super::super::neighbor::NeighborState;
 use super::super::outside::{Imported, Redistribution};
 use super::super::{Config, Event, IP_PROTOCOL, Ospf};
 use crate::owner::Owner;
-use crate::protocol::{Arrival, Change, Context, IpArrival, Output, Over, Protocol};
+use crate::protocol::{Arrival, Change, Context, IpArrival, Message, Output, Over, Protocol};
 use crate::services::{
     Engineering, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
 };
@@ -150,6 +150,10 @@ impl Net {
                 }
                 other => panic!("{other:?}"),
             };
+            if !message.dst.is_multicast() && message.next.is_none() {
+                self.carry(node, &message);
+                continue;
+            }
             let (link, from) = self.nodes[node].ports[usize::from(message.port.0)];
             assert_eq!((message.ttl, message.over), (1, Over::Ip(IP_PROTOCOL)), "RFC 2328, 8.1");
             self.packets.push((self.now, node, message.dst, message.bytes.clone()));
@@ -172,6 +176,48 @@ impl Net {
                 };
                 let at = (self.now + Span::from_ms(1), self.sent);
                 self.under_way.insert(at, (to, arrival, message.bytes.clone()));
+            }
+        }
+    }
+
+    /// Brings a packet of a virtual link to the router with its address, by the routing tables: a millisecond a link.
+    fn carry(&mut self, node: usize, message: &Message) {
+        assert!(message.ttl > 1, "RFC 2328, A.1: such packets pass routers");
+        self.packets.push((self.now, node, message.dst, message.bytes.clone()));
+        let mut way = vec![node];
+        loop {
+            let here = *way.last().expect("a router");
+            let place_of = |link: usize, to: Ipv4Addr| {
+                (0..self.links[link].members.len()).find(|place| on(link, *place) == to)
+            };
+            let mut ports = self.nodes[here].ports.iter();
+            if let Some(port) = ports.position(|(link, place)| on(*link, *place) == message.dst) {
+                let arrival = IpArrival {
+                    port: PortId(port as u16),
+                    src: message.src,
+                    dst: message.dst,
+                    ttl: 2,
+                    router_alert: false,
+                    over: Over::Ip(IP_PROTOCOL),
+                };
+                self.sent += 1;
+                let at = (self.now + Span::from_ms(way.len() as i64 - 1), self.sent);
+                self.under_way.insert(at, (here, arrival, message.bytes.clone()));
+                return;
+            }
+            let own = self.nodes[here].ports.iter().find(|(link, _)| place_of(*link, message.dst).is_some());
+            let next = match (own, self.nodes[here].services.rib.first_hop(message.dst)) {
+                (Some((link, _)), _) => Some((*link, message.dst)),
+                (None, Some((_, NextHop::Via { port, gateway: IpAddr::V4(gateway) }))) => {
+                    Some((self.nodes[here].ports[usize::from(port.0)].0, gateway))
+                }
+                _ => None,
+            };
+            let Some((link, gateway)) = next.filter(|(link, _)| !self.cut.contains(link)) else { return };
+            let Some(place) = place_of(link, gateway) else { return };
+            way.push(self.links[link].members[place].0);
+            if way.len() > 20 {
+                return;
             }
         }
     }
@@ -265,6 +311,19 @@ impl Net {
             context.services.bandwidth.set(port, left);
             ospf.handle_change(now, context, &Change::Bandwidth { port, is_refused });
         });
+    }
+
+    /// Two routers are the ends of a virtual link through an area, before anything runs.
+    pub(super) fn join(&mut self, ends: [usize; 2], area: Ipv4Addr, config: &InterfaceConfig) {
+        for [node, other] in [ends, [ends[1], ends[0]]] {
+            let link = VirtualLink { area, router: id(other) };
+            self.nodes[node].ospf.config.virtual_links.insert(link, config.clone());
+        }
+    }
+
+    /// What one router says of a virtual link, before anything runs.
+    pub(super) fn say_of(&mut self, node: usize, link: VirtualLink, config: InterfaceConfig) {
+        self.nodes[node].ospf.config.virtual_links.insert(link, config);
     }
 
     /// How one router treats an area, before anything runs.

@@ -105,10 +105,10 @@ impl Rsvp {
         self.counters.sent(message.message_type());
         self.outputs.push_back(Output::Lsp(Box::new(LspMessage {
             port: leg.port,
-            gateway,
+            gateway: gateway.into(),
             stack,
-            src: ends.0,
-            dst: ends.1,
+            src: ends.0.into(),
+            dst: ends.1.into(),
             over: Over::Ip(IP_PROTOCOL),
             ttl,
             router_alert: true,

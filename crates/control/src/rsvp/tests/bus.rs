@@ -8,7 +8,7 @@ use crate::services::{InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
 use base::plane::{Ack, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, TableError, TableOp};
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::rsvp::{Message, MessageType, Packet};
 
@@ -274,6 +274,9 @@ impl Net {
                 }
                 Output::Lsp(message) => {
                     let LspMessage { port, stack, src, dst, ttl, router_alert, bytes, .. } = *message;
+                    let (IpAddr::V4(src), IpAddr::V4(dst)) = (src, dst) else {
+                        panic!("RSVP-TE speaks over IPv4")
+                    };
                     let packet = Packet::parse(&bytes).expect("what is sent can be read");
                     self.log.push(Sent { from: node, message: packet.message });
                     let labels = stack.iter().rev().map(|word| Label::truncate(word >> 12)).collect();

@@ -1,0 +1,85 @@
+//! Ways by which protocols join routers through regions: virtual links. Who says one, and who says it back.
+
+use super::Network;
+use super::meeting::{End, differences};
+use super::place::Place;
+use super::problem::AdviceProblem;
+use super::spec::protocols::Spoken;
+use base::ProtocolId;
+use base::diagnostic::Diagnostic;
+use control::protocol::Join;
+use core::net::Ipv4Addr;
+
+/// What joins there are, and what is wrong with others.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// The two routers of each that both of its ends know.
+    pub pairs: Vec<[usize; 2]>,
+    pub said: Vec<Diagnostic>,
+}
+
+impl Network {
+    /// The number that others know a node by, if it speaks a protocol.
+    pub(super) fn router_id(&self, protocol: ProtocolId, node: usize) -> Option<Ipv4Addr> {
+        let mut spoken = self.description.nodes[node].protocols.spoken();
+        let own = spoken.find(|spoken| spoken.protocol == protocol)?;
+        Some(own.setup.router_id().unwrap_or_else(|| self.loopback(node)))
+    }
+
+    /// The ways through regions that routers say of a protocol; `what` is what its regions are called.
+    pub(super) fn joined(
+        &self,
+        protocol: ProtocolId,
+        what: &'static str,
+        speakers: &[(usize, &Spoken)],
+    ) -> Joined {
+        let mut found = Joined::default();
+        let end_of = |join: &Join<'_>| {
+            let is_it = |node: usize| {
+                let id = self.router_id(protocol, node).map(|id| id.to_string());
+                self.node_name(node) == join.router || id.as_deref() == Some(join.router)
+            };
+            speakers.iter().find(|(node, _)| is_it(*node)).copied()
+        };
+        for &(node, spoken) in speakers {
+            for join in spoken.setup.joins().1 {
+                let mut say = |problem: AdviceProblem| {
+                    found.said.push(problem.of_node(&self.description, node));
+                };
+                let (name, a) = (protocol.to_string(), self.node_name(node).to_string());
+                let Some((other, theirs)) = end_of(&join) else {
+                    // A router of others may have any number.
+                    if self.is_known_in_full() {
+                        let router = join.router.to_string();
+                        say(AdviceProblem::JoinsNobody { protocol: name, a, router });
+                    }
+                    continue;
+                };
+                let is_back = |back: &Join<'_>| {
+                    back.region == join.region && end_of(back).is_some_and(|(end, _)| end == node)
+                };
+                let Some(back) = theirs.setup.joins().1.into_iter().find(is_back) else {
+                    let (b, region) = (self.node_name(other).to_string(), join.region.clone());
+                    say(AdviceProblem::NotJoined { protocol: name, a, b, what, region });
+                    continue;
+                };
+                // Each pair once.
+                if other < node {
+                    continue;
+                }
+                let end = |node, wants: Vec<_>| End {
+                    node,
+                    link: 0,
+                    wants: Some(wants),
+                    name: self.node_name(node),
+                };
+                let wrong = differences(protocol, &end(node, join.wants), &end(other, back.wants));
+                if wrong.is_empty() {
+                    found.pairs.push([node, other]);
+                }
+                wrong.into_iter().for_each(say);
+            }
+        }
+        found
+    }
+}
