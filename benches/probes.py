@@ -115,6 +115,12 @@ def _live(what: str, by: str, limit_s: float, *options: str) -> Probe:
     return Probe(f"{what}_{by}", "live", (sys.executable, script, "--by", by, *options), limit_s, build=build)
 
 
+def _ospf(by: str) -> Probe:
+    """An OSPF daemon that is flooded our database."""
+    command = (sys.executable, str(ANCHORS / "ospf.py"), "--by", by)
+    return Probe(f"ospf_{by}", "ospf", command, limit_s=600.0, build=_build("twinplane-control", "bench_ospf"))
+
+
 def _networks(case: str) -> list[Probe]:
     """One network with many flows, in htsim, ours and ns-3."""
     script = (sys.executable, str(Path(__file__).resolve().parent / "networks.py"), case, "--by")
@@ -183,7 +189,9 @@ PROBES: tuple[Probe, ...] = (
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
     _anchor("bird", "bgp"),
     _example("bgp", "bgp", "twinplane-control", "bench_bgp"),
+    _anchor("ldpd", "ldp"),
     _example("ldp", "ldp", "twinplane-control", "bench_ldp"),
+    *(_ospf(by) for by in ("frr", "bird")),
     _example("ospf", "ospf", "twinplane-control", "bench_ospf"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),

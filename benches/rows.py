@@ -113,6 +113,19 @@ def _threads() -> list[Row]:
     return rows
 
 
+def _ospf() -> list[Row]:
+    """The same database in other daemons, which compute all routes after each change."""
+    spf = Figure("ospf_frr", "spf_ms", "FRR, paths and networks")
+    rows = [Row("OSPF, tree of 10,000 routers", "ms", Figure("ospf", "tree_ms"), spf, at_most=True)]
+    for by, label in (("frr", "FRR ospfd"), ("bird", "BIRD")):
+        for field, name, ours in (
+            ("own_link_ms", "OSPF, own link, 60,000 prefixes", "own_link_ms"),
+            ("one_link_ms", "OSPF, one link, median", "one_link_median_ms"),
+        ):
+            rows.append(Row(name, "ms", Figure("ospf", ours), Figure(f"ospf_{by}", field, label), at_most=True))
+    return rows
+
+
 def _next_hops() -> list[Row]:
     """What groups of next hops cost, beside a single one."""
     rows = []
@@ -232,8 +245,10 @@ ROWS: tuple[Row, ...] = (
         at_most=True,
     ),
     Row("LDP, 100,000 labels", "s", Figure("ldp", "seconds"), None, 0.3, 0.15, True),
+    Row("LDP, 100,000 labels", "s", Figure("ldp", "seconds"), Figure("ldpd", "seconds", "FRR ldpd"), 0.1, at_most=True),
     Row("OSPF, tree of 10,000 routers", "ms", Figure("ospf", "tree_ms"), None, 2, 1.2, True),
     Row("OSPF, own link, 60,000 prefixes", "ms", Figure("ospf", "own_link_ms"), None, 10, 5, True),
+    *_ospf(),
     Row("OSPF, one link, median", "us", Figure("ospf", "one_link_median_us"), None, 50, at_most=True),
     Row("OSPF, one link, 99 %", "us", Figure("ospf", "one_link_p99_us"), None, 1_000, at_most=True),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),

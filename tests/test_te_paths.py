@@ -49,6 +49,59 @@ def test_the_best_paths_come_in_their_order() -> None:
     assert row["left"] == 1_000_000_000
 
 
+def test_pairs_have_nothing_in_common() -> None:
+    net = diamond()
+    assert ways(net, disjoint="link") == [("bd", 2), ("cd", 10)]
+    # The best path by c shares a link with this one; the other router is c, too.
+    assert ways(net, disjoint="node", bandwidth="300 Mbit/s") == [("bd", 2), ("cd", 10)]
+    with pytest.raises(tp.TwinplaneError, match=r"'a' to 'd': no path .* not disjoint from the other path"):
+        net.node("a").te_paths("d", disjoint="link", bandwidth="500 Mbit/s")
+    with pytest.raises(tp.TwinplaneError, match="disjoint"):
+        net.node("a").te_paths("d", disjoint="path")
+
+
+def test_a_standby_takes_over() -> None:
+    net = diamond()
+    lsp = net.node("a").lsp("safe", "d", bandwidth="100 Mbit/s", path={"k": 3, "standby": "node"})
+    flow = net.flow("a", "d", over=lsp, rate="4 Mbit/s", size=500, start="25 s", name="f")
+    net.run(until="30 s")
+    shown = net.table("lsp_paths")
+    assert shown["state"].to_list() == ["active", "next", "next", "standby"]
+    assert shown["node"].unique().to_list() == ["a"]
+    net.fail("b", "d")
+    net.run(until="31 s")
+    assert flow.stats()["lost"].item() <= 2
+    assert net.table("lsp_paths")["state"].to_list().count("active") == 1
+    words = lsp.history["event"].to_list()
+    assert words == ["up", "standby up", "error", "down", "up", "no path for standby"], lsp.history
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"path": {"k": 0}}, "k"),
+        ({"path": {"k": 65}}, "k"),
+        ({"path": {"standby": "path"}}, "standby"),
+        ({"path": {"k": 2}, "route": ["b", "d"]}, "'k' is of paths that the head end computes, and 'route' says"),
+        ({"path": {"standby": "srlg"}, "shortest": True}, "'standby' is of paths .* 'shortest' says"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(asked: dict[str, object], said: str) -> None:
+    net = diamond()
+    with pytest.raises(tp.TwinplaneError, match=said):
+        net.node("a").lsp("safe", "d", **asked)
+        net.run(until="21 s")
+
+
+def test_a_tree_has_no_alternatives() -> None:
+    net = tp.Network()
+    root, leaf = (net.router(name, ospf=OSPF) for name in "ab")
+    net.link(root, leaf)
+    with pytest.raises(tp.TwinplaneError, match="of a point-to-multipoint LSP there is one tree"):
+        root.p2mp("tree", [leaf], path={"standby": "link"})
+        net.run(until="1 s")
+
+
 def test_why_there_is_none_is_said() -> None:
     net = diamond()
     with pytest.raises(tp.TwinplaneError, match=r"'a' to 'd': no path with 2 Gbit/s .* bandwidth"):

@@ -1,7 +1,9 @@
 //! A speaker of OSPF that knows an area of 10,000 routers and 50,000 links between two of them, each with a network of
 //! its own, beside an address of each router: 60,000 prefixes. Ten of the links are its own.
 //!
-//! `--routers N`, `--links N`: how many. `--changes N`: how many random links become others, one at a time. One line of
+//! `--routers N`, `--links N`: how many. `--changes N`: how many random links become others, one at a time. `--write
+//! FILE`: the advertisements of all others and then those of the changes as bytes, for other speakers to be fed with;
+//! nothing is measured, and what is printed are the costs of the own links, and by which of them most routes lead. One line of
 //! JSON, each the least and the median of all repetitions: milliseconds for the tree alone; for all that follows when
 //! the link of the router itself becomes another by which most routes lead, until the routing table has them;
 //! microseconds for the same when another link does (median, 99 % and most); and milliseconds for all from nothing. On
@@ -94,6 +96,14 @@ fn area(routers: usize, links: usize, drawn: &mut Drawn) -> Vec<Router> {
     said
 }
 
+/// What a router says, as bytes.
+fn instance(node: usize, sequence: i32, router: &Router) -> Vec<u8> {
+    let key = LsaKey { kind: LsaKind::ROUTER, id: id(node), router: id(node) };
+    let (checksum, correct_checksum, body) = (None, None, LsaBody::Router(router.clone()));
+    let lsa = Lsa { age: 1, options: options::E, key, sequence, checksum, correct_checksum, body };
+    lsa.write().expect("bytes")
+}
+
 struct Speaker {
     ospf: Ospf,
     services: Box<Services>,
@@ -182,10 +192,7 @@ impl Speaker {
 
     /// An instance that a neighbour floods.
     fn learn(&mut self, node: usize, sequence: i32, router: &Router) {
-        let key = LsaKey { kind: LsaKind::ROUTER, id: id(node), router: id(node) };
-        let (checksum, correct_checksum, body) = (None, None, LsaBody::Router(router.clone()));
-        let lsa = Lsa { age: 1, options: options::E, key, sequence, checksum, correct_checksum, body };
-        let bytes = lsa.write().expect("bytes");
+        let bytes = instance(node, sequence, router);
         self.hear(0, Body::update(id(1), AREA, [(&bytes[..], 1)].into_iter()));
     }
 
@@ -201,9 +208,12 @@ impl Speaker {
     }
 }
 
+fn text(name: &str) -> Option<String> {
+    std::env::args().skip_while(|one| one != name).nth(1)
+}
+
 fn number(name: &str, usual: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|one| one != name).skip(1);
-    arguments.next().map_or(usual, |text| text.parse().expect("a number"))
+    text(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
 fn sorted(mut times: Vec<f64>) -> Vec<f64> {
@@ -250,8 +260,11 @@ fn main() {
         speaker.ospf.table().values().filter(leads).count()
     };
     let (routes, port) = (0..OWN).map(|port| (by(port), PortId(port as u16))).max().expect("a port");
+    let mut written: Option<(String, Vec<u8>)> = text("--write").map(|file| {
+        (file, (1..routers).flat_map(|node| instance(node, INITIAL_SEQUENCE, &said[node])).collect())
+    });
     let mut own = Vec::new();
-    for _ in 0..20 {
+    for _ in 0..if written.is_some() { 0 } else { 20 } {
         speaker.now += Span::from_secs(10);
         let is_avoided = !speaker.services.avoided.is(port);
         speaker.services.avoided.set(base::ProtocolId::new("ldp"), port, is_avoided);
@@ -271,9 +284,18 @@ fn main() {
     for &node in &order[..changes] {
         let place = 2 * drawn.below(said[node].links.len() / 2);
         said[node].links[place].metric = drawn.cost();
+        if let Some((_, bytes)) = &mut written {
+            bytes.extend(instance(node, INITIAL_SEQUENCE + 1, &said[node]));
+            continue;
+        }
         speaker.now += Span::from_secs(1);
         speaker.learn(node, INITIAL_SEQUENCE + 1, &said[node]);
         one.push(speaker.pass(Span::from_secs(1)));
+    }
+    if let Some((file, bytes)) = written {
+        std::fs::write(file, bytes).expect("a file that can be written");
+        println!("{}", json!({"costs": costs, "port": port.0, "routers": routers, "prefixes": prefixes}));
+        return;
     }
     let one = sorted(one);
     let at = |part: f64| one[((one.len() - 1) as f64 * part) as usize];
@@ -287,6 +309,7 @@ fn main() {
         "own_link_ms": own[0],
         "own_link_median_ms": own[own.len() / 2],
         "one_link_median_us": at(0.5),
+        "one_link_median_ms": at(0.5) / 1e3,
         "one_link_p99_us": at(0.99),
         "one_link_most_us": at(1.0),
         "searched_in_part": speaker.ospf.searches_of_a_part(),

@@ -20,7 +20,7 @@ use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::{ReservationStyle, WhenDown};
 use control::rsvp::{ProtectionRequest, Signalling, TreeShape};
 use control::services::Pace;
-use control::services::te::{Affinities, Metric};
+use control::services::te::{Affinities, Disjoint, Metric};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::Medium;
 use engine::discipline::TreeSpec;
@@ -289,6 +289,10 @@ pub struct PathSpec {
     pub reoptimise: Option<Span>,
     /// Look for a better path whenever something else is known of links, too.
     pub follow: bool,
+    /// How many paths are looked for at once.
+    pub k: u32,
+    /// An LSP stands by along a path that has not these in common; none if absent.
+    pub standby: Option<Disjoint>,
 }
 
 /// A group of LSPs that differ only by number.

@@ -262,6 +262,8 @@ impl Network {
             exclude: path.exclude.iter().map(address).collect(),
             reoptimise: path.reoptimise,
             follow: path.follow,
+            k: path.k,
+            standby: path.standby,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::problem::RunProblem;
 use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Rate};
-use control::services::te::{Affinities, Constraints, Metric};
+use control::services::te::{Affinities, Constraints, Disjoint, Metric};
 use core::net::{IpAddr, Ipv4Addr};
 
 base::record! {
@@ -35,6 +35,9 @@ base::record! {
         pub exclude_srlgs: Vec<u32> = Vec::new();
         /// Addresses or names of nodes that paths do not touch, and addresses of links that they do not take.
         pub exclude: Vec<String> = Vec::new();
+        /// Give two paths that have no `link`, no `node` (a router between the ends) or no `srlg` (shared risk) in common,
+        /// and no link in any case: the first of the `k` best that has another beside it, and the best of those.
+        pub disjoint: Option<Disjoint>, absent "the best, whatever they have in common";
     }
 }
 
@@ -85,7 +88,18 @@ impl Network {
         let id = NodeId(from as u32);
         let router = self.nodes.get(from).and_then(|node| node.router_mut(&mut self.world, id));
         let router = router.ok_or_else(|| Diagnostic::new(RunProblem::TableOfNone { table, node }))?;
-        let found = router.control_mut().engineering().paths(now, own, to, &constraints, count);
+        let engineering = router.control_mut().engineering();
+        let found = match asked.disjoint {
+            None => engineering.paths(now, own, to, &constraints, count),
+            Some(what) => {
+                let first = engineering.alternatives(now, (own, to), &constraints, count, Some(what));
+                first.and_then(|mut found| {
+                    let first = found.swap_remove(0);
+                    let second = engineering.path_beside(now, (own, to), &constraints, &first.hops, what);
+                    Ok(vec![first, second?])
+                })
+            }
+        };
         let found = found.map_err(|why| {
             let (from, to, why) = (self.node_name(from).into(), asked.to.clone(), why.to_string());
             Diagnostic::new(RunProblem::NoTePath { from, to, why })

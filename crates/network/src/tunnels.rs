@@ -27,6 +27,8 @@ pub enum TunnelChange {
     Moved,
     /// An attempt to set an LSP up failed: nothing changed.
     Refused,
+    /// Its standby is there, or not: its traffic is where it was.
+    Standby,
 }
 
 /// Which tunnel an event is about, and what it says of it; nothing if it is about none.
@@ -38,6 +40,9 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         rsvp::Event::LspError { tunnel, .. } | rsvp::Event::LspNoPath { tunnel, .. } => {
             (tunnel, TunnelChange::Refused)
         }
+        rsvp::Event::LspStandbyUp { tunnel, .. }
+        | rsvp::Event::LspStandbyDown { tunnel, .. }
+        | rsvp::Event::LspStandbyNoPath { tunnel, .. } => (tunnel, TunnelChange::Standby),
         // The traffic flows, by another way.
         rsvp::Event::LspRepaired { .. }
         | rsvp::Event::LspsDiverted { .. }

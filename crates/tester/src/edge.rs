@@ -238,7 +238,7 @@ impl Edge {
                 match change {
                     TunnelChange::Up | TunnelChange::Moved => self.transition(now, place, true),
                     TunnelChange::Down => self.transition(now, place, false),
-                    TunnelChange::Refused => {}
+                    TunnelChange::Refused | TunnelChange::Standby => {}
                 }
             }
             self.outputs.push_back(output);

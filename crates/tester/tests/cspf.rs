@@ -137,6 +137,22 @@ fn a_failed_lsp_finds_another_way_and_comes_back_without_loss() {
     }
 }
 
+/// Beside the test above: what is lost is what the error takes on its way back by one link, and a write of tables.
+#[test]
+fn a_standby_is_there_when_the_error_is() {
+    let lsps = json!([lsp("one", 600, &json!({"path": {"standby": "srlg", "k": 2}}))]);
+    let flow = json!([{"name": "f", "from": "a", "to": "d", "over": "one", "rate": "4 Mbit/s", "size": 500, "start": "30 s"}]);
+    let mut network = network(&lsps, &flow);
+    network.fault(Fault::new(Time(40 * S), FaultKind::LinkDown { link: LinkId(1) })).expect("a fault");
+    network.run_until(Time(39 * S)).expect("a run");
+    assert_eq!((way(&network, "one"), lost(&mut network)), ("abcd".into(), 0), "both are reserved");
+    network.run_until(Time(60 * S)).expect("a run");
+    assert!((1..=2).contains(&lost(&mut network)), "{}", lost(&mut network));
+    assert_eq!(way(&network, "one"), "acdef", "and there is another standby");
+    assert_eq!(told(&mut network, "lsp-standby-up").len(), 2);
+    conserved(&mut network).expect("closed accounts");
+}
+
 #[test]
 fn who_is_preempted_goes_another_way() {
     let strong =

@@ -45,6 +45,9 @@ def show(
     dscp: Annotated[str | None, typer.Option(help="Of a path: the code point, such as EF.")] = None,
     k: Annotated[int, typer.Option(help="Of te_paths: how many.")] = 1,
     bandwidth: Annotated[str, typer.Option(help="Of te_paths: what each link has left.")] = "0 bit/s",
+    disjoint: Annotated[
+        str | None, typer.Option(help="Of te_paths: two paths without a common link, node or srlg.")
+    ] = None,
     lab: Lab = None,
     socket: Socket = None,
     as_json: AsJson = False,
@@ -62,7 +65,8 @@ def show(
         if node is None:
             raise TwinplaneError("te_paths: to where? `twinplane node show te_paths TO [NODE]`")
         with connect(after, lab, socket) as control:
-            columns = control.ask("te-paths", {"to": node, "k": k, "bandwidth": bandwidth})
+            asked_of = {"to": node, "k": k, "bandwidth": bandwidth}
+            columns = control.ask("te-paths", {**asked_of, "disjoint": disjoint} if disjoint else asked_of)
         _json(rows(columns)) if as_json else print_columns(table, columns)
         return
     asked = packet(table, node, after, src, protocol, src_port, dst_port, dscp)

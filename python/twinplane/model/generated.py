@@ -713,6 +713,10 @@ class PathSpec(Written):
     """How often a better path is looked for [default: by command and after failures only]."""
     follow: bool = False
     """Look for a better path a second after something else is known of links, too."""
+    k: int = 1
+    """How many paths the head end looks for at once, the best first: when one is refused, fails, or gets no answer, the next of them is tried. With 1 it looks for the best path again after each failure whose place is known."""
+    standby: Literal["link", "node", "srlg"] | None = None
+    """Keep an LSP set up beside the other, along a path that has no `link`, no `node` (a router between the ends) or no `srlg` (shared risk) in common with it, and no link in any case. It takes over when the other fails [default: none stands by]."""
 
 
 @dataclass(frozen=True, kw_only=True)

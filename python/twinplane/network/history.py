@@ -110,6 +110,9 @@ WORDS = {
     "lsp-error": "error",
     "lsp-no-path": "no path",
     "lsp-rerouted": "re-routed",
+    "lsp-standby-up": "standby up",
+    "lsp-standby-down": "standby down",
+    "lsp-standby-no-path": "no path for standby",
 }
 
 
@@ -149,6 +152,8 @@ def _why(event: dict[str, Any], names: Mapping[str, str]) -> str:
     if event["event"] == "lsp-up":
         route = [str(hop) for hop in event.get("route") or []]
         return f"label {event.get('label')}" + (f" by {' '.join(route)}" if route else "")
+    if event["event"] == "lsp-standby-up":
+        return f"LSP {event.get('lsp_id')} stands by"
     if event["event"] == "lsp-rerouted":
         return f"LSP {event.get('from_lsp')} gave way to {event.get('to_lsp')}"
     return ""

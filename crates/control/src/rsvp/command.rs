@@ -2,7 +2,7 @@
 
 use super::{Bypass, P2mpId, P2mpSpec, ProtectionRequest, Rsvp};
 use crate::services::Pace;
-use crate::services::te::{Affinities, Metric};
+use crate::services::te::{Affinities, Disjoint, Metric};
 use base::diffserv::LspDiffServ;
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6, TunnelModel};
@@ -62,6 +62,18 @@ pub struct PathRequest {
     pub reoptimise: Option<Span>,
     /// A better path is looked for whenever something else is known of links.
     pub follow: bool,
+    /// How many paths are looked for at once, to be tried one after the other; up to 1, the best path is looked for
+    /// again after each failure.
+    #[serde(default, skip_serializing_if = "is_one_path")]
+    pub k: u32,
+    /// An LSP stands by along another path, and what the two paths have not in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standby: Option<Disjoint>,
+}
+
+/// Recordings say only what is not as it is without saying.
+const fn is_one_path(k: &u32) -> bool {
+    *k <= 1
 }
 
 /// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).

@@ -7,10 +7,12 @@
 //! is taken over by make before break.
 
 use super::Rsvp;
+use super::alternatives::Alternative;
 use super::command::{PathRequest, ReservationStyle, TunnelSpec};
 use super::faults::Fault;
 use super::head::Loss;
-use super::states::TunnelState;
+use super::standby::Standby;
+use super::states::{StandbyState, TunnelState};
 use super::tunnel::Tunnel;
 use crate::services::te::{Affinities, Constraints, Distrust, Held, NoPath, TeHop, TePath};
 use base::{Rate, Span, Time};
@@ -36,6 +38,14 @@ pub(super) struct Computed {
     pub is_without: bool,
     /// When a better one is looked for.
     pub check_at: Option<Time>,
+    /// The best paths as they were looked for last, in the order in which they are tried; none if only one is wanted.
+    pub alternatives: Vec<Alternative>,
+    /// These are of this round of attempts.
+    pub is_searched: bool,
+    /// A path that has just failed at an unknown place.
+    pub last: Vec<TeHop>,
+    /// The LSP that stands by.
+    pub standby: Standby,
 }
 
 impl Tunnel {
@@ -64,7 +74,11 @@ impl Tunnel {
         let path: PathRequest = spec.path.as_deref().cloned().unwrap_or_default();
         // Without an LSP that shares, nothing is held.
         let sharing = self.computed.iter().filter(|_| self.active.is_some() && shares(spec));
-        let links = sharing.flat_map(|computed| &computed.active).map(|hop| hop.near);
+        let standby = |computed: &'_ Computed| computed.standby.state == StandbyState::Ready;
+        let links = sharing.flat_map(|computed| {
+            let reserved = if standby(computed) { &computed.standby.way[..] } else { &[] };
+            computed.active.iter().chain(reserved).map(|hop| hop.near)
+        });
         Constraints {
             bandwidth: signalled(spec.bandwidth),
             priority: spec.setup_priority.min(7),
@@ -74,6 +88,7 @@ impl Tunnel {
             exclude_srlgs: path.exclude_srlgs,
             exclude: path.exclude,
             held: Held { rate: held, priority: spec.holding_priority.min(7), links: links.collect() },
+            ..Constraints::default()
         }
     }
 }
@@ -92,7 +107,6 @@ impl Rsvp {
     /// A path for the next LSP of a tunnel. Nothing if its hops are to find the way: traffic engineering knows nothing
     /// of its end, and nobody asked for a computed path.
     pub(super) fn find_path(&mut self, index: u32) -> Result<Option<TePath>, NoPath> {
-        let (router_id, now) = (self.config.router_id, self.now);
         let held = self.held_by(index);
         let Some(tunnel) = self.tunnels.get_mut(index) else {
             self.counters.faults.note(Fault::NoTunnel);
@@ -106,11 +120,19 @@ impl Rsvp {
         if !is_wanted && (engineering.is_empty() || engineering.router_of(to).is_none()) {
             return Ok(None);
         }
-        let found = engineering.path(now, router_id, to, &tunnel.constraints(held));
+        let constraints = tunnel.constraints(held);
+        let found = self.next_path(index, &constraints);
+        let Some(tunnel) = self.tunnels.get_mut(index) else { return Ok(None) };
         let computed = tunnel.computed.get_or_insert_default();
         computed.is_without = found.is_err();
         computed.candidate = found.as_ref().map_or_else(|_| Vec::new(), |path| path.hops.clone());
         found.map(Some)
+    }
+
+    /// What a new LSP of a tunnel asks of its path.
+    pub(super) fn constraints_of(&self, index: u32) -> Option<Constraints> {
+        let held = self.held_by(index);
+        Some(self.tunnels.get(index)?.constraints(held))
     }
 
     /// What a new LSP of a tunnel shares with the one that carries traffic.
@@ -139,6 +161,7 @@ impl Rsvp {
         let way = match Some(lsp) {
             lsp if lsp == tunnel.candidate => &computed.candidate,
             lsp if lsp == tunnel.active => &computed.active,
+            lsp if lsp == computed.standby.lsp => &computed.standby.way,
             // It carried traffic before: nobody minds.
             _ => return false,
         };
@@ -194,6 +217,7 @@ impl Rsvp {
     pub(super) fn engineering_changed(&mut self, is_lost: bool) {
         let (router_id, now) = (self.config.router_id, self.now);
         for index in self.tunnels.by_priority() {
+            self.standby_hears(index, is_lost);
             let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else {
                 continue;
             };
@@ -210,7 +234,9 @@ impl Rsvp {
                 {
                     tunnel.begin_round();
                     tunnel.failures = 0;
-                    self.signal(index);
+                    if !self.promote(index) {
+                        self.signal(index);
+                    }
                 }
                 _ if follows && tunnel.state.has_active() => {
                     let at = now + SETTLE;
@@ -238,13 +264,15 @@ impl Rsvp {
             }
             return;
         }
+        let active = computed.active.clone();
+        let Some(path) = self.first_path(index, &constraints) else { return };
         let engineering = &mut self.services.engineering;
-        let Ok(path) = engineering.path(now, router_id, tunnel.spec.to, &constraints) else { return };
-        let active = &computed.active;
-        let cost = engineering.cost_of(now, router_id, active, &constraints).filter(|_| !active.is_empty());
-        let is_better =
-            cost.is_none_or(|(cost, _)| (path.cost, path.hops.len()) < (cost, computed.active.len()));
-        if is_better {
+        let cost = engineering.cost_of(now, router_id, &active, &constraints).filter(|_| !active.is_empty());
+        let is_better = cost.is_none_or(|(cost, _)| {
+            let [new, old] = [&path.hops, &active].map(|hops| self.is_alone(index, &constraints, hops));
+            (new, path.cost, path.hops.len()) < (old, cost, active.len())
+        });
+        if is_better && let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.begin_round();
             tunnel.failures = 0;
             self.signal(index);

@@ -52,6 +52,29 @@ pub enum Event {
         /// What is in the way, in words for people.
         reason: String,
     },
+    /// A tunnel has a standby: an LSP along a disjoint path that takes over when the other fails.
+    LspStandbyUp {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id of the standby within the tunnel.
+        lsp_id: u16,
+    },
+    /// A tunnel has no standby any more; its traffic flows.
+    LspStandbyDown {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id of the standby within the tunnel.
+        lsp_id: u16,
+        /// What made the standby end, in words for people.
+        reason: String,
+    },
+    /// There is no path for the standby of a tunnel. It is told when this becomes so, and not at each attempt.
+    LspStandbyNoPath {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// What is in the way, in words for people.
+        reason: String,
+    },
     /// A tunnel's traffic moved to another LSP without being interrupted.
     LspRerouted {
         /// Identifies the tunnel among those that begin at the device.

@@ -84,7 +84,9 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         let sequence = tunnel.sequence;
-        if tunnel.candidate == Some(lsp) {
+        if tunnel.is_standby(lsp) {
+            self.standby_reserved(index, lsp);
+        } else if tunnel.candidate == Some(lsp) {
             // A new label while the entries are on their way: the same entries once more.
             let again = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
             let spec = again.unwrap_or_else(|| tunnel.spec.clone());
@@ -219,6 +221,7 @@ impl Rsvp {
         }
         self.arm_tunnel(index);
         self.bypass_changed(index);
+        self.stand_by(index);
     }
 
     /// What the tunnel carries may have changed.

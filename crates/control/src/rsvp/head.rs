@@ -39,7 +39,7 @@ pub(super) enum Loss {
 }
 
 impl Loss {
-    fn describe(self) -> String {
+    pub(super) fn describe(self) -> String {
         match self {
             Loss::Error { node, code, value } => format!("{} at {node}", words((code, value))),
             Loss::Torn => "the reservation was torn down".into(),
@@ -124,6 +124,7 @@ impl Rsvp {
             return;
         }
         self.abandon_candidate(index);
+        self.drop_standby(index, "the tunnel is changed");
         if before.style != spec.style {
             // Two styles can't stand beside each other in one session (RFC 2205, 2.4): break before make.
             self.drop_active(index, "the reservation style changes");
@@ -143,6 +144,7 @@ impl Rsvp {
         let Some(index) = self.tunnels.find(id) else { return };
         self.unbar(index);
         self.abandon_candidate(index);
+        self.drop_standby(index, "removed");
         self.drop_active(index, "removed");
         self.drop_retiring(index);
         self.unguard(index);
@@ -219,15 +221,20 @@ impl Rsvp {
             self.arm_tunnel(index);
             return;
         }
-        let doublings = (tunnel.failures - 1).min(40);
-        let wait =
-            spec.retry_first.0.max(1).saturating_mul(1 << doublings.min(62)).min(spec.retry_max.0.max(1));
-        let wait = if self.config.jitter { self.jittered(Span(wait / 2), 1.5) } else { Span(wait) };
-        let at = self.now + wait;
+        let (spec, failures) = (spec.clone(), tunnel.failures);
+        let at = self.now + self.wait(&spec, failures);
         if let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.retry_at = at;
         }
         self.arm_tunnel(index);
+    }
+
+    /// How long a tunnel waits after so many failures in a row.
+    pub(super) fn wait(&mut self, spec: &TunnelSpec, failures: u32) -> Span {
+        let doublings = failures.saturating_sub(1).min(40);
+        let wait =
+            spec.retry_first.0.max(1).saturating_mul(1 << doublings.min(62)).min(spec.retry_max.0.max(1));
+        if self.config.jitter { self.jittered(Span(wait / 2), 1.5) } else { Span(wait) }
     }
 
     pub(super) fn tunnel_of(&self, lsp: u32) -> Option<u32> {
@@ -289,30 +296,59 @@ impl Rsvp {
                 self.event(Event::LspDown { tunnel: id, lsp_id, reason: why.describe() });
             }
             self.abandon_candidate(index);
+            if !self.tunnels.get(index).is_some_and(|tunnel| tunnel.state.has_active()) && self.promote(index)
+            {
+                return;
+            }
             if let Some(tunnel) = self.tunnels.get_mut(index) {
                 tunnel.next_route();
                 // Another search would find the same path again.
-                if tunnel.is_computed() && !is_blamed {
+                if tunnel.is_computed() && !is_blamed && tunnel.k() == 1 {
                     tunnel.exhaust();
                 }
             }
             self.signal(index);
         } else if tunnel.active == Some(lsp) {
-            self.drop_active(index, &why.describe());
-            let Some(tunnel) = self.tunnels.get_mut(index) else {
-                return self.counters.faults.note(Fault::NoTunnel);
-            };
-            if !tunnel.state.has_candidate() {
-                // The route that just failed is not the first to be tried.
-                tunnel.begin_round();
-                tunnel.route = tunnel.active_route.min(tunnel.routes() - 1);
-                tunnel.next_route();
-                self.signal(index);
-            }
+            self.active_lost(index, lsp, why, is_blamed);
+        } else if tunnel.is_standby(lsp) {
+            self.standby_lost(index, &why, is_blamed);
         } else {
             tunnel.retiring.retain(|entry| entry.1 != lsp);
             self.tear_down(lsp);
         }
+    }
+
+    /// The LSP that carries traffic has to go: the standby takes over, or the next route is tried.
+    fn active_lost(&mut self, index: u32, lsp: u32, why: Loss, is_blamed: bool) {
+        // Its entries are replaced before they would be taken out.
+        self.promote(index);
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        if tunnel.active != Some(lsp) {
+            // Nothing had to be written: the traffic has moved.
+            tunnel.retiring.retain(|entry| entry.1 != lsp);
+            return self.tear_down(lsp);
+        }
+        self.drop_active(index, &why.describe());
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        if tunnel.state.has_candidate() {
+            return;
+        }
+        // The route that just failed is not the first to be tried.
+        tunnel.begin_round();
+        tunnel.route = tunnel.active_route.min(tunnel.routes() - 1);
+        tunnel.next_route();
+        if tunnel.is_computed() && tunnel.k() > 1 {
+            tunnel.tried = 0;
+            if let Some(computed) = tunnel.computed.as_mut().filter(|_| !is_blamed) {
+                let failed = core::mem::take(&mut computed.active);
+                computed.put_last(failed);
+            }
+        }
+        self.signal(index);
     }
 
     /// A router leads an LSP around a failure: traffic flows, and a better way is looked for (RFC 4090, 6.5.2, global
@@ -327,9 +363,12 @@ impl Rsvp {
             return;
         };
         tunnel.repaired = Some(lsp);
-        if tunnel.state.has_candidate() {
+        if self.promote(index) {
             return;
         }
+        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| !tunnel.state.has_candidate()) else {
+            return;
+        };
         tunnel.begin_round();
         tunnel.failures = 0;
         if !tunnel.is_computed() {
@@ -360,6 +399,7 @@ impl Rsvp {
         for lsp in gone {
             self.tear_down(lsp);
         }
+        self.standby_timeout(index);
         let is_satisfied = self.is_satisfied(index);
         let due = self
             .tunnels

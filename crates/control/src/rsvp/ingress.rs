@@ -13,7 +13,7 @@ use super::protection::ProtectionRequest;
 use super::route::Ero;
 use super::states::PathState;
 use super::transport::Neighbor;
-use crate::services::te::NoPath;
+use crate::services::te::{NoPath, TePath};
 use base::{PortId, Rate};
 use wire::rsvp::{
     Adspec, ControlledLoadFragment, FastReroute, General, Object, SenderTspec, SessionAttribute, TokenBucket,
@@ -38,6 +38,21 @@ impl From<(u8, u16)> for Unstarted {
 impl Rsvp {
     /// Makes the state of a new LSP along the tunnel's current route, and sends its Path.
     pub(super) fn start(&mut self, index: u32) -> (u16, Result<u32, Unstarted>) {
+        let Some(tunnel) = self.tunnels.get(index) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return (0, Err((error_code::RSVP_SYSTEM, 0).into()));
+        };
+        if !tunnel.spec.routes.is_empty() {
+            return self.launch(index, None);
+        }
+        match self.find_path(index) {
+            Ok(path) => self.launch(index, path),
+            Err(why) => (0, Err(Unstarted::NoPath(why))),
+        }
+    }
+
+    /// The same along a path that was computed, or else along the tunnel's current route.
+    pub(super) fn launch(&mut self, index: u32, path: Option<TePath>) -> (u16, Result<u32, Unstarted>) {
         let router_id = self.config.router_id;
         let Some(tunnel) = self.tunnels.get(index) else {
             self.counters.faults.note(Fault::NoTunnel);
@@ -46,22 +61,8 @@ impl Rsvp {
         let spec = tunnel.spec.clone();
         let session = SessionKey { end_point: spec.to, tunnel_id: spec.tunnel_id, extended: router_id };
         let route = spec.routes.get(tunnel.route).map(Vec::as_slice).unwrap_or_default();
-        let mut ero = Ero::of_command(route);
-        let mut way = Vec::new();
-        if spec.routes.is_empty() {
-            match self.find_path(index) {
-                Ok(Some(path)) => {
-                    ero = Ero::of_path(&path.hops);
-                    way = path.hops;
-                }
-                Ok(None) => {}
-                Err(why) => return (0, Err(Unstarted::NoPath(why))),
-            }
-        }
-        let Some(tunnel) = self.tunnels.get(index) else {
-            self.counters.faults.note(Fault::NoTunnel);
-            return (0, Err((error_code::RSVP_SYSTEM, 0).into()));
-        };
+        let mut ero = path.as_ref().map_or_else(|| Ero::of_command(route), |path| Ero::of_path(&path.hops));
+        let way = path.map(|path| path.hops).unwrap_or_default();
         // Not zero, and not in use.
         let distinct = self.config.distinct_lsp_ids;
         let mut lsp_id = if distinct { self.lsp_ids } else { tunnel.next_lsp_id }.max(1);

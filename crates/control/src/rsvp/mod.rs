@@ -9,15 +9,16 @@
 //! - fast reroute: [`protection`]
 //! - point-to-multipoint LSPs, which have state of their own: `p2mp`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `computed`, `autoroute`, `ftn`; what is taken from the services, and
-//!   the plane boundary: `tables`
+//! - tunnels at their head end: `head`, `ingress`, `autoroute`, `ftn`; their paths: `computed`, `alternatives`,
+//!   `standby`; what is taken from the services, and the plane boundary: `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
-//!   `shown`
+//!   `shown`, `shown_paths`
 //! - the contract of protocols: `speaker`
 
 mod admission;
 mod advert;
+mod alternatives;
 mod audit;
 mod autoroute;
 mod barred;
@@ -49,9 +50,11 @@ mod resv;
 mod resv_send;
 mod route;
 mod shown;
+mod shown_paths;
 mod signals;
 mod slab;
 mod speaker;
+mod standby;
 mod states;
 mod store;
 mod tables;

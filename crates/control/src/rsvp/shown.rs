@@ -2,6 +2,7 @@
 
 use super::p2mp::shown::{P2mpLspRow, S2lRow};
 use super::protection::shown::{BypassRow, ProtectedLspRow};
+use super::shown_paths::LspPathRow;
 use super::transport::{self, Malformed};
 use super::{Audit, Counters, Rsvp, Unreadable};
 use base::table::{Counts, RowsOf, Table, View, word};
@@ -19,6 +20,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, RsvpStateRow<'static>>(),
     View::of::<Rsvp, BypassRow<'static>>(),
     View::of::<Rsvp, ProtectedLspRow<'static>>(),
+    View::of::<Rsvp, LspPathRow<'static>>(),
     View::of::<Rsvp, P2mpLspRow<'static>>(),
     View::of::<Rsvp, S2lRow<'static>>(),
 ];

@@ -86,7 +86,11 @@ impl Tunnel {
 
     /// How many routes there are to try: the routing table's is one, and of computed paths there are a few.
     pub(super) fn routes(&self) -> usize {
-        if self.is_computed() { ATTEMPTS } else { self.spec.routes.len().max(1) }
+        match (self.is_computed(), self.k()) {
+            (true, 1) => ATTEMPTS,
+            (true, k) => k,
+            (false, _) => self.spec.routes.len().max(1),
+        }
     }
 
     /// Goes on to the next route.
@@ -98,13 +102,18 @@ impl Tunnel {
     /// Begins with the preferred route again.
     pub(super) fn begin_round(&mut self) {
         (self.route, self.tried, self.retry_at) = (0, 0, Time::MAX);
+        if let Some(computed) = &mut self.computed {
+            computed.begin_round();
+        }
     }
 
     /// When something is to be done.
     pub(super) fn deadline(&self) -> Time {
         let retiring = self.retiring.iter().map(|entry| entry.0).min().unwrap_or(Time::MAX);
-        let check = self.computed.as_ref().and_then(|computed| computed.check_at).unwrap_or(Time::MAX);
-        retiring.min(self.retry_at).min(self.give_up_at).min(check)
+        let computed = self.computed.as_ref();
+        let check = computed.and_then(|computed| computed.check_at).unwrap_or(Time::MAX);
+        let standby = computed.map_or(Time::MAX, |computed| computed.standby.deadline());
+        retiring.min(self.retry_at).min(self.give_up_at).min(check).min(standby)
     }
 }
 

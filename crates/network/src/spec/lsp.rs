@@ -165,6 +165,16 @@ impl LspSpec {
         if self.bypass.is_some() && self.count > 1 {
             return Err(Diagnostic::new(NetworkProblem::ManyBypasses { count: self.count }).at("bypass"));
         }
+        let route = [
+            ("route", !self.route.is_empty()),
+            ("fallback", !self.fallback.is_empty()),
+            ("shortest", self.shortest),
+        ];
+        let several = self.path.as_ref().and_then(PathSpec::of_several);
+        if let (Some(key), Some((route, _))) = (several, route.into_iter().find(|(_, said)| *said)) {
+            let beside = NetworkProblem::RouteBeside { key, route };
+            return Err(Diagnostic::new(beside).at(key).at("path"));
+        }
         let (setup, holding) = (self.setup_priority, self.holding_priority());
         // RFC 3209, 4.7.3: the setup priority should never be higher than the holding priority.
         if holding > setup {

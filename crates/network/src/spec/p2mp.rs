@@ -84,6 +84,9 @@ impl P2mpSpec {
                 return Err(Diagnostic::new(NetworkProblem::LeafTwice { node }).at(place).at("leaves"));
             }
         }
+        if let Some(key) = self.path.as_ref().and_then(PathSpec::of_several) {
+            return Err(Diagnostic::new(NetworkProblem::OneTree { key }).at(key).at("path"));
+        }
         for (leaf, _) in &self.routes {
             if !seen.contains(leaf) {
                 let node = leaf.to_string();

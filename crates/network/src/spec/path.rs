@@ -4,7 +4,7 @@ use super::lsp::lowered_route;
 use super::reference::HopSpec;
 use crate::description;
 use base::Span;
-use control::services::te::{Affinities, Metric};
+use control::services::te::{Affinities, Disjoint, Metric};
 
 base::record! {
     /// What is asked of the path of an LSP that its head end computes, beside bandwidth and priority.
@@ -28,10 +28,22 @@ base::record! {
         pub reoptimise: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "by command and after failures only";
         /// Look for a better path a second after something else is known of links, too.
         pub follow: bool = false;
+        /// How many paths the head end looks for at once, the best first: when one is refused, fails, or gets no answer,
+        /// the next of them is tried. With 1 it looks for the best path again after each failure whose place is known.
+        pub k: u32 = 1, in 1..=64;
+        /// Keep an LSP set up beside the other, along a path that has no `link`, no `node` (a router between the ends) or
+        /// no `srlg` (shared risk) in common with it, and no link in any case. It takes over when the other fails.
+        pub standby: Option<Disjoint>, absent "none stands by";
     }
 }
 
 impl PathSpec {
+    /// The fields, if said, that mean something where the head end computes the whole path of one LSP.
+    pub fn of_several(&self) -> Option<&'static str> {
+        let several = (self.k > 1).then_some("k");
+        several.or(self.standby.map(|_| "standby"))
+    }
+
     /// The same as it is built; its names lead somewhere.
     pub fn lowered(&self) -> description::PathSpec {
         let &PathSpec { exclude_any, include_any, include_all, .. } = self;
@@ -43,6 +55,8 @@ impl PathSpec {
             exclude: lowered_route(&self.exclude),
             reoptimise: self.reoptimise,
             follow: self.follow,
+            k: self.k,
+            standby: self.standby,
         }
     }
 }

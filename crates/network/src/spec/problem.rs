@@ -58,6 +58,10 @@ base::problems! {
         LspWithoutWay { node: String } is Conflict, "lsp-without-way", "it begins and ends at {node}";
         /// A holding priority below the setup priority.
         WeakHolding { setup: u8, holding: u8 } is Conflict, "weak-holding", "priorities are 0 (highest) to 7, and holding must not be weaker than setup (setup {setup}, holding {holding})";
+        /// Something of computed paths for an LSP that has a route.
+        RouteBeside { key: &'static str, route: &'static str } is Conflict, "route-beside", "'{key}' is of paths that the head end computes, and '{route}' says where it goes: one of the two";
+        /// Several paths to each leaf of a tree.
+        OneTree { key: &'static str } is Conflict, "one-tree", "'{key}' is of LSPs to one router: of a point-to-multipoint LSP there is one tree";
         /// A tree without an end.
         NoLeaves {} is OutOfRange, "no-leaves", "it has no leaf: say one router at least";
         /// A tree that ends where it begins.

@@ -1,8 +1,9 @@
-//! A router beside bgpd of FRR and beside BIRD: the daemons in a namespace of their own, the router's port at the other
+//! A router beside bgpd of FRR, beside BIRD and beside GoBGP: the daemons in a namespace of their own, the router's port at the other
 //! end of a veth.
 
 mod bird;
 mod exabgp;
+mod gobgp;
 mod labelled;
 
 use crate::frr::Frr;
@@ -20,7 +21,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Pair;
-use twinplane_node::router::{PortSetup, RouterConfig};
+use twinplane_node::router::{Address6, PortSetup, RouterConfig};
 use twinplane_node::{Peer, Router};
 
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
@@ -58,6 +59,11 @@ fn bgp(world: &World) -> &Bgp {
 
 impl Beside {
     fn new(pair: &Pair, asn: u32, more: &serde_json::Value) -> Beside {
+        Beside::with(pair, asn, more, None)
+    }
+
+    /// The same with an IPv6 address of its port.
+    fn with(pair: &Pair, asn: u32, more: &serde_json::Value, ipv6: Option<Address6>) -> Beside {
         let mut neighbor =
             json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"});
         for (key, value) in more.as_object().into_iter().flatten() {
@@ -70,7 +76,8 @@ impl Beside {
         let said: Value = serde_json::from_value(said).expect("a value");
         let setup: Arc<dyn Setup> = Arc::new(BgpSpec::read(&said).expect("settings"));
         let mut world = World::new(1);
-        let ports = vec![PortSetup::new(MacAddr([2, 0, 0, 0, 0, 1]), OWN, 24)];
+        let port = PortSetup::new(MacAddr([2, 0, 0, 0, 0, 1]), OWN, 24);
+        let ports = vec![PortSetup { ipv6, ..port }];
         let config = RouterConfig::ideal("r".into(), ID, ports, vec![setup], world.streams());
         let node = world.add_device(Box::new(Router::new(config)));
         let beyond = world.add_device(Box::new(Peer::new()));

@@ -178,8 +178,12 @@ impl Programme {
             json!({"endpoints": endpoints, "rate": "100 Mbit/s", "delay": "20 us"})
         });
         let lsps = self.lsps.iter().enumerate().map(|(index, (from, to))| {
+            let mut path = json!({"reoptimise": "10 s"});
+            if index % 2 == 1 {
+                (path["k"], path["standby"]) = (json!(3), json!(["link", "node", "srlg"][index / 2 % 3]));
+            }
             json!({"name": format!("t{index}"), "from": self.name(*from), "to": self.name(*to), "bandwidth": "1 Mbit/s",
-                   "path": {"reoptimise": "10 s"}, "retry_first": "100 ms", "retry_max": "2 s"})
+                   "path": path, "retry_first": "100 ms", "retry_max": "2 s"})
         });
         json!({
             "name": "healing", "seed": self.seed, "nodes": nodes, "links": inside.chain(outside).collect::<Vec<_>>(),

@@ -56,6 +56,7 @@ impl Rsvp {
             exclude_srlgs: spec.path.exclude_srlgs.clone(),
             exclude: spec.path.exclude.clone(),
             held: Held { rate, priority: spec.holding_priority.min(7), links: links.into_iter().collect() },
+            ..Constraints::default()
         };
         let mut found = engineering.path(now, router_id, leaf, &constraints)?;
         let mut before: Vec<TeHop> = Vec::new();

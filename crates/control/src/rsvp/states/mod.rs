@@ -8,6 +8,7 @@ mod neighbor;
 mod path;
 mod protection;
 mod resv;
+mod standby;
 #[cfg(test)]
 mod tests;
 mod tunnel;
@@ -16,6 +17,7 @@ pub(super) use neighbor::{HelloEvent, HelloState, ReductionEvent, ReductionState
 pub(super) use path::{PathEvent, PathState};
 pub(super) use protection::{ProtectionEvent, ProtectionState};
 pub(super) use resv::{ResvEvent, ResvState};
+pub(super) use standby::{StandbyEvent, StandbyState};
 pub(super) use tunnel::{TunnelEvent, TunnelState};
 
 use super::p2mp::states::{BranchState, FeedState, LeafState, SubState};
@@ -27,6 +29,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     ResvState::CHART,
     ProtectionState::CHART,
     TunnelState::CHART,
+    StandbyState::CHART,
     HelloState::CHART,
     ReductionState::CHART,
     SubState::CHART,

@@ -1,4 +1,4 @@
-use super::{CHARTS, PathState, ResvState};
+use super::{CHARTS, PathState, ResvState, StandbyState};
 use crate::machine::Chart;
 use crate::rsvp::Rsvp;
 
@@ -19,6 +19,21 @@ impl Rsvp {
                 [tunnel.active.is_some(), tunnel.candidate.is_some(), tunnel.moving.is_some()];
             let said = [state.has_active(), state.has_candidate(), state.is_mapping()];
             assert_eq!(said, [active, candidate, mapping], "tunnel {index}: {state:?}");
+            let standby = tunnel.computed.as_ref().map(|computed| &computed.standby);
+            if let Some(standby) = standby {
+                let there = standby.lsp.and_then(|lsp| self.store.get(lsp));
+                let said = match standby.state {
+                    StandbyState::Absent => None,
+                    StandbyState::Signalling => Some(false),
+                    StandbyState::Ready => Some(true),
+                };
+                assert_eq!(
+                    said,
+                    there.map(|lsp| lsp.is_reserved()),
+                    "standby of {index}: {:?}",
+                    standby.state
+                );
+            }
         }
         assert_eq!(self.faults().iter().collect::<Vec<_>>(), []);
     }
@@ -196,6 +211,21 @@ Moving --Dropped--> Mapping";
 }
 
 #[test]
+fn steps_of_standby() {
+    let expected = "\
+Absent --Signalled--> Signalling
+Signalling --Reserved--> Ready
+Signalling --Failed--> Absent
+Signalling --Withdrawn--> Absent
+Signalling --Promoted--> Absent
+Ready --Reserved--> Ready
+Ready --Failed--> Absent
+Ready --Withdrawn--> Absent
+Ready --Promoted--> Absent";
+    assert_eq!(chart("Standby LSP of a tunnel").lines().join("\n"), expected);
+}
+
+#[test]
 fn steps_of_hellos() {
     let expected = "\
 Unknown --Reflected--> Up
@@ -241,7 +271,7 @@ fn reached(chart: &Chart) -> Vec<bool> {
 
 #[test]
 fn every_state_is_reached_and_left_and_every_event_means_something() {
-    assert_eq!(CHARTS.len(), 10);
+    assert_eq!(CHARTS.len(), 11);
     for chart in CHARTS {
         assert!(reached(chart).into_iter().all(|reached| reached), "{}", chart.title);
         for (event, entry) in chart.events.iter().enumerate() {

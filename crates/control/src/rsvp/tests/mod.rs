@@ -2,6 +2,7 @@
 
 mod admission;
 mod adspec;
+mod alternatives;
 mod bus;
 mod computed;
 mod diffserv;

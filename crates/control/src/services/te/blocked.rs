@@ -19,6 +19,11 @@ pub enum NoPath {
         /// How many it may have.
         limit: u32,
     },
+    /// Each of the best paths was refused, or has failed, since they were looked for.
+    Tried {
+        /// How many they were.
+        count: usize,
+    },
     /// What can be reached from the beginning ends before the end.
     Blocked {
         /// How many links lead on from there, by why they are not used.
@@ -76,6 +81,7 @@ const WORDS: [(Reason, [&str; 2]); REASONS] = [
     (Reason::Excluded, ["is excluded by address", "are excluded by address"]),
     (Reason::Distrusted, ["has refused or failed LSPs lately", "have refused or failed LSPs lately"]),
     (Reason::Metric, ["has no metric", "have no metric"]),
+    (Reason::Common, ["is not disjoint from the other path", "are not disjoint from the other path"]),
 ];
 
 impl fmt::Display for NoPath {
@@ -86,6 +92,10 @@ impl fmt::Display for NoPath {
             }
             NoPath::TooLong { links, limit } => {
                 write!(f, "no path of {limit} links or fewer: the shortest has {links}")
+            }
+            NoPath::Tried { count: 1 } => write!(f, "no other path: the only one was refused or failed"),
+            NoPath::Tried { count } => {
+                write!(f, "no other path: each of the best {count} was refused or failed")
             }
             NoPath::Blocked { refused, asked } => {
                 write!(f, "no path{asked}: ")?;

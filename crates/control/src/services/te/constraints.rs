@@ -1,5 +1,6 @@
 //! What is asked of a path, and which links do.
 
+use super::disjoint::Apart;
 use super::link::{Distrust, Known};
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
@@ -72,6 +73,8 @@ pub struct Constraints {
     pub exclude: Vec<Ipv4Addr>,
     /// What is already reserved and can be shared.
     pub held: Held,
+    /// What another path has, from which this one is to be disjoint.
+    pub apart: Apart,
 }
 
 /// Why a link can't be in a path.
@@ -89,10 +92,12 @@ pub enum Reason {
     Distrusted,
     /// Nothing is known of its cost.
     Metric,
+    /// The path from which this one is to be disjoint has it, or fails with it.
+    Common,
 }
 
 /// How many reasons there are.
-pub(super) const REASONS: usize = 6;
+pub(super) const REASONS: usize = 7;
 
 impl Constraints {
     /// What a link has to offer: its cost, and the bandwidth that is left there. `addresses` are those of both ends.
@@ -116,6 +121,9 @@ impl Constraints {
         }
         if self.exclude.iter().any(|one| *one == link.local || *one == far) {
             return Err(Reason::Excluded);
+        }
+        if !self.apart.is_empty() && self.apart.has_link(link.local, far, &link.srlgs) {
+            return Err(Reason::Common);
         }
         if let Some((distrust, _)) = known.distrust.filter(|(_, until)| now < *until) {
             let counts = match distrust {

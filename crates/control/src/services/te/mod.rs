@@ -2,7 +2,8 @@
 //! who signals asks for paths.
 //!
 //! - `link`: what is known of a link; [`constraints`]: what is asked of a path, and which links do
-//! - `graph`: the links in arrays; `search`: the best path; `alternatives`: several; `blocked`: why there is none
+//! - `graph`: the links in arrays; `search`: the best path; `alternatives`: several; [`disjoint`]: one beside another;
+//!   `blocked`: why there is none
 //!
 //! A path is found in the database as it is when it is asked for. What signalling finds out in the meantime, as that a
 //! link has refused an LSP, counts beside it for [`DISTRUST`], or until the link is announced anew.
@@ -10,6 +11,7 @@
 mod alternatives;
 mod blocked;
 pub mod constraints;
+pub mod disjoint;
 mod graph;
 mod link;
 mod search;
@@ -18,6 +20,7 @@ mod tests;
 
 pub use blocked::NoPath;
 pub use constraints::{Affinities, Constraints, Held, Metric};
+pub use disjoint::{Apart, Disjoint};
 pub use link::{Distrust, TeKey, TeLink, Towards};
 
 use crate::owner::Owner;

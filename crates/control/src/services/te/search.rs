@@ -76,6 +76,11 @@ impl Query<'_> {
         if is_closed(edge.from) || is_closed(edge.to) {
             return Err(Reason::Excluded);
         }
+        let apart = &self.constraints.apart;
+        if !apart.is_empty() && [edge.from, edge.to].iter().any(|at| apart.has_router(self.graph.router(*at)))
+        {
+            return Err(Reason::Common);
+        }
         let known = self.known.get(edge.link as usize).and_then(Option::as_ref).ok_or(Reason::Excluded)?;
         if !self.barred.is_empty() && self.barred.contains(edge) {
             return Err(Reason::Excluded);

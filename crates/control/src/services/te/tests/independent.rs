@@ -6,7 +6,8 @@
 
 use crate::owner::Owner;
 use crate::services::te::{
-    Affinities, Constraints, Distrust, Engineering, Held, Metric, NoPath, TeKey, TeLink, TePath, Towards,
+    Affinities, Constraints, Disjoint, Distrust, Engineering, Held, Metric, NoPath, TeKey, TeLink, TePath,
+    Towards,
 };
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
@@ -117,6 +118,7 @@ fn asked() -> impl Strategy<Value = Asked> {
                 exclude_srlgs,
                 exclude: Vec::new(),
                 held: Held { rate: Rate(held.0), priority: held.1, links: Vec::new() },
+                ..Constraints::default()
             };
             let distrusted = distrusted.into_iter().map(|((link, end), why)| (link, end, why)).collect();
             Asked { constraints, ends, nodes, links, held: held.2, distrusted, count }
@@ -213,6 +215,8 @@ struct Search<'a> {
     steps: Vec<Step<'a>>,
     asked: &'a Asked,
     banned: BTreeSet<Ipv4Addr>,
+    /// Addresses of links, risks, and routers that another path has.
+    common: (BTreeSet<Ipv4Addr>, BTreeSet<u32>, BTreeSet<usize>),
     held: BTreeSet<Ipv4Addr>,
     distrusted: BTreeMap<Ipv4Addr, Distrust>,
     ways: Vec<Way>,
@@ -243,7 +247,11 @@ impl Search<'_> {
             Metric::Te => step.said.te.or(step.said.igp),
             Metric::Igp => step.said.igp.or(step.said.te),
         };
-        let is_good = left >= c.bandwidth.0 && affine && !risky && !is_banned && !is_distrusted;
+        let (links, risks, routers) = &self.common;
+        let is_common = [step.near, step.far].iter().any(|end| links.contains(end))
+            || step.risks.iter().any(|risk| risks.contains(risk))
+            || [step.from, step.to].iter().any(|router| routers.contains(router));
+        let is_good = !is_common && left >= c.bandwidth.0 && affine && !risky && !is_banned && !is_distrusted;
         cost.filter(|_| is_good).map(|cost| (u64::from(cost), left))
     }
 
@@ -271,6 +279,47 @@ impl Search<'_> {
             seen.remove(&to);
             path.pop();
         }
+    }
+}
+
+impl Search<'_> {
+    /// The steps of a path that was found.
+    fn taken(&self, way: &Way) -> Vec<&Step<'_>> {
+        let mut at = self.asked.ends[0];
+        let mut next = |&(router, far): &(Ipv4Addr, Ipv4Addr)| {
+            let step = self.steps.iter().find(|one| one.from == at && id(one.to) == router && one.far == far);
+            let step = step.expect("a step of the path");
+            at = step.to;
+            step
+        };
+        way.3.iter().map(&mut next).collect()
+    }
+
+    /// The best path without anything in common with another: links of two are one link whichever way they are gone,
+    /// and so are all links of a network.
+    fn beside(&self, other: &Way, what: Disjoint) -> Option<Way> {
+        let taken = self.taken(other);
+        let on_network = |address: Ipv4Addr| address.octets()[1] == 17;
+        let mut links: BTreeSet<Ipv4Addr> = taken.iter().flat_map(|step| [step.near, step.far]).collect();
+        let networks: BTreeSet<u8> =
+            links.iter().filter(|at| on_network(**at)).map(|at| at.octets()[2]).collect();
+        let members = self.steps.iter().flat_map(|step| [step.near, step.far]);
+        links.extend(members.filter(|at| on_network(*at) && networks.contains(&at.octets()[2])));
+        let risks = taken.iter().flat_map(|step| step.risks.iter().copied()).collect();
+        let between =
+            taken.iter().map(|step| step.to).filter(|router| *router != self.asked.ends[1]).collect();
+        let common = match what {
+            Disjoint::Link => (links, BTreeSet::new(), BTreeSet::new()),
+            Disjoint::Node => (links, BTreeSet::new(), between),
+            Disjoint::Srlg => (links, risks, BTreeSet::new()),
+        };
+        let steps =
+            self.steps.iter().map(|step| Step { risks: step.risks, said: step.said, ..*step }).collect();
+        let (asked, banned, held) = (self.asked, self.banned.clone(), self.held.clone());
+        let distrusted = self.distrusted.clone();
+        let mut search = Search { steps, asked, banned, common, held, distrusted, ways: Vec::new() };
+        search.go(asked.ends[0], &mut Vec::new(), &mut BTreeSet::from([asked.ends[0]]));
+        search.ways.into_iter().min()
     }
 }
 
@@ -308,9 +357,10 @@ proptest! {
         constraints.exclude = routers.chain(links.iter().copied()).collect();
         constraints.held.links = held.iter().copied().collect();
         let banned = nodes.iter().map(|&node| id(node)).chain(links).collect();
-        let mut search = Search { steps, asked: &asked, banned, held, distrusted, ways: Vec::new() };
+        let common = Default::default();
+        let mut search = Search { steps, asked: &asked, banned, common, held, distrusted, ways: Vec::new() };
         search.go(asked.ends[0], &mut Vec::new(), &mut BTreeSet::from([asked.ends[0]]));
-        let mut expected = search.ways;
+        let mut expected = core::mem::take(&mut search.ways);
         expected.sort();
         expected.truncate(asked.count);
         let [from, to] = asked.ends;
@@ -325,9 +375,25 @@ proptest! {
             return Ok(());
         }
         let found = found.expect("paths");
-        prop_assert_eq!(found.iter().map(way).collect::<Vec<_>>(), expected);
+        prop_assert_eq!(found.iter().map(way).collect::<Vec<_>>(), expected.clone());
         let best = best.expect("a path");
         prop_assert_eq!(&best, &found[0]);
+        // A pair without anything in common, as a head end that wants a standby chooses it.
+        let what = [Disjoint::Link, Disjoint::Node, Disjoint::Srlg][asked.count % 3];
+        let pair = expected.iter().find_map(|one| Some((one.clone(), search.beside(one, what)?)));
+        let ends = (id(from), id(to));
+        let chosen = database.alternatives(Time(6), ends, &constraints, asked.count, Some(what)).expect("paths");
+        prop_assert_eq!(chosen.len(), found.len());
+        let standby = database.path_beside(Time(6), ends, &constraints, &chosen[0].hops, what);
+        // From a router to itself no path has anything, so each is disjoint from each.
+        let is_pair = from == to || pair.as_ref().map(|pair| &pair.1) == standby.as_ref().ok().map(way).as_ref();
+        prop_assert!(is_pair, "{:?} beside {:?}, expected {:?}", standby, chosen[0], pair);
+        let first = pair.as_ref().map_or(&expected[0], |pair| &pair.0);
+        prop_assert_eq!(&way(&chosen[0]), first);
+        if let Ok(standby) = standby {
+            let apart = database.apart(&chosen[0].hops, what);
+            prop_assert!(database.is_apart(&standby.hops, &apart));
+        }
         for path in &found {
             let now = database.cost_of(Time(6), id(from), &path.hops, &constraints);
             prop_assert_eq!(now, Some((path.cost, path.left)));
