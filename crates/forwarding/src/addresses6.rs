@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 #[inline]
 pub fn is_mapped_loopback(address: Ipv6Addr) -> bool {
     // ::ffff:127.0.0.0/104.
-    address.to_bits() >> 24 == 0xffff_7f
+    address.to_bits() >> 24 == 0x00ff_ff7f
 }
 
 /// Link-local, loopback and unspecified addresses are for no other link (RFC 4291, 2.5.2, 2.5.3, 2.5.6), nor are those
