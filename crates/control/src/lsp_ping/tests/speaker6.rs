@@ -187,7 +187,7 @@ fn a_trace_passes_routers_without_ipv6_by() {
     let command = Command { mode: Mode::Trace { hops: 3 }, ..Command::new(1, prefix()) };
     let first = sent(&mut one, &command, &null());
     assert_eq!((first[0].dst, first[0].stack[0] & 0xff), (MAPPED.into(), 1));
-    one.now = one.now + command.wait;
+    one.now += command.wait;
     let outputs = one.call(|ping, now, context| ping.handle_timeout(now, context));
     let mapping = FecMapping::transit(GivenBy::Bgp, None, vec![null()]);
     let outputs = one.answer(outputs, |_| (Vec::new(), vec![Some(mapping)]));
