@@ -118,7 +118,9 @@ def _live(what: str, by: str, limit_s: float, *options: str) -> Probe:
 def _ospf(by: str) -> Probe:
     """An OSPF daemon that is flooded our database."""
     command = (sys.executable, str(ANCHORS / "ospf.py"), "--by", by)
-    return Probe(f"ospf_{by}", "ospf", command, limit_s=600.0, build=_build("twinplane-control", "bench_ospf"))
+    return Probe(
+        f"ospf_{by}", "ospf", command, limit_s=600.0, build=_build("twinplane-control", "bench_ospf")
+    )
 
 
 def _networks(case: str) -> list[Probe]:

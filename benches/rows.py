@@ -122,7 +122,9 @@ def _ospf() -> list[Row]:
             ("own_link_ms", "OSPF, own link, 60,000 prefixes", "own_link_ms"),
             ("one_link_ms", "OSPF, one link, median", "one_link_median_ms"),
         ):
-            rows.append(Row(name, "ms", Figure("ospf", ours), Figure(f"ospf_{by}", field, label), at_most=True))
+            rows.append(
+                Row(name, "ms", Figure("ospf", ours), Figure(f"ospf_{by}", field, label), at_most=True)
+            )
     return rows
 
 
@@ -245,7 +247,15 @@ ROWS: tuple[Row, ...] = (
         at_most=True,
     ),
     Row("LDP, 100,000 labels", "s", Figure("ldp", "seconds"), None, 0.3, 0.15, True),
-    Row("LDP, 100,000 labels", "s", Figure("ldp", "seconds"), Figure("ldpd", "seconds", "FRR ldpd"), 0.1, at_most=True),
+    Row(
+        "LDP, 100,000 labels",
+        "s",
+        Figure("ldp", "seconds"),
+        Figure("ldpd", "seconds", "FRR ldpd"),
+        None,
+        0.1,
+        True,
+    ),
     Row("OSPF, tree of 10,000 routers", "ms", Figure("ospf", "tree_ms"), None, 2, 1.2, True),
     Row("OSPF, own link, 60,000 prefixes", "ms", Figure("ospf", "own_link_ms"), None, 10, 5, True),
     *_ospf(),

@@ -82,7 +82,10 @@ def test_a_standby_takes_over() -> None:
         ({"path": {"k": 0}}, "k"),
         ({"path": {"k": 65}}, "k"),
         ({"path": {"standby": "path"}}, "standby"),
-        ({"path": {"k": 2}, "route": ["b", "d"]}, "'k' is of paths that the head end computes, and 'route' says"),
+        (
+            {"path": {"k": 2}, "route": ["b", "d"]},
+            "'k' is of paths that the head end computes, and 'route' says",
+        ),
         ({"path": {"standby": "srlg"}, "shortest": True}, "'standby' is of paths .* 'shortest' says"),
     ],
 )

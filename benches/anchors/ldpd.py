@@ -3,11 +3,12 @@
 
     python3 benches/anchors/ldpd.py [--prefixes 100000] [--install]
 
-ldpd and zebra run in a network namespace of their own, where the kernel has a route for each prefix by the same
-neighbour. That neighbour, this script in another namespace at the other end of a veth, opens a session and sends the PDUs
-that `bench_ldp --write` has written. Prints one JSON object: seconds of the processor that the three processes of ldpd
-took from the first PDU until it has all labels and has handed its entries to zebra, and `zebra_s`, those of zebra for them.
-This kernel may have no MPLS; ldpd asks for the entries all the same.
+ldpd and zebra run in a network namespace of their own, where the kernel has a route for each prefix by the
+same neighbour. That neighbour, this script in another namespace at the other end of a veth, opens a session
+and sends the PDUs that `bench_ldp --write` has written. Prints one JSON object: seconds of the processor
+that the three processes of ldpd took from the first PDU until it has all labels and has handed its entries
+to zebra, and `zebra_s`, those of zebra for them. This kernel may have no MPLS; ldpd asks for the entries
+all the same.
 """
 
 from __future__ import annotations
@@ -60,9 +61,7 @@ mpls ldp
 
 def check() -> None:
     """Raise `MissingError` in one sentence unless ldpd can be run."""
-    require_programs(
-        {"/usr/lib/frr/ldpd": "frr", "vtysh": "frr", "unshare": "util-linux", "ip": "iproute2"}
-    )
+    require_programs({"/usr/lib/frr/ldpd": "frr", "vtysh": "frr", "unshare": "util-linux", "ip": "iproute2"})
     require_root("network namespaces of its own")
 
 
@@ -78,7 +77,7 @@ def tlv(kind: int, value: bytes) -> bytes:
 
 
 def feed(pdus: Path) -> int:
-    """The neighbour, in its namespace: says Hello, opens a session, and sends the labels when it is told to."""
+    """The neighbour, in its namespace: opens a session, and sends the labels when it is told to."""
     hello = tlv(0x0400, struct.pack("!HH", 600, 0)) + tlv(0x0401, socket.inet_aton(FEEDER))
     greeting = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     greeting.bind((FEEDER, PORT))
@@ -98,7 +97,7 @@ def feed(pdus: Path) -> int:
     session = struct.pack("!HHBBH4sH", 1, 600, 0, 0, 4096, socket.inet_aton(OWN_ID), 0)
     addresses = tlv(0x0101, struct.pack("!H", 1) + socket.inet_aton(FEEDER) + socket.inet_aton(FEEDER_ID))
     connection.sendall(message(INITIALIZATION, tlv(0x0500, session)))
-    # Its own comes first: who is connected to waits for the other's, and the KeepAlive confirms both (RFC 5036, 2.5.3).
+    # Who is connected to answers with its own, and a KeepAlive confirms each (RFC 5036, 2.5.3).
     if not connection.recv(4096):
         print("ldpd refuses the session.", file=sys.stderr)
         return 1
@@ -162,7 +161,11 @@ def inside(pdus: Path, prefixes: int) -> dict[str, object]:
                 "link set e0 up",
             ):
                 subprocess.run(["ip", *command.split()], check=True, capture_output=True)
-            for command in (f"addr add {FEEDER}/24 dev p0", f"addr add {FEEDER_ID}/32 dev lo", "link set p0 up"):
+            for command in (
+                f"addr add {FEEDER}/24 dev p0",
+                f"addr add {FEEDER_ID}/32 dev lo",
+                "link set p0 up",
+            ):
                 into = ["nsenter", "-t", str(feeder.pid), "-n", "ip", *command.split()]
                 subprocess.run(into, check=True, capture_output=True)
             first = 1 << 24
@@ -179,7 +182,7 @@ def inside(pdus: Path, prefixes: int) -> dict[str, object]:
                 options = ["-f", f"{folder}/{daemon}.conf", "-i", f"{folder}/{daemon}.pid", "-P", "0"]
                 options += ["-z", f"{folder}/zserv.api", "--vty_socket", str(folder)]
                 if daemon == "ldpd":
-                    options += ["--ctl_socket", f"{folder}/ldpd.sock"]
+                    options += ["--ctl_socket", str(folder)]
                 command = contained([f"/usr/lib/frr/{daemon}", *options], own_network=False)
                 quiet = subprocess.DEVNULL
                 processes.append(subprocess.Popen(command, stdout=quiet, stderr=quiet))

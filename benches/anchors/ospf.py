@@ -3,13 +3,13 @@
 
     python3 benches/anchors/ospf.py --by frr|bird [--routers 10000] [--links 50000] [--changes 10] [--install]
 
-The daemon runs in a network namespace of its own, as the first router of the area, with ten neighbours on links between
-two (`ospf_neighbours.py`), which flood it what `bench_ospf --write` has written. Then the cost of the link changes by
-which most routes lead, up and down again, and links of other routers change one at a time. Both daemons compute all
-routes after each. Prints one JSON object, time of the processor in ms, without what the daemon takes when nothing changes:
-`own_link_ms` (the least of six) and `one_link_ms` (median), as `bench_ospf` has them. ospfd says itself by the clock on
-the wall how long its computation took (`debug ospf event`): `said_ms`, and `spf_ms` for paths and the networks of the area,
-the least of each.
+The daemon runs in a network namespace of its own, as the first router of the area, with ten neighbours on
+links between two (`ospf_neighbours.py`), which flood it what `bench_ospf --write` has written. Then the
+cost of the link changes by which most routes lead, up and down again, and links of other routers change one
+at a time. Both daemons compute all routes after each. Prints one JSON object, time of the processor in ms,
+without what the daemon takes when nothing changes: `own_link_ms` (the least of six) and `one_link_ms`
+(median), as `bench_ospf` has them. ospfd says itself by the clock on the wall how long its computation took
+(`debug ospf event`): `said_ms`, and `spf_ms` for paths and the networks of the area, the least of each.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Bird:
     def write(self, costs: list[int]) -> None:
         """Its configuration, with the costs of its links."""
         timers = f"type ptp; hello {HELLO_S}; dead {DEAD_S}; retransmit 3600;"
-        links = "".join(f'interface "e{link}" {{ {timers} cost {cost}; }};' for link, cost in enumerate(costs))
+        links = "".join(
+            f'interface "e{link}" {{ {timers} cost {cost}; }};' for link, cost in enumerate(costs)
+        )
         self.folder.joinpath("bird.conf").write_text(
             "router id 10.0.0.0; protocol device { scan time 3600; }\n"
             f"protocol ospf v2 o {{ ipv4 {{ import all; export none; }}; area 0 {{ {links} }}; }}\n"

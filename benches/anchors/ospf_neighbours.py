@@ -82,7 +82,7 @@ class Neighbours:
         self.sockets[link].send(ethernet + ip + packet)
 
     def greet(self, link: int) -> None:
-        """A Hello that has heard the daemon, and an offer to describe the database (RFC 2328, A.3.2, A.3.3)."""
+        """A Hello that has heard the daemon, and an offer to describe the database (RFC 2328, A.3.2)."""
         mask, nobody = b"\xff\xff\xff\xfc", bytes(4)
         hello = struct.pack("!4sHBBI4s4s4s", mask, HELLO_S, 2, 1, DEAD_S, nobody, nobody, ROOT_ID)
         self.send(link, HELLO, hello)

@@ -246,12 +246,12 @@ class Router(HeadEnd, Prober):
         `to` and `exclude` are nodes or addresses; an address of a link excludes that link. `bandwidth` is
         what each link must have left, for `setup_priority` (7, the weakest, unless it is said). `metric`,
         `hop_limit`, `exclude_any`, `include_any`, `include_all` and `exclude_srlgs` are those of the `path`
-        of an LSP. With `disjoint` (``"link"``, ``"node"`` or ``"srlg"``) there are two paths that have none of
-        these in common: the first of the best `k` that has another beside it, and the best of those.
+        of an LSP. With `disjoint` (``"link"``, ``"node"`` or ``"srlg"``) there are two paths that have none
+        of these in common: the first of the best `k` that has another beside it, and the best of those.
 
-        A row for each link of each path: `path` and `hop` (from 1), `node`, the addresses `near` and `far` (the
-        hop of an explicit route), the `cost` of the whole path, and what is `left` on the link of it that has
-        least, in bit/s. A `TwinplaneError` says what is in the way if there is no path.
+        A row for each link of each path: `path` and `hop` (from 1), `node`, the addresses `near` and `far`
+        (the hop of an explicit route), the `cost` of the whole path, and what is `left` on the link of it
+        that has least, in bit/s. A `TwinplaneError` says what is in the way if there is no path.
         """
         to, *excluded = (one if isinstance(one, str) else one.name for one in (to, *exclude))
         said = {"to": to, "k": k, "exclude": excluded, **asked}
