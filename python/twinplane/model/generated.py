@@ -1028,6 +1028,8 @@ class Ospf(Checked):
     """How computations of paths are delayed."""
     redistribute: Sequence[OspfRedistribution] = field(default_factory=list)
     """Routes of others that it announces as networks outside: it is a boundary router then."""
+    virtual_links: Sequence[OspfVirtualLink] = field(default_factory=list)
+    """Ways through other areas that join it to routers of the backbone."""
     interfaces: Mapping[str, OspfInterface] = field(default_factory=dict)
     """Settings for single links, by the node at the other end."""
     area: int | str | None = None
@@ -1185,6 +1187,39 @@ class PolicyRule(Written):
     """Communities that it has no more."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class OspfVirtualLink(Written):
+    """A virtual link (RFC 2328, 15): it joins a piece of the backbone, or a border router without a link there, to the rest, through another area. Both ends have to say it, and the same of it. What it costs follows from the way through the area."""
+
+    area: int | str
+    """The area that it leads through: both ends have links there. It is of kind normal, and not the backbone."""
+    router: str
+    """Its other end, a border router: the name of the node, or its router id."""
+    hello_interval: Quantity | None = None
+    """From a Hello to the next, in whole seconds [default: 10 s]."""
+    dead_interval: Quantity | None = None
+    """The other end is gone if it is silent for so long; in whole seconds [default: four Hellos]."""
+    authentication: OspfAuthentication | None = None
+    """How packets are authenticated [default: not at all]."""
+    retransmit_interval: Quantity | None = None
+    """After so long is sent again what was not acknowledged: longer than a packet takes there and back [default: 5 s]."""
+    transmit_delay: Quantity | None = None
+    """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+
+
+@checked
+class OspfAuthentication(Checked):
+    """How OSPF packets are authenticated. All routers of a link have to say the same."""
+
+    CHECK: ClassVar[str] = "OspfAuthentication"
+    kind: Literal["none", "simple", "md5", "sha1", "sha256", "sha384", "sha512"] = "none"
+    """By what."""
+    key: str | None = None
+    """The secret, as text [default: none]."""
+    key_id: int = 1
+    """Number of the key, with MD5 and SHA."""
+
+
 @checked
 class OspfInterface(Checked):
     """OSPF on a link of a router. What is absent is as for all of its links."""
@@ -1218,19 +1253,6 @@ class OspfInterface(Checked):
     """Shared risk link groups (RFC 4203): links of one may fail together."""
     bfd: BfdPace | None = None
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at once [default: false]."""
-
-
-@checked
-class OspfAuthentication(Checked):
-    """How OSPF packets are authenticated. All routers of a link have to say the same."""
-
-    CHECK: ClassVar[str] = "OspfAuthentication"
-    kind: Literal["none", "simple", "md5", "sha1", "sha256", "sha384", "sha512"] = "none"
-    """By what."""
-    key: str | None = None
-    """The secret, as text [default: none]."""
-    key_id: int = 1
-    """Number of the key, with MD5 and SHA."""
 
 
 @checked
@@ -1414,7 +1436,7 @@ class LspPing(Written):
     rate: int = 200
     """Requests each second that are answered, and at once."""
     sources: Sequence[str] = field(default_factory=list)
-    """Prefixes whose requests are answered [default: all]."""
+    """Prefixes, of IPv4 and IPv6, whose requests are answered [default: all]."""
 
 
 @dataclass(frozen=True, kw_only=True)
