@@ -178,8 +178,8 @@ fn prefixes_of_bgp_are_tested_below_what_carries_them() {
         let outcomes: Vec<&str> = rows.iter().filter_map(|row| row["outcome"].as_str()).collect();
         assert_eq!(outcomes, ["silent", "silent", "answered"], "{rows:?}");
         assert_eq!(rows[2]["code"], 3);
-        // By IPv6 one may ask of IPv4, too. It is lost where a router that knows none takes the last label off, as is done
-        // for LDP here.
+        // By IPv6 one may ask of IPv4, too. It is lost where a router that knows none takes the last label off, as is
+        // done for LDP here.
         let asked = json!({
             "to": "198.51.100.0/24", "protocol": "bgp", "destination": "::ffff:127.0.0.9", "wait": "500 ms",
         });

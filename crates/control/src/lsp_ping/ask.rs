@@ -259,8 +259,8 @@ impl LspPing {
     }
 }
 
-/// Is a packet to this destination taken by way of a leg? Behind each explicit null one family is taken alone (RFC 3032,
-/// 2.1), and without a label a packet of IPv4 goes to no neighbour that is known by an address of IPv6.
+/// Is a packet to this destination taken by way of a leg? Behind each explicit null one family is taken alone (RFC
+/// 3032, 2.1), and without a label a packet of IPv4 goes to no neighbour that is known by an address of IPv6.
 pub(super) fn takes(leg: &Leg, destination: IpAddr) -> bool {
     let is_bare = leg.labels.as_slice().iter().all(|label| *label == Label::IMPLICIT_NULL);
     match leg.labels.as_slice().first() {
@@ -270,8 +270,8 @@ pub(super) fn takes(leg: &Leg, destination: IpAddr) -> bool {
     }
 }
 
-/// Source and destination of a request by way of a leg: of IPv4, or of IPv6 where the leg takes no other (RFC 8029, 4.3).
-/// Nothing if the leg does not take what was asked for, or this router has no address of that family.
+/// Source and destination of a request by way of a leg: of IPv4, or of IPv6 where the leg takes no other (RFC 8029,
+/// 4.3). Nothing if the leg does not take what was asked for, or this router has no address of that family.
 fn ends(context: &Context<'_>, leg: &Leg, asked: IpAddr) -> Option<(IpAddr, IpAddr)> {
     let interfaces = &context.services.interfaces;
     let destination = match asked {

@@ -46,8 +46,8 @@ pub enum Outcome {
     Silent,
     /// Nobody is to reply.
     Unasked,
-    /// It was not sent: nothing here says where packets of the FEC go, or they have to be of IPv6, and no address of this
-    /// router is.
+    /// It was not sent: nothing here says where packets of the FEC go, or they have to be of IPv6, and no address of
+    /// this router is.
     NoWay,
     /// A reply came.
     Answered(Answer),

@@ -33,8 +33,8 @@ base::table! {
         /// The labels that it was sent with, the top first; none if the next router is the last.
         labels: Vec<u32>,
         /// `answered`, `waits`, `silent` (no reply in time), `unasked` (it wants no reply), or `no-way`: not sent,
-        /// since the router itself does not know where packets of the FEC go, or has no label for them, or no address of
-        /// IPv6 where they have to be of that.
+        /// since the router itself does not know where packets of the FEC go, or has no label for them, or no address
+        /// of IPv6 where they have to be of that.
         outcome: &'static str,
         /// Who replied; absent without a reply.
         from: Option<IpAddr>,

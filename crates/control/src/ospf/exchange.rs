@@ -24,7 +24,8 @@ impl Interface {
         room.max(LSA_HEADER_LEN + DESCRIPTION_LEN)
     }
 
-    /// Where packets for all neighbours go: to the group, or by a virtual link to its other end (RFC 2328, 8.1 and 9.5).
+    /// Where packets for all neighbours go: to the group, or by a virtual link to its other end (RFC 2328, 8.1 and
+    /// 9.5).
     pub(super) fn everybody(&self) -> Ipv4Addr {
         if self.name.is_virtual() { self.peer } else { ALL_SPF_ROUTERS }
     }

@@ -418,8 +418,8 @@ impl Ospf {
         Some(Path::new(PathKind::InterArea, area, of_backbone(area, way)?))
     }
 
-    /// The best way by border routers of an area (RFC 2328, 16.2 and 16.3), by those summaries of a type and a range that
-    /// are meant.
+    /// The best way by border routers of an area (RFC 2328, 16.2 and 16.3), by those summaries of a type and a range
+    /// that are meant.
     pub(super) fn by_summaries(
         &self,
         now: Time,

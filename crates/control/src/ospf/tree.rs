@@ -103,8 +103,8 @@ impl Tree {
         (cost, self.paths.hops.get(set).clone())
     }
 
-    /// Address of a router on a link by which shortest paths come to it: the least if there are several (RFC 2328, 16.1,
-    /// step 4). Links without addresses have none.
+    /// Address of a router on a link by which shortest paths come to it: the least if there are several (RFC 2328,
+    /// 16.1, step 4). Links without addresses have none.
     pub(super) fn facing(&self, router: Ipv4Addr) -> Option<Ipv4Addr> {
         let number = self.graph.number(Vertex::Router(router))?;
         // RFC 2328, 12.4.1: what an unnumbered link has in its place is the number of an interface.

@@ -25,8 +25,8 @@ fn words_of(frame: &[u8], labels: u8) -> Vec<u32> {
 }
 
 impl Router {
-    /// Takes a frame that would go no further, if it is a datagram to 127/8, or to ::ffff:127/104, that a protocol listens
-    /// to.
+    /// Takes a frame that would go no further, if it is a datagram to 127/8, or to ::ffff:127/104, that a protocol
+    /// listens to.
     pub(super) fn take_lsp_message(
         &mut self,
         now: Time,

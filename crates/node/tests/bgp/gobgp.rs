@@ -33,8 +33,8 @@ impl Drop for GoBgp<'_> {
 }
 
 impl GoBgp<'_> {
-    /// Starts it as a speaker of an AS that takes part in these families; the name has to be that of nobody else in this
-    /// process.
+    /// Starts it as a speaker of an AS that takes part in these families; the name has to be that of nobody else in
+    /// this process.
     fn start<'a>(pair: &'a Pair, name: &str, asn: u32, families: &[&str]) -> GoBgp<'a> {
         let folder = std::env::temp_dir().join(format!("node-gobgp-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
@@ -99,7 +99,7 @@ fn begin() -> Option<Pair> {
 fn gobgp_exchanges_routes_of_both_families() {
     let Some(pair) = begin() else { return };
     pair.ip(1, &["address", "add", &format!("{THEIRS6}/64"), "dev", "e0", "nodad"]);
-    let address6 = Address6 { address: OWN6, prefix_len: 64, dad: false };
+    let address6 = Address6::new(OWN6, 64);
     let mut beside = Beside::with(&pair, 65002, &json!({"families": ["ipv4", "ipv6"]}), Some(address6));
     let v4: Prefix = BEHIND.parse().expect("a prefix");
     let v6: Prefix6 = BEHIND6.parse().expect("a prefix");

@@ -48,8 +48,8 @@ pub const ALERT_MPLS_OAM: u16 = 69;
 const PAD1: u8 = 0;
 const PADN: u8 = 1;
 
-/// A header of options for every node on the way with Router Alert alone (RFC 2711, 2.1): who has the `value` in hand is
-/// to look at the packet.
+/// A header of options for every node on the way with Router Alert alone (RFC 2711, 2.1): who has the `value` in hand
+/// is to look at the packet.
 pub const fn router_alert(next: Protocol, value: u16) -> [u8; UNIT] {
     let [high, low] = value.to_be_bytes();
     [next.0, 0, ROUTER_ALERT, 2, high, low, PADN, 0]
