@@ -23,10 +23,14 @@ class Page:
 
 PAGES = {
     "atm": Page(
-        ("2684", "2225", "2390"),
+        ("2684", "2225", "2390", "3035", "5036"),
         Named(
             {
                 "switch": "crates/node/src/atm/tests/{}.rs",
+                "lsr": "crates/node/src/atm/{}.rs",
+                "vcs": "crates/control/src/services/label_vcs/{}.rs",
+                "ldp": "crates/control/src/ldp/tests/{}.rs",
+                "said": "crates/wire/src/ldp/{}.rs",
                 "wire": "crates/wire/src/atm/{}.rs",
                 "tester": "crates/tester/tests/{}.rs",
                 "python": "tests/{}.py",

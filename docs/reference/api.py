@@ -37,7 +37,7 @@ PAGES: dict[str, tuple[str, str, list[Any]]] = {
     "nodes": (
         "Nodes",
         "Make LSPs at routers, ask for their tables, ping and trace routes.",
-        [tp.Router, tp.Edge, tp.Host, tp.Bridge, tp.Switch, tp.AtmSwitch, tp.Peer, tp.External],
+        [tp.Router, tp.Edge, tp.Host, tp.Bridge, tp.Switch, tp.AtmLsr, tp.AtmSwitch, tp.Peer, tp.External],
     ),
     "protocols": (
         "Protocols",

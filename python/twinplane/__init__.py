@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
-    from .network.nodes import AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch
+    from .network.nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch
     from .network.recording import Recording
     from .network.tapping import capture_interface
     from .reports import report
     from .results.folder import load as load_results
 
 __all__ = [
+    "AtmLsr",
     "AtmSwitch",
     "Bfd",
     "Bgp",
@@ -70,6 +71,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AtmLsr": "network.nodes",
     "AtmSwitch": "network.nodes",
     "Bfd": "model.generated",
     "Bgp": "model.generated",

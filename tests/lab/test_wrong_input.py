@@ -116,6 +116,7 @@ WHOLE: dict[str, Any] = {
         "pe2": {"kind": "router"},
         "cells1": {"kind": "atm-switch"},
         "cells2": {"kind": "atm-switch"},
+        "lsr": {"kind": "atm-lsr"},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -135,6 +136,7 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["of", "t"], "addresses": ["10.5.0.1/30", "10.5.0.2/30"]},
         {"endpoints": ["cells1", "cells2"], "medium": "atm"},
         {"endpoints": ["pe1", "pe2"], "pvc": {"through": ["cells1", "cells2"]}},
+        {"endpoints": ["lsr", "pe2"], "medium": "atm", "lc_atm": {"vci": [40, 50]}},
     ],
     "lsps": [
         {
@@ -262,6 +264,7 @@ RECORDS: dict[str, Place] = {
     "SwitchProfileSpec": ("nodes", "of", "profile"),
     "OpenFlowTesterSpec": ("nodes", "t"),
     "AtmSwitchSpec": ("nodes", "cells1"),
+    "AtmLsrSpec": ("nodes", "lsr"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),
@@ -271,6 +274,7 @@ RECORDS: dict[str, Place] = {
     "PeerSpec": ("nodes", "raw"),
     "LinkSpec": ("links", 0),
     "PvcSpec": ("links", 12, "pvc"),
+    "LcAtmSpec": ("links", 13, "lc_atm"),
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "P2mpSpec": ("p2mp", 0),

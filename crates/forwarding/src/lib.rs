@@ -20,6 +20,7 @@
 mod addresses;
 mod addresses6;
 mod adjacency;
+mod circuits;
 mod classed;
 mod classes;
 pub mod conditioner;

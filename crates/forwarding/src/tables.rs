@@ -1,6 +1,7 @@
 //! The tables of one node, and how they are written.
 
 use crate::adjacency::Adjacencies;
+use crate::circuits::Circuits;
 use crate::classed::Classed;
 use crate::classes::{Context, Contexts};
 use crate::conditioner::Conditioners;
@@ -103,6 +104,8 @@ pub struct Forwarding {
     pub(crate) drops: DropCounters,
     /// Routes that are in force and need not stand in the FIB.
     pub(crate) pending: Option<Box<Pending>>,
+    /// Of a node that has ports of cells.
+    pub(crate) circuits: Option<Box<Circuits>>,
 }
 
 /// What an LSP is at a node when nothing was said of it (RFC 3270, 3.2.1).
@@ -145,6 +148,9 @@ impl Forwarding {
                 let old = self.ilm.remove(label).ok_or(TableError::NoEntry)?;
                 self.release(&old);
                 Ok(())
+            }
+            TableOp::CircuitSet { .. } | TableOp::CircuitRemove { .. } | TableOp::CircuitHops { .. } => {
+                self.circuits.get_or_insert_default().apply(op)
             }
             TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => self.prefix_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),

@@ -45,6 +45,9 @@ impl Naive {
             | TableOp::MulticastSet { .. }
             | TableOp::MulticastRemove { .. }
             | TableOp::MulticastThreshold { .. } => unreachable!("groups and lists have tests of their own"),
+            TableOp::CircuitSet { .. } | TableOp::CircuitRemove { .. } | TableOp::CircuitHops { .. } => {
+                unreachable!("no program has ports of cells")
+            }
             TableOp::Route6Set { .. }
             | TableOp::Route6Remove { .. }
             | TableOp::FtnSet { fec: Fec::Prefix6(_), .. }

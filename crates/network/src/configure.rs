@@ -19,7 +19,7 @@ use control::lsp_ping::LspPing;
 use control::lsp_ping::section::LspPingSpec;
 use control::rsvp;
 use control::rsvp::transport;
-use control::services::{Attached, Beyond};
+use control::services::{Attached, Beyond, CellLabels, Switching};
 use control::static_routes::StaticRoutes;
 use core::net::Ipv4Addr;
 use forwarding::driver::model::ModelSpec;
@@ -40,7 +40,8 @@ impl Network {
             let speaks = far.facts().signals;
             // A circuit that says by configuration that IPv4 is on it has no room for labels (RFC 2684, 6.1).
             let circuit = link.circuit.as_ref();
-            let labels = circuit.is_none_or(|one| one.spec.encapsulation() != Encapsulation::VcMultiplexed);
+            let labels = link.spec.lc_atm.is_none()
+                && circuit.is_none_or(|one| one.spec.encapsulation() != Encapsulation::VcMultiplexed);
             // The router id of somebody else's router is what the user says that it is.
             let known = !far.facts().foreign || far.router_id.is_some();
             PortSetup {
@@ -110,7 +111,16 @@ impl Network {
             (None, None) => Beyond::Router,
         };
         let silent = self.is_silent(far).then(|| self.loopback(far));
-        Attached { node: spec.name.clone(), beyond, silent, rate: link.spec.rate }
+        let cells = link.spec.lc_atm.as_ref().map(|labels| CellLabels {
+            range: labels.range(),
+            is_unidirectional: labels.unidirectional,
+            switching: match self.facts(link.ends()[side]).lsr {
+                None => Switching::Packets,
+                Some(lsr) if lsr.merges => Switching::MergedCells,
+                Some(_) => Switching::Cells,
+            },
+        });
+        Attached { node: spec.name.clone(), beyond, silent, rate: link.spec.rate, cells }
     }
 
     /// Is a node a router of ours that tells nobody by which routes it can be reached?

@@ -5,6 +5,7 @@ use crate::routes::{self, StaticRoute};
 use crate::spec::ReadNetwork;
 use crate::spec::address::InterfaceAddress;
 use crate::spec::address6::InterfaceAddress6;
+use crate::spec::lc_atm::LcAtmSpec;
 use crate::spec::link::Driver;
 use crate::spec::protocols::Protocols;
 use crate::spec::pvc::PvcSpec;
@@ -218,6 +219,8 @@ pub struct LinkSpec {
     pub medium: &'static Medium,
     /// The circuit of ATM that is in the place of a wire, if there is one.
     pub pvc: Option<PvcSpec>,
+    /// How labels are channels of the link, where routers are at both ends of cells.
+    pub lc_atm: Option<LcAtmSpec>,
     /// Propagation delay, the same both ways.
     pub delay: Span,
     /// Bandwidth that LSPs may reserve, each way; the rate if absent.

@@ -70,7 +70,7 @@ use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
 use kind::{Facts, Node};
 use live::Wall;
-use node::{Host, Router};
+use node::{AtmSwitch, Host, Router};
 use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
@@ -230,6 +230,10 @@ impl Network {
     /// The router at a node, be it one by itself or within another device; nothing if it is not here.
     pub fn router(&self, node: usize) -> Option<&Router> {
         self.nodes.get(node)?.router(&self.world, NodeId(node as u32))
+    }
+    /// The ATM switch at a node, be it one by itself or behind the ports of a router; nothing if none is here.
+    pub fn atm_switch(&self, node: usize) -> Option<&AtmSwitch> {
+        self.nodes.get(node)?.atm_switch(&self.world, NodeId(node as u32))
     }
     /// A protocol of the router at a node; nothing if no router is there that speaks it.
     pub fn protocol<P: Protocol>(&self, node: usize) -> Option<&P> {

@@ -17,8 +17,13 @@ const CELL_PS: u64 = 1_000_000;
 const FIRST: u16 = 32;
 
 fn switch(circuits: u16) -> AtmSwitch {
-    let cells =
-        PortConfig::Cells { rate: Rate(424_000_000), clock_ppb: 0, format: Format::Nni, ubr_cells: None };
+    let cells = PortConfig::Cells {
+        rate: Rate(424_000_000),
+        clock_ppb: 0,
+        format: Format::Nni,
+        ubr_cells: None,
+        labels: None,
+    };
     let channel = |port: u16, vci: u16| Channel { port: PortId(port), vpi: 0, vci };
     let traffic = Traffic { service: Service::Ubr, peak: None, tolerance: None };
     let cross = |vci: u16| Cross { from: channel(0, vci), to: channel(1, vci), traffic };

@@ -18,7 +18,7 @@ pub mod switch;
 mod trouble;
 
 pub use advertising::Advertise;
-pub use atm::{AtmConfig, AtmSwitch};
+pub use atm::{AtmConfig, AtmRouter, AtmSwitch};
 pub use bridge::{Bridge, BridgeConfig};
 /// TCP of a host, for the programs there.
 pub use control::services::sessions;

@@ -18,6 +18,7 @@ mod hosts;
 mod ipv6;
 mod ipv6_flows;
 mod ipv6_links;
+mod lc_atm;
 mod ldp;
 mod lsp_bfd;
 mod lsp_ping;

@@ -13,7 +13,7 @@ from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
-from .nodes import AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch, handle
+from .nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch, handle
 from .settings import check_name
 from .trees import at_ends, each_end
 
@@ -156,6 +156,12 @@ class Describing:
         switch = AtmSwitch(self._owner, name, self._next)
         self._register(switch, **said)
         return switch
+
+    def atm_lsr(self, name: str, said: dict[str, Any]) -> AtmLsr:
+        """See `twinplane.Network.atm_lsr`."""
+        lsr = AtmLsr(self._owner, name, self._next)
+        self._register(lsr, **said)
+        return lsr
 
     def pvc(self, x: Node | str, y: Node | str, circuit: dict[str, Any], ingress: Any, **said: Any) -> Link:
         """See `twinplane.Network.pvc`."""

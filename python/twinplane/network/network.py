@@ -19,7 +19,7 @@ from .draft import Draft
 from .engine import Engine
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
-from .nodes import AtmSwitch, Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
+from .nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
 from .schedule import Schedule
 from .settings import check_clock, whole
@@ -314,6 +314,26 @@ class Network(Acting, Asking, Shown):
         said = {"cbr_cells": cbr_cells, "ubr_cells": ubr_cells, "epd_cells": epd_cells}
         return self.describing.atm_switch(name, said)
 
+    def atm_lsr(
+        self,
+        name: str,
+        *,
+        merge: bool = False,
+        ubr_cells: int | None = None,
+        epd_cells: int | None = None,
+        profile: str | Path | Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> AtmLsr:
+        """An ATM-LSR (RFC 3035): it passes cells on whose channels are labels, and is a router beside that.
+
+        Links with ``medium="atm"`` join it to others of its kind and to routers, which need ``ldp=True`` and
+        routes, as by ``ospf=True``. With `merge` packets to one prefix leave by one channel, whichever they
+        came by; without, each router at the edge has a channel of its own. `ubr_cells` and `epd_cells` are as
+        those of `atm_switch`. `options` are `router_id` and protocols, as those of `router`.
+        """
+        said = {"merge": merge, "ubr_cells": ubr_cells, "epd_cells": epd_cells, "profile": profile}
+        return self.describing.atm_lsr(name, {**said, **options})
+
     def host(
         self,
         name: str,
@@ -418,6 +438,7 @@ class Network(Acting, Asking, Shown):
         mtu: int | None = None,
         *,
         medium: str | None = None,
+        lc_atm: Mapping[str, Any] | None = None,
         detection: Quantity = 0,
         metric: int = 1,
         clock_ppm: tuple[float, float] = (0.0, 0.0),
@@ -433,7 +454,9 @@ class Network(Acting, Asking, Shown):
 
         `mtu` is the longest packet, 9216 bytes unless it is given, or what a frame of the medium holds.
         `medium` is what frames are on the link, by its name in a network file
-        (docs/reference/network-file.md); ``ethernet`` unless it is given.
+        (docs/reference/network-file.md); ``ethernet`` unless it is given. `lc_atm` is how labels are channels
+        where routers or ATM-LSRs are at both ends of ``medium="atm"``, as ``{"vci": [33, 1023]}``
+        (``LcAtmSpec`` there).
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
         `ipv6` are IPv6 addresses of both ends in the same form, as in ``("2001:db8:1::1/64",
@@ -462,6 +485,7 @@ class Network(Acting, Asking, Shown):
             buffer=buffer,
             mtu=mtu,
             medium=medium,
+            lc_atm=None if lc_atm is None else dict(lc_atm),
             detection=detection,
             metric=metric,
             clock_ppm=clock_ppm,

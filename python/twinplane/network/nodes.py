@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .handles import Hop
 
 
-__all__ = ["AtmSwitch", "Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
+__all__ = ["AtmLsr", "AtmSwitch", "Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
 
 
 class HeadEnd(Node):
@@ -436,6 +436,12 @@ class Switch(Node):
     kind = "switch"
 
 
+class AtmLsr(Router):
+    """A router that passes cells on whose channels are labels (RFC 3035)."""
+
+    kind = "atm-lsr"
+
+
 class AtmSwitch(Node):
     """An ATM switch: circuits of routers and hosts go through it."""
 
@@ -449,7 +455,7 @@ class External(Node):
 
 
 HANDLES: dict[str, type[Node]] = {
-    kind.kind: kind for kind in (AtmSwitch, Bridge, Edge, External, Peer, Router, Switch)
+    kind.kind: kind for kind in (AtmLsr, AtmSwitch, Bridge, Edge, External, Peer, Router, Switch)
 }
 """Kinds of nodes whose handles need nothing but the node."""
 

@@ -4,6 +4,7 @@
 //! [`Ack`] (later, if writing a table takes time). Packets are punted up and sent out, and both sides can be brought
 //! together again. What a driver is stands in crate `forwarding`. Nothing else crosses.
 
+mod circuit;
 mod ip_prefix;
 mod label_use;
 mod multicast;
@@ -15,6 +16,7 @@ mod table;
 mod unwritten;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
+pub use circuit::{ChannelRange, CircuitTo};
 pub use ip_prefix::IpPrefix;
 pub use label_use::LabelUse;
 pub use multicast::{
@@ -171,6 +173,32 @@ pub enum TableOp {
     IlmRemove {
         /// The outermost label of packets that come to this node; not a reserved one.
         label: Label,
+    },
+    /// Says where what comes by a channel of ATM goes that is a label of its port (RFC 3035).
+    CircuitSet {
+        /// The port, which carries cells.
+        port: PortId,
+        /// The label that the channel is there.
+        label: Label,
+        /// Where it goes.
+        to: CircuitTo,
+    },
+    /// Has cells of a channel dropped again.
+    CircuitRemove {
+        /// The port, which carries cells.
+        port: PortId,
+        /// The label that the channel is there.
+        label: Label,
+    },
+    /// Says how many hops an LSP is long that begins with a channel: packets that enter it there lose as many of their
+    /// time to live (RFC 3035, 10).
+    CircuitHops {
+        /// The port, which carries cells.
+        port: PortId,
+        /// The label that the channel is there.
+        label: Label,
+        /// The hops; absent or zero if nobody knows, and a packet loses one.
+        hops: Option<u8>,
     },
     /// Maps a forwarding equivalence class to an LSP.
     FtnSet {

@@ -58,7 +58,11 @@ impl TableOp {
             TableOp::MulticastSet { .. }
             | TableOp::MulticastRemove { .. }
             | TableOp::MulticastThreshold { .. } => Table::Multicast,
-            TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => Table::Ilm,
+            TableOp::IlmSet { .. }
+            | TableOp::IlmRemove { .. }
+            | TableOp::CircuitSet { .. }
+            | TableOp::CircuitRemove { .. }
+            | TableOp::CircuitHops { .. } => Table::Ilm,
             TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
                 Table::Filters
             }
@@ -79,6 +83,8 @@ impl TableOp {
                 | TableOp::ReplicationRemove { .. }
                 | TableOp::MulticastRemove { .. }
                 | TableOp::IlmRemove { .. }
+                | TableOp::CircuitRemove { .. }
+                | TableOp::CircuitHops { hops: None, .. }
                 | TableOp::FtnRemove { .. }
                 | TableOp::RouteRemove { .. }
                 | TableOp::Route6Remove { .. }

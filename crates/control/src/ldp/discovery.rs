@@ -4,7 +4,7 @@
 use super::said::key_of;
 use super::session::{Session, SessionState, SessionStep};
 use super::sync::CAPABILITIES;
-use super::{Event, INITIALIZATION, Ldp};
+use super::{Event, INITIALIZATION, Ldp, cells};
 use crate::machine::State;
 use crate::protocol::{Context, IpArrival, Message, Output, Over};
 use crate::services::Services;
@@ -112,7 +112,7 @@ impl Ldp {
         };
         self.hellos = self.hellos.wrapping_add(1).max(1);
         let hello = wire::ldp::Message::new(self.hellos, Body::Hello(hello));
-        for bytes in wire::ldp::pdus(self.id(), [&hello], DEFAULT_MAX_PDU) {
+        for bytes in wire::ldp::pdus(self.id_at(port), [&hello], DEFAULT_MAX_PDU) {
             let (dst, over) = (ALL_ROUTERS, Over::Udp { src: PORT, dst: PORT });
             let message = Message { port, next: None, src, dst, over, ttl: 1, router_alert: false, bytes };
             self.outputs.push_back(Output::Message(message));
@@ -130,7 +130,7 @@ impl Ldp {
                 _ => None,
             }
         };
-        let Some((id, hello)) = read().filter(|(id, _)| id.router != self.router_id && id.space == 0) else {
+        let Some((id, hello)) = read().filter(|(id, hello)| self.may_be_heard(ip, *id, hello)) else {
             self.ignored += 1;
             return;
         };
@@ -248,7 +248,8 @@ impl Ldp {
         let (from, to) = (Some(IpAddr::V4(self.router_id)), SocketAddr::new(IpAddr::V4(transport), PORT));
         let connect = Connect { from, port: None, to, options: self.options(transport) };
         if let Ok(session) = context.connect(now, connect) {
-            self.sessions.insert(session, Session::new(session, true, transport, Some(id)));
+            let session = Session::new(session, true, transport, self.own_for(id), Some(id));
+            self.sessions.insert(session.id, session);
         }
     }
 
@@ -266,7 +267,7 @@ impl Ldp {
     /// Another router's connection is there: it speaks first.
     pub(super) fn accepted(&mut self, now: Time, id: SessionId, remote: SocketAddr) {
         let IpAddr::V4(remote) = remote.ip() else { return };
-        let mut session = Session::new(id, false, remote, None);
+        let mut session = Session::new(id, false, remote, self.id(), None);
         session.step(now, SessionStep::Connected);
         session.expires = now + INITIALIZATION;
         self.sessions.insert(id, session);
@@ -293,7 +294,6 @@ impl Ldp {
         step: SessionStep,
         said: Body,
     ) {
-        let own = self.id();
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let status = match said {
             Body::Notification { notice, .. } => Status::of(notice.code),
@@ -301,7 +301,7 @@ impl Ldp {
         };
         if session.state != SessionState::NonExistent {
             session.say(said);
-            Ldp::send(own, now, session, &mut self.outputs);
+            Ldp::send(now, session, &mut self.outputs);
             session.step(now, step);
         }
         let words = status.map_or("an unknown status", Status::words);
@@ -339,26 +339,31 @@ impl Ldp {
         if let Some(peer) = session.peer.filter(|_| was_operational) {
             match self.keeps_for(&session) {
                 Some(time) => self.keep(now, context, peer, time),
-                None => self.labels.end(now, context.services, key_of(peer)),
+                None => {
+                    self.labels.end(now, context.services, key_of(peer));
+                    self.vcs.iter_mut().for_each(|vcs| vcs.end(context.services, key_of(peer)));
+                }
             }
         }
     }
 
     /// How this router wants a session (RFC 5036, 3.5.3).
     pub(super) fn initialization(&self, now: Time, receiver: LdpId) -> Body {
-        let config = &self.config;
+        let (config, cells) = (&self.config, self.cells_of(receiver));
         Body::Initialization(Initialization {
             version: VERSION,
             keepalive_s: config.keepalive_s,
-            on_demand: config.advertise == LabelAdvertisement::OnDemand,
+            // RFC 3035, 8: labels that are channels are given on demand.
+            on_demand: cells.is_some() || config.advertise == LabelAdvertisement::OnDemand,
             loop_detection: config.loop_detection,
             // RFC 5036, 3.5.3: zero without loop detection.
             path_limit: if config.loop_detection { config.hops_max } else { 0 },
             max_pdu: DEFAULT_MAX_PDU,
             receiver,
-            atm: None,
+            atm: cells.map(|(_, cells)| cells::session_of(&cells).emit()),
             frame_relay: None,
-            restart: self.ft_session(now, receiver),
+            // RFC 3478, 1: it is about labels that are told unasked.
+            restart: self.ft_session(now, receiver).filter(|_| cells.is_none()),
             capabilities: CAPABILITIES,
         })
     }

@@ -3,6 +3,7 @@
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
 //! - `extended`: the same with routers further away (2.4.2); `sync`: when a link has all labels (RFC 5443, 5919)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
+//! - `cells`: links of ATM, on which labels are channels (RFC 3035)
 //! - `restart`: forwarding goes on while a neighbour restarts, or LDP here (RFC 3478)
 //! - `liveness`: those that are heard are watched (RFC 5882)
 //! - `said`: what is said of labels (3.5.7 to 3.5.11); which there are, and who is told, is for
@@ -11,6 +12,7 @@
 //!
 //! What one call makes up leaves when it returns: messages share PDUs, and writes of tables share a batch.
 
+mod cells;
 mod discovery;
 mod extended;
 mod liveness;
@@ -30,8 +32,9 @@ use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol,
 use crate::services::distribution::{
     Cause, Distribution, LabelAdvertisement, LabelControl, LabelRetention, Settings,
 };
+use crate::services::label_vcs::{LabelVcs, VcState};
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
-use crate::services::{Pace, Services};
+use crate::services::{CellLabels, Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
@@ -44,7 +47,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::ldp::{ALL_ROUTERS, Header, LdpId, Message, PORT, kind};
 
 /// The machines of LDP, for the documentation.
-pub const CHARTS: &[Chart] = &[SessionState::CHART];
+pub const CHARTS: &[Chart] = &[SessionState::CHART, VcState::CHART];
 
 /// How good its entries are among those for the packets of a prefix: behind a tunnel that a user asked for.
 pub const PREFERENCE: u8 = 100;
@@ -122,6 +125,8 @@ pub struct Config {
     pub gtsm: bool,
     /// The ports that it speaks on.
     pub ports: BTreeSet<PortId>,
+    /// Those of them on whose links labels are channels of ATM (RFC 3035), and which.
+    pub cells: BTreeMap<PortId, CellLabels>,
     /// Does forwarding go on while LDP restarts, here or at a neighbour (RFC 3478)?
     pub graceful: Option<Graceful>,
     /// Have those watched that are heard (RFC 5882), and how closely.
@@ -138,13 +143,18 @@ impl Config {
             first_group: FIRST_GROUP,
             router_id,
             control: self.control,
-            advertise: self.advertise,
+            // Where all labels are channels, nobody is told one unasked.
+            advertise: match self.ports.iter().all(|port| self.cells.contains_key(port)) {
+                true if !self.cells.is_empty() => LabelAdvertisement::OnDemand,
+                _ => self.advertise,
+            },
             retention: self.retention,
             loop_detection: self.loop_detection,
             hops_max: self.hops_max,
             prefixes: self.prefixes,
             beyond: self.beyond,
             ports: self.ports.clone(),
+            cells: self.cells.keys().copied().collect(),
         }
     }
 }
@@ -166,6 +176,8 @@ pub struct Ldp {
     peers: BTreeMap<LdpId, Peer>,
     sessions: BTreeMap<SessionId, Session>,
     labels: Distribution,
+    /// Labels that are channels, of a router with links of ATM.
+    vcs: Option<LabelVcs>,
     /// Entries from before a restart that are not confirmed by then go (RFC 3478, 3.1).
     holding_until: Option<Time>,
     /// Labels of neighbours that seem to restart go then, if they were not given again (RFC 3478, 3.3).
@@ -199,6 +211,7 @@ impl Ldp {
     pub fn new(router_id: Ipv4Addr, config: Config) -> Ldp {
         Ldp {
             labels: Distribution::new(config.settings(router_id)),
+            vcs: config.label_vcs(router_id),
             router_id,
             config,
             hello_due: Time::ZERO,
@@ -244,23 +257,24 @@ impl Ldp {
         context.services.rib.use_every_route();
         let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();
         all.into_iter().for_each(|prefix| self.labels.update(now, context.services, prefix, Cause::Route));
+        self.begin_cells(now, context);
     }
 
     /// Sends what the call has made up.
     fn settle(&mut self, now: Time, context: &mut Context<'_>) {
         self.synchronise(context);
-        self.tell_labels();
+        self.tell_labels(now, context);
         self.outputs.extend(self.labels.poll_batch().map(Output::Tables));
-        let own = self.id();
+        self.outputs.extend(self.vcs.as_mut().and_then(LabelVcs::poll_batch).map(Output::Tables));
         for session in self.sessions.values_mut().filter(|session| !session.outbox.is_empty()) {
-            Ldp::send(own, now, session, &mut self.outputs);
+            Ldp::send(now, session, &mut self.outputs);
         }
     }
 
     /// Sends what waits in a session.
-    fn send(own: LdpId, now: Time, session: &mut Session, to: &mut VecDeque<Output>) {
+    fn send(now: Time, session: &mut Session, to: &mut VecDeque<Output>) {
         let all: Vec<Message> = core::mem::take(&mut session.outbox);
-        for pdu in wire::ldp::pdus(own, &all, session.max_pdu) {
+        for pdu in wire::ldp::pdus(session.own, &all, session.max_pdu) {
             to.push_back(Output::Session(session.id, SessionOutput::Send(pdu)));
         }
         if session.keepalive > Span::ZERO {
@@ -358,6 +372,7 @@ impl Protocol for Ldp {
         self.complete_due(now);
         self.restarts_due(now, context);
         self.labels.retry(now, context.services);
+        self.vcs.iter_mut().for_each(|vcs| vcs.retry(now, context.services));
         self.settle(now, context);
         self.watch(context);
     }
@@ -367,7 +382,10 @@ impl Protocol for Ldp {
     }
 
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack) {
-        self.labels.written(now, context.services, ack);
+        match &mut self.vcs {
+            Some(vcs) if LabelVcs::is_about(ack) => vcs.written(context.services, ack),
+            _ => self.labels.written(now, context.services, ack),
+        }
         self.settle(now, context);
     }
 
@@ -386,6 +404,7 @@ impl Protocol for Ldp {
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
             Change::Route(IpPrefix::V4(prefix)) => {
                 self.labels.update(now, context.services, prefix, Cause::Route);
+                self.vcs.iter_mut().for_each(|vcs| vcs.route_changed(context.services, prefix));
                 self.connect_all(now, context);
             }
             Change::Liveness { path, is_alive } => match path.lsp() {
@@ -420,7 +439,9 @@ impl Protocol for Ldp {
         let (retry, far) = (self.labels.poll_timeout(), self.reach_timeout());
         let complete = self.complete_timeout();
         let kept = self.restarts_timeout();
-        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete, kept]);
+        let again = self.vcs.as_ref().and_then(LabelVcs::poll_timeout);
+        let due =
+            Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete, kept, again]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

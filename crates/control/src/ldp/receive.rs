@@ -2,7 +2,7 @@
 
 use super::said::key_of;
 use super::session::{SessionState, SessionStep};
-use super::{Event, Ldp};
+use super::{Event, Ldp, cells};
 use crate::protocol::Context;
 use crate::services::distribution::LabelAdvertisement;
 use crate::services::sessions::{SessionId, SessionOutput};
@@ -193,19 +193,23 @@ impl Ldp {
         from: LdpId,
         wanted: &Initialization,
     ) -> Result<(), Status> {
-        let (own, is_heard) = (self.id(), self.is_heard(from));
+        let (own, is_heard) = (self.own_for(from), self.is_heard(from));
+        let cells = self.cells_of(from);
         let initialization = self.initialization(now, from);
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         session.was_refused = true;
         if !is_heard || wanted.receiver != own {
             return Err(Status::RejectedNoHello);
         }
-        session.peer = Some(from);
+        (session.peer, session.own) = (Some(from), own);
         if wanted.version != VERSION {
             return Err(Status::BadProtocolVersion);
         }
         if wanted.keepalive_s == 0 {
             return Err(Status::RejectedBadKeepAliveTime);
+        }
+        if let Some((_, cells)) = cells {
+            session.channels = Some(cells::agree(own, from, &cells, wanted.atm.as_ref())?);
         }
         session.was_refused = false;
         // RFC 5036, 3.5.3: up to 255 means the usual.
@@ -217,12 +221,13 @@ impl Ldp {
         if session.state == SessionState::Initialized {
             session.say(initialization);
         }
-        // RFC 5036, 3.5.3: on demand only if both say so, on links that are neither ATM nor Frame Relay.
-        session.on_demand = wanted.on_demand && self.config.advertise == LabelAdvertisement::OnDemand;
+        // RFC 5036, 3.5.3: on demand on links of ATM, on others only if both say so.
+        session.on_demand =
+            cells.is_some() || wanted.on_demand && self.config.advertise == LabelAdvertisement::OnDemand;
         // RFC 5561, 6: what stands in an Initialization message is there, whatever its state says.
         session.capabilities = wanted.capabilities.in_initialization();
         // RFC 3478, 2: without the L flag it is another mechanism.
-        session.restart = wanted.restart.filter(|restart| restart.learns);
+        session.restart = wanted.restart.filter(|restart| restart.learns && cells.is_none());
         session.say(Body::KeepAlive);
         session.step(now, SessionStep::InitAccepted);
         // The other end has begun anew: what there was before it has forgotten.
@@ -249,7 +254,9 @@ impl Ldp {
         self.event(Event::LdpSessionUp { router_id: peer.router });
         let ports = self.ports_of(peer);
         self.resume(now, context, id, peer);
-        self.labels.begin(now, context.services, key, on_demand, ports);
+        if !self.begin_channels(context, id, key) {
+            self.labels.begin(now, context.services, key, on_demand, ports);
+        }
         self.await_labels(now, id);
     }
 }

@@ -4,6 +4,7 @@ use super::Ldp;
 use super::said::key_of;
 use super::session::Session;
 use crate::protocol::Context;
+use crate::services::label_vcs::LabelVcs;
 use crate::services::sessions::SessionId;
 use base::{Span, Time};
 use wire::ldp::{FtSession, LdpId};
@@ -96,6 +97,8 @@ impl Ldp {
         let before = core::mem::replace(self, fresh);
         self.labels = before.labels;
         self.labels.restart();
+        self.vcs = before.vcs;
+        self.vcs.iter_mut().for_each(LabelVcs::restart);
         let hold = self.config.graceful.map_or(Span::ZERO, |graceful| graceful.hold);
         self.holding_until = Some(now + hold);
     }

@@ -2,12 +2,13 @@
 //! messages to what it is told.
 
 use super::Ldp;
+use super::cells::{Channels, OWN_VCS};
 use super::session::Session;
 use crate::protocol::Context;
 use crate::services::distribution::{Attributes, Distribution, Mapped, Meant, PeerKey, Refusal, Say};
 use crate::services::sessions::SessionId;
-use base::Time;
 use base::plane::{IpPrefix, Prefix};
+use base::{Label, Time};
 use wire::ldp::{AnyLabel, Body, Fec, LdpId, Message, Notice, Status, kind};
 
 /// The number of IPv4 among address families.
@@ -30,8 +31,22 @@ const fn status_of(why: Refusal) -> Status {
     }
 }
 
+/// The label that a message says, if it is one of the session's kind (RFC 5036, 3.4.2).
+fn read(channels: Option<&Channels>, label: AnyLabel) -> Option<Label> {
+    match (channels, label) {
+        (Some(channels), label) => channels.read(label),
+        (None, AnyLabel::Generic(label)) => Some(label),
+        (None, _) => None,
+    }
+}
+
+/// A label as a message of the session says it.
+fn write(channels: Option<&Channels>, label: Label) -> AnyLabel {
+    channels.map_or(AnyLabel::Generic(label), |channels| channels.write(label))
+}
+
 /// Which labels a withdrawal or a release is about; nothing if none of this router can be.
-fn meant(fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
+fn meant(channels: Option<&Channels>, fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
     let prefix = match fec {
         // RFC 5918, 4: all prefixes of the family.
         Fec::Wildcard | Fec::AllPrefixes(IPV4) => None,
@@ -40,27 +55,26 @@ fn meant(fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
     };
     let label = match label {
         None => None,
-        Some(AnyLabel::Generic(label)) => Some(label),
-        Some(_) => return None,
+        Some(label) => Some(read(channels, label)?),
     };
     Some(Meant { prefix, label })
 }
 
-fn body_of(say: Say) -> Body {
+fn body_of(channels: Option<&Channels>, say: Say) -> Body {
     match say {
         Say::Map { prefix, label, request, attributes: Attributes { hops, path } } => {
-            let (fecs, label) = (vec![fec_of(prefix)], AnyLabel::Generic(label));
+            let (fecs, label) = (vec![fec_of(prefix)], write(channels, label));
             Body::Mapping { fecs, label, request, hops, path }
         }
         Say::Request { prefix, attributes: Attributes { hops, path } } => {
             Body::Request { fec: fec_of(prefix), hops, path }
         }
         Say::Withdraw { prefix, label } => {
-            Body::Withdraw { fec: fec_of(prefix), label: Some(AnyLabel::Generic(label)) }
+            Body::Withdraw { fec: fec_of(prefix), label: Some(write(channels, label)) }
         }
         Say::Release { prefix, label, is_loop } => Body::Release {
             fec: fec_of(prefix),
-            label: Some(AnyLabel::Generic(label)),
+            label: Some(write(channels, label)),
             // RFC 5036, 3.4.5.1.2: a label whose way is a circle is released with this status.
             notice: is_loop
                 .then(|| Notice { message_type: kind::LABEL_MAPPING, ..Notice::new(Status::LoopDetected) }),
@@ -83,8 +97,14 @@ impl Ldp {
     }
 
     /// Puts into sessions what is to be said of labels.
-    pub(super) fn tell_labels(&mut self) {
-        while let Some((key, say)) = self.labels.poll_say() {
+    pub(super) fn tell_labels(&mut self, now: Time, context: &mut Context<'_>) {
+        loop {
+            self.settle_cells(now, context);
+            let Some((key, say)) = self.labels.poll_say() else { break };
+            if key == OWN_VCS {
+                self.tell_own_vcs(now, context, say);
+                continue;
+            }
             let mut all = self.sessions.values_mut();
             let session = all.find(|one| one.is_operational() && one.peer.map(key_of) == Some(key));
             let Some(session) = session else { continue };
@@ -96,12 +116,13 @@ impl Ldp {
                 Say::Request { prefix, .. } => Some(*prefix),
                 _ => None,
             };
-            session.say(body_of(say));
+            session.say_labels(say);
             if let Some(prefix) = asked {
                 // RFC 5036, 3.5.8.1: the number of the message is that of the request.
                 self.labels.number_request(key, prefix, session.number);
             }
         }
+        self.tell_channels();
     }
 
     /// Takes a message about labels of a session that is established.
@@ -112,7 +133,10 @@ impl Ldp {
         id: SessionId,
         message: &Message,
     ) {
-        let Some(key) = self.sessions.get(&id).and_then(|session| session.peer).map(key_of) else { return };
+        let Some(session) = self.sessions.get(&id) else { return };
+        let Some(key) = session.peer.map(key_of) else { return };
+        let channels = session.channels.clone();
+        let channels = channels.as_ref();
         let about = |status: Status| Notice {
             code: status.code(),
             message_id: message.id,
@@ -123,12 +147,15 @@ impl Ldp {
             Body::Mapping { fecs, label, request, hops, path } => {
                 self.await_more(now, id);
                 for fec in fecs {
-                    match (fec, label) {
-                        (Fec::Prefix(IpPrefix::V4(prefix)), AnyLabel::Generic(label)) => {
+                    match (fec, read(channels, *label)) {
+                        (Fec::Prefix(IpPrefix::V4(prefix)), Some(label)) => {
                             let attributes = Attributes { hops: *hops, path: path.clone() };
-                            let (prefix, label, request) = (*prefix, *label, *request);
+                            let (prefix, request) = (*prefix, *request);
                             let mapped = Mapped { prefix, label, request, attributes };
-                            self.labels.mapped(now, services, key, mapped);
+                            match self.switched(key) {
+                                Some(vcs) => vcs.mapped(key, mapped),
+                                None => self.labels.mapped(now, services, key, mapped),
+                            }
                         }
                         (Fec::Prefix(IpPrefix::V6(_)), _) => {
                             self.advise(id, about(Status::UnsupportedAddressFamily));
@@ -140,29 +167,46 @@ impl Ldp {
             }
             Body::Request { fec: Fec::Prefix(IpPrefix::V4(prefix)), hops, path } => {
                 let attributes = Attributes { hops: *hops, path: path.clone() };
-                self.labels.requested(now, services, key, *prefix, message.id, attributes);
+                match self.asked_by(key) {
+                    Some(vcs) => vcs.requested(services, key, *prefix, message.id, attributes),
+                    None => self.labels.requested(now, services, key, *prefix, message.id, attributes),
+                }
+            }
+            // A label VC is for one prefix and one request.
+            Body::Request { fec: Fec::AllPrefixes(IPV4), .. } if channels.is_some() => {
+                self.advise(id, about(Status::NoRoute));
             }
             Body::Request { fec: Fec::AllPrefixes(IPV4), .. } => {
                 self.labels.requested_all(now, services, key, message.id);
             }
             Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily)),
-            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request }
-                if self.labels.aborted(now, services, key, *prefix, *request) =>
-            {
-                self.say(id, Body::notify_request(about(Status::LabelRequestAborted), *request));
+            Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
+                let was_there = match self.asked_by(key) {
+                    Some(vcs) => vcs.aborted(key, *prefix, *request),
+                    None => self.labels.aborted(now, services, key, *prefix, *request),
+                };
+                if was_there {
+                    self.say(id, Body::notify_request(about(Status::LabelRequestAborted), *request));
+                }
             }
             Body::Withdraw { fec, label } => {
                 // RFC 5036, 3.5.10.1: labels are released in any case.
                 self.say(id, Body::Release { fec: *fec, label: *label, notice: None });
-                if let Some(meant) = meant(*fec, *label) {
-                    self.labels.withdrawn(now, services, key, meant);
+                if let Some(meant) = meant(channels, *fec, *label) {
+                    match self.switched(key) {
+                        Some(vcs) => vcs.withdrawn(now, key, meant),
+                        None => self.labels.withdrawn(now, services, key, meant),
+                    }
                 }
             }
             Body::Release { fec, label, notice } => {
                 let is_loop =
                     notice.is_some_and(|notice| Status::of(notice.code) == Some(Status::LoopDetected));
-                if let Some(meant) = meant(*fec, *label) {
-                    self.labels.released(now, services, key, meant, is_loop);
+                if let Some(meant) = meant(channels, *fec, *label) {
+                    match self.asked_by(key) {
+                        Some(vcs) => vcs.released(key, meant),
+                        None => self.labels.released(now, services, key, meant, is_loop),
+                    }
                 }
             }
             _ => {}
@@ -181,18 +225,29 @@ impl Ldp {
         let Some(key) = self.sessions.get(&id).and_then(|session| session.peer).map(key_of) else { return };
         let services = &mut **context.services;
         let number = notice.message_id;
-        match Status::of(notice.code) {
-            Some(Status::NoRoute) => self.labels.refused(now, key, number, Refusal::NoRoute),
-            Some(Status::LoopDetected) => self.labels.refused(now, key, number, Refusal::Loop),
-            Some(Status::NoLabelResources) => self.labels.refused(now, key, number, Refusal::NoLabels),
-            Some(Status::EndOfLib) => self.is_complete(now, context, id),
-            Some(Status::LabelResourcesAvailable) => self.labels.labels_available(now, services, key),
-            Some(Status::LabelRequestAborted) => {
-                if let Some(request) = request {
-                    self.labels.abort_confirmed(now, services, key, request);
-                }
+        let why = match Status::of(notice.code) {
+            Some(Status::NoRoute) => Refusal::NoRoute,
+            Some(Status::LoopDetected) => Refusal::Loop,
+            Some(Status::NoLabelResources) => Refusal::NoLabels,
+            Some(Status::EndOfLib) => return self.is_complete(now, context, id),
+            Some(Status::LabelResourcesAvailable) => {
+                return match self.switched(key) {
+                    Some(vcs) => vcs.labels_available(services, key),
+                    None => self.labels.labels_available(now, services, key),
+                };
             }
-            _ => {}
+            Some(Status::LabelRequestAborted) => {
+                let Some(request) = request else { return };
+                return match self.switched(key) {
+                    Some(vcs) => vcs.abort_confirmed(key, request),
+                    None => self.labels.abort_confirmed(now, services, key, request),
+                };
+            }
+            _ => return,
+        };
+        match self.switched(key) {
+            Some(vcs) => vcs.refused(now, key, number, why),
+            None => self.labels.refused(now, key, number, why),
         }
     }
 
@@ -204,6 +259,12 @@ impl Ldp {
 }
 
 impl Session {
+    /// Has something said of labels when the call returns.
+    pub(super) fn say_labels(&mut self, say: Say) {
+        let body = body_of(self.channels.as_ref(), say);
+        self.say(body);
+    }
+
     /// What is known of the neighbour's labels.
     pub fn labels<'a>(&self, of: &'a Ldp) -> Option<&'a crate::services::distribution::Peer> {
         self.peer.filter(|_| self.is_operational()).and_then(|peer| of.labels.peer(key_of(peer)))

@@ -167,6 +167,7 @@ impl Setup for LdpSpec {
             bfd: self.bfd.0,
             lsp_bfd: self.lsp_bfd.0,
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
+            cells: known.ports().filter_map(|(port, _)| Some((port, known.attached(port)?.cells?))).collect(),
         };
         Box::new(Ldp::new(known.router_id, config))
     }

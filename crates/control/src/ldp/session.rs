@@ -1,5 +1,6 @@
 //! Sessions (RFC 5036, 2.5): their state machine, and what is kept of each.
 
+use super::cells::Channels;
 use crate::machine;
 use crate::services::sessions::SessionId;
 use base::{Span, Time};
@@ -78,6 +79,8 @@ pub struct Session {
     pub remote: Ipv4Addr,
     /// The other router's label space; unknown at the passive end until it says so.
     pub peer: Option<LdpId>,
+    /// This router's label space.
+    pub own: LdpId,
     /// How far it has come.
     pub state: SessionState,
     /// Has it been established?
@@ -98,6 +101,8 @@ pub struct Session {
     pub on_demand: bool,
     /// What the other router does when it restarts (RFC 3478); absent if nothing.
     pub restart: Option<FtSession>,
+    /// If its labels are channels of an ATM link (RFC 3035): which both routers can do with.
+    pub channels: Option<Channels>,
     /// What the other router can do.
     pub capabilities: Capabilities,
     /// Has it told all its labels (RFC 5919)?
@@ -110,12 +115,20 @@ pub struct Session {
 }
 
 impl Session {
-    pub(super) fn new(id: SessionId, is_active: bool, remote: Ipv4Addr, peer: Option<LdpId>) -> Session {
+    pub(super) fn new(
+        id: SessionId,
+        is_active: bool,
+        remote: Ipv4Addr,
+        own: LdpId,
+        peer: Option<LdpId>,
+    ) -> Session {
         Session {
             id,
             is_active,
             remote,
             peer,
+            own,
+            channels: None,
             state: SessionState::NonExistent,
             was_operational: false,
             was_refused: false,

@@ -1,10 +1,12 @@
 //! What LDP knows, as tables.
 
 use super::Ldp;
+use super::cells::VcCount;
 use super::said::key_of;
 use super::session::Session;
 use crate::services::distribution::{Binding, Peer};
-use base::plane::Prefix;
+use crate::services::label_vcs::LabelVcs;
+use base::plane::{ChannelRange, Prefix};
 use base::table::{RowsOf, Shown, Table, View};
 use base::{Label, PortId, Time};
 use core::net::Ipv4Addr;
@@ -16,6 +18,8 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Ldp, LdpBindingRow<'static>>(),
     View::of::<Ldp, LdpGivenRow<'static>>(),
     View::of::<Ldp, LdpStaleRow<'static>>(),
+    View::of::<Ldp, LabelVcRow<'static>>(),
+    View::of::<Ldp, LabelRangeRow<'static>>(),
 ];
 
 base::table! {
@@ -42,7 +46,7 @@ base::table! {
 
 base::table! {
     /// Sessions of LDP, those that are not established yet included.
-    pub struct LdpSessionRow<'a> in "ldp_sessions" key ["node", "remote"] of (node: &'a str, labels: Option<&Peer>) from one: &Session {
+    pub struct LdpSessionRow<'a> in "ldp_sessions" key ["node", "remote"] of (node: &'a str, labels: Option<&Peer>, vcs: VcCount) from one: &Session {
         /// The router.
         node: &'a str => node,
         /// The other end of the connection.
@@ -58,13 +62,13 @@ base::table! {
         /// Seconds without a PDU until it ends; zero before both have agreed.
         keepalive_s: u64 = "s" => (one.keepalive.0 / base::Span::from_secs(1).0) as u64,
         /// Labels that the other router has given.
-        received: usize = "labels" => labels.map_or(0, |labels| labels.given.len()),
+        received: usize = "labels" => labels.map_or(0, |labels| labels.given.len()) + vcs.received,
         /// Labels that this router has given.
-        sent: usize = "labels" => labels.map_or(0, |labels| labels.sent.len()),
+        sent: usize = "labels" => labels.map_or(0, |labels| labels.sent.len()) + vcs.sent,
         /// `unsolicited` if both are told all labels, else `on-demand`.
         advertise: &'static str => if one.on_demand { "on-demand" } else { "unsolicited" },
         /// Requests that wait for an answer of the other router.
-        asked: usize = "requests" => labels.map_or(0, |labels| labels.asked.len()),
+        asked: usize = "requests" => labels.map_or(0, |labels| labels.asked.len()) + vcs.asked,
         /// Labels and requests of the other router that had gone in a circle.
         loops: u64 => labels.map_or(0, |labels| labels.loops),
     }
@@ -123,6 +127,114 @@ base::table! {
     }
 }
 
+base::table! {
+    /// Labels that are channels of ATM (RFC 3035): what neighbours have asked a router or an ATM-LSR for, a row for each
+    /// request.
+    pub struct LabelVcRow<'a> in "label_vcs" key ["node", "port", "vpi", "vci"] {
+        /// The router or ATM-LSR that has given the label.
+        node: &'a str,
+        /// The port by which cells come with it.
+        port: PortId,
+        /// Virtual path of the label.
+        vpi: u16,
+        /// Virtual channel of the label.
+        vci: u16,
+        /// Destinations of the packets.
+        prefix: Shown<Prefix>,
+        /// The neighbour that asked.
+        from_id: Ipv4Addr,
+        /// `waiting`, `writing`, `given`, `broken` or `withdrawn`: what has become of the request.
+        state: &'static str,
+        /// How many routers are still to come, as the neighbour was told; 0 if that is not known, absent as long as it was
+        /// told nothing.
+        hops: Option<u8> = "routers",
+        /// The next router or ATM-LSR; absent where the LSP ends here, or has no way.
+        to_id: Option<Ipv4Addr>,
+        /// The port by which cells leave.
+        to_port: Option<PortId>,
+        /// Virtual path of the label that the next one has given.
+        to_vpi: Option<u16>,
+        /// Virtual channel of that label.
+        to_vci: Option<u16>,
+    }
+}
+
+base::table! {
+    /// Channels that the ends of links of ATM give as labels (RFC 5036, 3.5.3), once there is a session.
+    pub struct LabelRangeRow<'a> in "label_ranges" key ["node", "port", "vpi_min", "vci_min"] {
+        /// The router or ATM-LSR.
+        node: &'a str,
+        /// The port to the link.
+        port: PortId,
+        /// The router at the other end.
+        router_id: Ipv4Addr,
+        /// The first virtual path that both can do with.
+        vpi_min: u16,
+        /// The last one.
+        vpi_max: u16,
+        /// The first virtual channel on each of these paths.
+        vci_min: u16,
+        /// The last one.
+        vci_max: u16,
+        /// Which of them this end gives: `all`, or `odd` or `even` where a channel is a label in one direction alone.
+        gives: &'static str,
+        /// Labels that neighbours have asked this end for.
+        used: usize = "labels",
+    }
+}
+
+impl RowsOf<Ldp> for LabelVcRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        let Some(vcs) = &ldp.vcs else { return };
+        for up in vcs.ups() {
+            let channel = |port: PortId, label: Label| {
+                let first = ldp.config.cells.get(&port).map_or(0, |cells| cells.range.vpi.0);
+                ChannelRange::channel(first, label)
+            };
+            let (vpi, vci) = channel(up.port, up.label);
+            let onward = vcs.onward(up);
+            let on = onward.map(|(_, port, label, _)| channel(port, label));
+            to.push(LabelVcRow {
+                node,
+                port: up.port,
+                vpi,
+                vci,
+                prefix: Shown(up.prefix),
+                from_id: up.key.0,
+                state: up.state.word(),
+                hops: up.told,
+                to_id: onward.map(|(key, ..)| key.0),
+                to_port: onward.map(|(_, port, ..)| port),
+                to_vpi: on.map(|(vpi, _)| vpi),
+                to_vci: on.map(|(_, vci)| vci),
+            });
+        }
+    }
+}
+
+impl RowsOf<Ldp> for LabelRangeRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        for session in ldp.sessions().filter(|session| session.is_operational()) {
+            let (Some(peer), Some(channels)) = (session.peer, &session.channels) else { continue };
+            let Some((port, _)) = ldp.cells_of(peer) else { continue };
+            let used = ldp.vcs.iter().flat_map(LabelVcs::ups).filter(|up| up.port == port).count();
+            for range in &channels.ranges {
+                to.push(LabelRangeRow {
+                    node,
+                    port,
+                    router_id: peer.router,
+                    vpi_min: range.vpi.0,
+                    vpi_max: range.vpi.1,
+                    vci_min: range.vci.0,
+                    vci_max: range.vci.1,
+                    gives: channels.gives(),
+                    used,
+                });
+            }
+        }
+    }
+}
+
 impl RowsOf<Ldp> for LdpStaleRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
         if let Some(until_s) = ldp.holding_until {
@@ -156,7 +268,8 @@ impl RowsOf<Ldp> for LdpNeighborRow<'static> {
 
 impl RowsOf<Ldp> for LdpSessionRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
-        ldp.sessions().for_each(|one| to.push(LdpSessionRow::of(node, one.labels(ldp), one)));
+        ldp.sessions()
+            .for_each(|one| to.push(LdpSessionRow::of(node, one.labels(ldp), ldp.vc_count(one), one)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The interfaces of a node, as all protocols see them. An interface is not a port: loopbacks and tunnels are some,
 //! too.
 
-use base::plane::{Prefix, Prefix6};
+use base::plane::{ChannelRange, Prefix, Prefix6};
 use base::{PortId, Rate};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::{BTreeMap, VecDeque};
@@ -122,6 +122,30 @@ pub struct Attached {
     pub silent: Option<Ipv4Addr>,
     /// Bits a second of the link; zero if it has no limit.
     pub rate: Rate,
+    /// If labels are channels of the link (RFC 3035): which.
+    pub cells: Option<CellLabels>,
+}
+
+/// How labels of a link of ATM are given (RFC 3035).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellLabels {
+    /// Channels that may be labels, both ways.
+    pub range: ChannelRange,
+    /// Is a channel a label in one direction alone (RFC 5036, 3.5.3)?
+    pub is_unidirectional: bool,
+    /// What the node does with cells that come by it.
+    pub switching: Switching,
+}
+
+/// What a node does with cells of labelled packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// It puts packets together: an edge of the network of cells.
+    Packets,
+    /// It passes cells on, those of each way in by a channel of their own.
+    Cells,
+    /// It passes cells on, and merges ways to the same end (VC merge).
+    MergedCells,
 }
 
 /// A node's name, its router id and its interfaces.

@@ -3,7 +3,7 @@
 
 use super::InterfaceId;
 use base::{Label, ProtocolId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels of a block: those of one word of the bitmap.
 const BLOCK: u32 = 64;
@@ -37,6 +37,19 @@ struct Space {
     blocks: Vec<u8>,
     owners: Vec<Owner>,
     used: u32,
+    /// Of a space that does not have all labels from the first on: which it has.
+    limits: Option<Limits>,
+    /// Labels that are taken and that it would not give any more.
+    stray: BTreeSet<u32>,
+}
+
+/// Which labels an interface may give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// From which to which, in order and apart from each other; none of them is reserved.
+    pub ranges: Vec<(Label, Label)>,
+    /// Are only odd ones among them, or only even ones?
+    pub odd: Option<bool>,
 }
 
 /// Who has labels of a space.
@@ -62,6 +75,13 @@ impl Labels {
                 self.interfaces.entry(interface).or_insert_with(|| Space::new(first, last))
             }
         }
+    }
+
+    /// Says which labels an interface gives from now on. Labels that are taken stay so, also those that it would not
+    /// give any more.
+    pub fn limit(&mut self, interface: InterfaceId, limits: Limits) {
+        let space = self.interfaces.entry(interface).or_insert_with(|| Space::limited(&limits));
+        space.limit(limits);
     }
 
     /// The next free label after the one that the owner got last, from a block of its own or a new one. Nothing if none
@@ -126,16 +146,60 @@ impl Space {
         // Labels 0 to 15 are reserved (RFC 3032, 2.1).
         let first = first.max(Label::FIRST_UNRESERVED).value();
         let count = (last.value() + 1).saturating_sub(first);
-        Space { first, count, taken: Vec::new(), blocks: Vec::new(), owners: Vec::new(), used: 0 }
+        let (taken, blocks, owners) = (Vec::new(), Vec::new(), Vec::new());
+        Space { first, count, taken, blocks, owners, used: 0, limits: None, stray: BTreeSet::new() }
+    }
+
+    /// A space of some of all labels.
+    fn limited(limits: &Limits) -> Space {
+        let (taken, blocks, owners) = (Vec::new(), Vec::new(), Vec::new());
+        let count = limits.count();
+        let (limits, stray) = (Some(limits.clone()), BTreeSet::new());
+        Space { first: 0, count, taken, blocks, owners, used: 0, limits, stray }
+    }
+
+    /// Gives other labels than before.
+    fn limit(&mut self, limits: Limits) {
+        if self.limits.as_ref() == Some(&limits) {
+            return;
+        }
+        let bits = |word: usize, set: u64| {
+            (0..BLOCK).filter(move |bit| set >> bit & 1 == 1).map(move |bit| word as u32 * BLOCK + bit)
+        };
+        let mut held = core::mem::take(&mut self.stray);
+        for (word, taken) in self.taken.iter().enumerate() {
+            held.extend(bits(word, taken & !self.past_the_end(word)));
+        }
+        self.count = limits.count();
+        self.limits = Some(limits);
+        self.taken = (0..self.taken.len()).map(|word| self.past_the_end(word)).collect();
+        for label in held {
+            let (word, mask) = ((label / BLOCK) as usize, 1u64 << (label % BLOCK));
+            match self.past_the_end(word) & mask {
+                0 => self.taken[word] |= mask,
+                _ => {
+                    self.stray.insert(label);
+                }
+            }
+        }
+    }
+
+    /// Labels that are taken of those that it gives.
+    fn used(&self) -> u32 {
+        self.used - self.stray.len() as u32
     }
 
     /// How many words there are.
     fn words(&self) -> usize {
-        self.count.div_ceil(BLOCK) as usize
+        let last = self.limits.as_ref().map(|limits| limits.last().value() + 1);
+        last.unwrap_or(self.count).div_ceil(BLOCK) as usize
     }
 
-    /// The bits of a word that are past the end.
+    /// The bits of a word that are no labels of the space.
     fn past_the_end(&self, word: usize) -> u64 {
+        if let Some(limits) = &self.limits {
+            return !limits.bits(word);
+        }
         let is_last = word + 1 == self.words() && !self.count.is_multiple_of(BLOCK);
         if is_last { u64::MAX << (self.count % BLOCK) } else { 0 }
     }
@@ -153,6 +217,7 @@ impl Space {
     fn clear(&mut self) {
         self.taken.clear();
         self.blocks.clear();
+        self.stray.clear();
         self.used = 0;
         self.owners.iter_mut().for_each(|owner| owner.used = 0);
     }
@@ -173,7 +238,7 @@ impl Space {
     }
 
     fn allocate(&mut self, id: ProtocolId) -> Option<Label> {
-        if self.used >= self.count {
+        if self.used() >= self.count {
             return None;
         }
         let owner = self.owner(id);
@@ -199,9 +264,11 @@ impl Space {
                 self.taken[word] |= 1 << bit;
                 self.blocks[word] = owner;
                 self.used += 1;
+                let end = words as u32 * BLOCK;
+                let end = if self.limits.is_some() { end } else { self.count };
                 let owner = &mut self.owners[usize::from(owner) - 1];
                 owner.used += 1;
-                owner.cursor = (index + 1) % self.count;
+                owner.cursor = (index + 1) % end;
                 return Some(Label::truncate(self.first + index));
             }
             word = (word + 1) % words;
@@ -211,13 +278,18 @@ impl Space {
     }
 
     fn release(&mut self, id: ProtocolId, label: Label) -> bool {
-        let index = label.value().checked_sub(self.first).filter(|&index| index < self.count);
+        let end = if self.limits.is_some() { u32::MAX } else { self.count };
+        let index = label.value().checked_sub(self.first).filter(|&index| index < end);
         let place = self.owners.iter().position(|owner| owner.id == id);
         let (Some(index), Some(place)) = (index, place) else { return false };
         let (word, mask) = ((index / BLOCK) as usize, 1u64 << (index % BLOCK));
-        let held = usize::from(self.block(word)) == place + 1 && self.taken(word) & mask != 0;
+        let is_own = usize::from(self.block(word)) == place + 1;
+        let is_stray = is_own && self.stray.remove(&index);
+        let held = is_stray || is_own && self.taken(word) & mask & !self.past_the_end(word) != 0;
         if held {
-            self.taken[word] &= !mask;
+            if !is_stray {
+                self.taken[word] &= !mask;
+            }
             self.used -= 1;
             self.owners[place].used -= 1;
         }
@@ -225,7 +297,7 @@ impl Space {
     }
 
     fn is_exhausted(&self, id: ProtocolId) -> bool {
-        if self.used >= self.count {
+        if self.used() >= self.count {
             return true;
         }
         // One who is alone has them all.
@@ -237,6 +309,43 @@ impl Space {
             self.taken(word) != u64::MAX && [0, place].contains(&self.block(word)) || self.is_idle(word)
         };
         !(0..self.words()).any(open)
+    }
+}
+
+impl Limits {
+    /// Is there no label at all?
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many labels they are.
+    fn count(&self) -> u32 {
+        let of = |&(first, last): &(Label, Label)| {
+            let all = (last.value() + 1).saturating_sub(first.value());
+            let odd = (last.value() + 1) / 2 - first.value() / 2;
+            self.odd.map_or(all, |is_odd| if is_odd { odd } else { all - odd })
+        };
+        self.ranges.iter().map(of).sum()
+    }
+
+    fn last(&self) -> Label {
+        self.ranges.iter().map(|range| range.1).max().unwrap_or(Label::EXPLICIT_NULL)
+    }
+
+    /// Which labels of a word are among them.
+    fn bits(&self, word: usize) -> u64 {
+        let (begin, mut bits) = (word as u32 * BLOCK, 0);
+        for (first, last) in &self.ranges {
+            let (from, to) = (first.value().max(begin), (last.value() + 1).min(begin + BLOCK));
+            if from < to {
+                bits |= u64::MAX >> (BLOCK - (to - from)) << (from - begin);
+            }
+        }
+        match self.odd {
+            None => bits,
+            Some(true) => bits & 0xaaaa_aaaa_aaaa_aaaa,
+            Some(false) => bits & 0x5555_5555_5555_5555,
+        }
     }
 }
 
@@ -277,6 +386,33 @@ mod tests {
         labels.restart();
         assert_eq!(labels.used(A), 0);
         assert_eq!(take(&mut labels, A, 4), [Some(17), Some(18), Some(16), None]);
+    }
+
+    #[test]
+    fn an_interface_gives_what_it_is_limited_to() {
+        let mut labels = labels(16, 100);
+        let interface = InterfaceId(3);
+        let range = |first: u32, last: u32| (Label::truncate(first), Label::truncate(last));
+        let ranges = vec![range(33, 36), range(65_569, 65_571)];
+        labels.limit(interface, Limits { ranges: ranges.clone(), odd: None });
+        let space = LabelSpace::Interface(interface);
+        let take = |labels: &mut Labels| -> Vec<u32> {
+            core::iter::from_fn(|| labels.allocate(space, A).map(Label::value)).collect()
+        };
+        assert_eq!(take(&mut labels), [33, 34, 35, 36, 65_569, 65_570, 65_571]);
+        assert!(labels.is_exhausted(space, A) && labels.release(space, A, Label::truncate(35)));
+        assert_eq!(take(&mut labels), [35]);
+        // RFC 5036, 3.5.3: a link may have odd channels in one direction and even ones in the other. What is taken stays.
+        for label in [33, 34, 65_570] {
+            assert!(labels.release(space, A, Label::truncate(label)));
+        }
+        labels.limit(interface, Limits { ranges, odd: Some(false) });
+        assert_eq!(labels.owners().find(|(of, ..)| *of == space).map(|(.., used)| used), Some(4));
+        for label in [35, 36, 65_569, 65_571] {
+            assert!(labels.release(space, A, Label::truncate(label)));
+        }
+        assert!(!labels.release(space, A, Label::truncate(35)), "twice");
+        assert_eq!(take(&mut labels), [34, 36, 65_570]);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! - [`Labelled`]: packets that get a label for a far router, and go there by LSPs
 //! - [`Multicast`]: groups, who wants them and where their packets go
 //! - [`distribution`]: labels for routes, for protocols that carry them
+//! - [`label_vcs`]: labels that are channels of ATM
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
 //! - [`sessions`]: TCP connections and UDP datagrams
 //!
@@ -25,6 +26,7 @@ pub mod bootstrap;
 pub mod distribution;
 mod groups;
 mod interfaces;
+pub mod label_vcs;
 mod labelled;
 pub mod labels;
 pub mod liveness;
@@ -40,10 +42,13 @@ pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use bootstrap::Bootstrap;
 pub use groups::{FIRST_OF_PROTECTION, FIRST_OF_TUNNELS, RouteWrites};
-pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
+pub use interfaces::{
+    Attached, Beyond, CellLabels, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces,
+    Switching,
+};
 pub(crate) use labelled::ways_to;
 pub use labelled::{Beneath, Incoming, Labelled};
-pub use labels::{LabelSpace, Labels};
+pub use labels::{LabelSpace, Labels, Limits};
 pub use liveness::{Liveness, Pace, Verdict, WatchSpec, WatchedLsp, WatchedPath, Way};
 pub use multicast::Multicast;
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};

@@ -96,6 +96,7 @@ impl Tdp {
             prefixes: config.prefixes,
             beyond: false,
             ports: config.ports.clone(),
+            cells: Default::default(),
         };
         Tdp {
             router_id,

@@ -23,7 +23,8 @@ base::record! {
 
 impl TdpSpec {
     fn is_spoken(attached: &Attached) -> bool {
-        matches!(attached.beyond, Beyond::Router | Beyond::Segment)
+        // How tags were channels of ATM is not known.
+        attached.cells.is_none() && matches!(attached.beyond, Beyond::Router | Beyond::Segment)
     }
 }
 

@@ -180,6 +180,7 @@ impl Soft {
             TableOp::FtnSet { fec, nhlfe: row.nhlfe }
         }));
         ops.extend(tables.ilm().map(|row| TableOp::IlmSet { label: row.label, nhlfe: row.nhlfe }));
+        ops.extend(tables.circuits());
         ops
     }
 }

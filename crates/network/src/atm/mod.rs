@@ -4,10 +4,11 @@ mod problem;
 mod switch;
 
 pub use problem::AtmProblem;
-pub(crate) use switch::switch_config;
+pub(crate) use switch::{label_config, switch_config};
 
 use crate::description::{Description, LinkSpec};
 use crate::place::{Place, node_name};
+use crate::spec::lc_atm::LcAtmProblem;
 use crate::spec::pvc::PvcSpec;
 use base::describe::Describe;
 use base::diagnostic::Diagnostic;
@@ -58,6 +59,7 @@ pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, D
         }
     }
     check_single(description)?;
+    check_alike(description)?;
     // Channels that users name come first, so that those that are given do not take them.
     for said in [true, false] {
         for (index, circuit) in found.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said) {
@@ -85,6 +87,9 @@ fn check_wire(description: &Description, link: &LinkSpec) -> Result<(), Diagnost
     let is_switch = |node: &usize| description.nodes[*node].facts().cells.is_some();
     let carries_cells = link.medium.carries == Carries::Cells;
     let name = |node: usize| node_name(description, node).to_string();
+    if link.lc_atm.is_some() {
+        return Ok(());
+    }
     if carries_cells && let Some(other) = ends.into_iter().find(|node| !is_switch(node)) {
         return Err(Diagnostic::new(AtmProblem::CellsAtOthers { node: name(other) }).at("medium").on_key());
     }
@@ -276,9 +281,31 @@ fn check_single(description: &Description) -> Result<(), Diagnostic> {
     let mut known = BTreeSet::new();
     for (index, link) in description.links.iter().enumerate() {
         let pair = (link.a.min(link.b), link.a.max(link.b));
-        if link.medium.carries == Carries::Cells && link.pvc.is_none() && !known.insert(pair) {
+        let is_switched = link.pvc.is_none() && link.lc_atm.is_none();
+        if link.medium.carries == Carries::Cells && is_switched && !known.insert(pair) {
             let between = between(description, index);
             return Err(Diagnostic::from(AtmProblem::TwoCellLinks { between }).of_link(description, index));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses nodes that would pass on packets as cells which the other end takes for something else.
+fn check_alike(description: &Description) -> Result<(), Diagnostic> {
+    let mut known: BTreeMap<usize, &'static str> = BTreeMap::new();
+    for (index, link) in description.links.iter().enumerate() {
+        let Some(labels) = &link.lc_atm else { continue };
+        for end in [link.a, link.b] {
+            let (one, is_lsr) = (labels.word(), description.nodes[end].facts().lsr.is_some());
+            let before = *known.entry(end).or_insert(one);
+            if is_lsr && before != one {
+                let node = node_name(description, end).to_string();
+                let other = LcAtmProblem::OtherEncapsulation { node, one: before, other: one };
+                return Err(Diagnostic::new(other)
+                    .at("encapsulation")
+                    .at("lc_atm")
+                    .of_link(description, index));
+            }
         }
     }
     Ok(())

@@ -1,12 +1,14 @@
 //! How the switches of a network are set up: their ports, and tables from the circuits that pass them.
 
 use super::Circuit;
+use crate::description::LinkSpec;
 use crate::kind::atm_switch::AtmSwitchSpec;
+use crate::spec::lc_atm::LcAtmSpec;
 use crate::{Link, Network};
 use base::PortId;
-use node::atm::{AtmConfig, Channel, Cross, EndConfig, PortConfig, Station, Traffic};
+use node::atm::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
 use std::collections::BTreeMap;
-use wire::atm::Format;
+use wire::atm::{Encapsulation, Format};
 
 /// The configuration of the switch at a node.
 pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec) -> AtmConfig {
@@ -15,7 +17,7 @@ pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec
     for link in network.links() {
         let Some(circuit) = &link.circuit else {
             if let Some(port) = link.port_at(node) {
-                ports.insert(port, cell_port(link, node));
+                ports.insert(port, cell_port(&link.spec, node));
             }
             continue;
         };
@@ -43,13 +45,56 @@ pub(crate) fn switch_config(network: &Network, node: usize, spec: &AtmSwitchSpec
     }
 }
 
-fn cell_port(link: &Link, node: usize) -> PortConfig {
-    let spec = &link.spec;
+/// The configuration of the switch that a router or an ATM-LSR has behind its ports, if one of them carries cells. Each
+/// port is there twice: with its link, and then with the router.
+pub(crate) fn label_config(
+    network: &Network,
+    node: usize,
+    ubr_cells: u32,
+    epd_cells: Option<u32>,
+) -> Option<AtmConfig> {
+    let (mut outside, mut beside) = (Vec::new(), Vec::new());
+    for (link, side) in network.ports_of(node) {
+        let Some(labels) = &link.spec.lc_atm else {
+            outside.push(PortConfig::None);
+            beside.push(PortConfig::None);
+            continue;
+        };
+        outside.push(cell_port(&link.spec, node));
+        let station = |side: usize| Station {
+            mac: Network::mac_of(link.ends()[side], link.ports[side]),
+            address: link.addresses[side],
+        };
+        let (vpi, vci) = labels.control();
+        beside.push(PortConfig::Packets(EndConfig {
+            channel: Channel { port: link.ports[side], vpi, vci },
+            traffic: Traffic { service: Service::Ubr, peak: None, tolerance: None },
+            shaped: false,
+            // RFC 3035, 7: on the channel of unlabelled packets.
+            encapsulation: Encapsulation::LlcSnap,
+            mtu: link.spec.mtu.min(u32::from(u16::MAX)) as u16,
+            own: station(side),
+            peer: station(1 - side),
+            map: Map::Static,
+        }));
+    }
+    if network.facts(node).has_port_beside() {
+        outside.push(PortConfig::None);
+        beside.push(PortConfig::None);
+    }
+    let has_cells = outside.iter().any(|port| matches!(port, PortConfig::Cells { .. }));
+    outside.extend(beside);
+    let config = AtmConfig { ports: outside, crosses: Vec::new(), cbr_cells: 0, ubr_cells, epd_cells };
+    has_cells.then_some(config)
+}
+
+fn cell_port(spec: &LinkSpec, node: usize) -> PortConfig {
     PortConfig::Cells {
         rate: spec.rate,
         clock_ppb: if spec.a == node { spec.a_clock_ppb } else { spec.b_clock_ppb },
         format: Format::Nni,
         ubr_cells: super::buffer_cells(spec),
+        labels: spec.lc_atm.as_ref().map(LcAtmSpec::labels),
     }
 }
 

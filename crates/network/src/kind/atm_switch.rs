@@ -49,6 +49,10 @@ impl Node for AtmSwitchSpec {
         Box::new(AtmSwitch::new(&switch_config(network, node, self)))
     }
 
+    fn atm_switch<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a AtmSwitch> {
+        world.device(id)
+    }
+
     fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
         world.device::<AtmSwitch>(id).map(|switch| switch.drops().clone())
     }

@@ -49,6 +49,17 @@ pub struct Facts {
     /// If it is an ATM switch: its links carry cells, and circuits begin and end at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<CellFacts>,
+    /// If it is an ATM-LSR: it passes cells on whose channels are labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lsr: Option<LsrFacts>,
+}
+
+/// What neighbours have to know of an ATM-LSR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LsrFacts {
+    /// Does it merge ways to the same end (VC merge)?
+    pub merges: bool,
 }
 
 /// What circuits ask of an ATM switch.
@@ -129,6 +140,7 @@ impl Facts {
             managed: false,
             profiled: false,
             cells: None,
+            lsr: None,
         }
     }
 

@@ -3,6 +3,8 @@
 //!
 //! Nobody asks a node which kind it is of: what others have to know of it are its [`Facts`].
 
+mod atm_lsr;
+mod atm_router;
 pub mod atm_switch;
 mod bridge;
 mod external;
@@ -15,10 +17,11 @@ mod resolve;
 mod router;
 mod switch;
 
+pub use atm_lsr::ATM_LSR;
 pub use atm_switch::ATM_SWITCH;
 pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
-pub use facts::{CellFacts, Facts, HostFacts, Tests};
+pub use facts::{CellFacts, Facts, HostFacts, LsrFacts, Tests};
 pub use kernel::{BIRD, FRR};
 pub use peer::PEER;
 pub use reflector::{REFLECTOR, Reflector};
@@ -38,10 +41,11 @@ use base::diagnostic::Diagnostic;
 use base::plane::IpPrefix;
 use base::{Device, NodeId};
 use engine::World;
-use node::{Host, Router};
+use node::{AtmSwitch, Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, ATM_SWITCH, FRR, BIRD, REFLECTOR];
+pub const KINDS: &[NodeKind] =
+    &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, ATM_SWITCH, ATM_LSR, FRR, BIRD, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +109,11 @@ pub trait Node: Send + Sync {
 
     /// The IP host that its device is, or has within.
     fn host<'a>(&self, _world: &'a World, _id: NodeId) -> Option<&'a Host> {
+        None
+    }
+
+    /// The ATM switch that its device is, or has within.
+    fn atm_switch<'a>(&self, _world: &'a World, _id: NodeId) -> Option<&'a AtmSwitch> {
         None
     }
 

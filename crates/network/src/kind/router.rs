@@ -1,6 +1,6 @@
 //! A label-switching router.
 
-use super::{Facts, Node, NodeKind, Tests};
+use super::{Facts, Node, NodeKind, Tests, atm_router};
 use crate::Network;
 use crate::description::NodeSpec;
 use crate::spec::labels::Labels;
@@ -12,11 +12,15 @@ use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
 use crate::spec::table_driver::TableDriver;
 use base::describe::{Describe, Schema, Schemas, Value};
+use base::device::DropCounters;
 use base::diagnostic::{At, Diagnostic};
 use base::{Device, DiffServConfig, NodeId};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::World;
-use node::Router;
+use node::{AtmSwitch, Router};
+
+/// Cells that wait at a port of medium atm whose link says no `buffer`: as many as at an ATM-LSR.
+const UBR_CELLS: u32 = 8_192;
 
 /// A label-switching router, with a port beside it for test packets.
 pub const ROUTER: NodeKind = NodeKind::of::<RouterSpec>("router", "A Twinplane router.")
@@ -107,14 +111,22 @@ impl Node for RouterSpec {
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
-        Box::new(network.fresh_router(node))
+        atm_router::device(network, node, UBR_CELLS, None)
     }
 
     fn router<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a Router> {
-        world.device(id)
+        atm_router::router(world, id)
     }
 
     fn router_mut<'a>(&self, world: &'a mut World, id: NodeId) -> Option<&'a mut Router> {
-        world.device_mut(id)
+        atm_router::router_mut(world, id)
+    }
+
+    fn atm_switch<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a AtmSwitch> {
+        atm_router::switch(world, id)
+    }
+
+    fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
+        atm_router::switch(world, id).map(|switch| switch.drops().clone())
     }
 }

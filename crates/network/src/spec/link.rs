@@ -4,6 +4,7 @@ use super::address::InterfaceAddress;
 use super::address6::InterfaceAddress6;
 use super::advertise::AdvertiseSpec;
 use super::labels::Labels;
+use super::lc_atm::{LcAtmProblem, LcAtmSpec};
 use super::medium::LinkMedium;
 use super::problem::NetworkProblem;
 use super::pvc::PvcSpec;
@@ -67,10 +68,12 @@ base::record! {
         pub medium: Option<LinkMedium>, absent "ethernet";
         /// A permanent virtual circuit of ATM in the place of a wire.
         pub pvc: Option<PvcSpec>, absent "none";
+        /// How labels are channels, where routers or ATM-LSRs are at both ends of medium atm.
+        pub lc_atm: Option<LcAtmSpec>, absent "as usual";
         /// Propagation delay.
         pub delay: Span = Span::ZERO;
         /// Longest packet in bytes, labels included.
-        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM 9180";
+        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM, and of medium atm between routers, 9180";
         /// Buffer of both ports.
         pub buffer: Option<Size>, absent "that of the devices' profiles";
         /// Cost for shortest paths.
@@ -139,11 +142,18 @@ impl LinkSpec {
             return Err(Diagnostic::new(NetworkProblem::CircuitDriver {}).at("driver").on_key());
         }
         let carries_cells = self.pvc.is_none() && medium.carries == Carries::Cells;
-        if let Some(key) = self.of_packets().filter(|_| carries_cells) {
+        let is_labelled = carries_cells && ends.iter().all(|node| node.facts().is_own_transit());
+        if self.lc_atm.is_some() && !is_labelled {
+            return Err(Diagnostic::new(LcAtmProblem::Elsewhere {}).at("lc_atm").on_key());
+        }
+        if let Some(key) = self.not_of_labels().filter(|_| is_labelled) {
+            return Err(Diagnostic::new(LcAtmProblem::NotThere { key }).at(key).on_key());
+        }
+        if let Some(key) = self.of_packets().filter(|_| carries_cells && !is_labelled) {
             return Err(Diagnostic::new(NetworkProblem::OfPackets { key }).at(key).on_key());
         }
         // The longest packet that is usual on ATM (RFC 2225, 7).
-        let mtu_max = if self.pvc.is_some() { MTU_ATM } else { medium.mtu() };
+        let mtu_max = if self.pvc.is_some() || is_labelled { MTU_ATM } else { medium.mtu() };
         let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(mtu_max);
         let of_ipv6 = [("dad", self.dad == Some(true)), ("advertise", self.advertise.is_some())];
         if let Some((key, _)) = of_ipv6.into_iter().find(|(_, said)| *said && self.ipv6.is_none()) {
@@ -159,6 +169,7 @@ impl LinkSpec {
             rate: self.rate.0.unwrap_or_default(),
             medium,
             pvc: self.pvc.clone(),
+            lc_atm: is_labelled.then(|| self.lc_atm.clone().unwrap_or_else(LcAtmSpec::usual)),
             delay: self.delay,
             // A circuit without a peak rate has that of its slowest link, which the plan of the network finds.
             reservable: self.reservable.or_else(|| match &self.pvc {
@@ -195,6 +206,20 @@ impl LinkSpec {
             ("buffer", self.buffer.is_some()),
             ("queue", self.queue.is_some()),
             ("clock_ppm", self.clock_ppm != [0.0, 0.0]),
+        ];
+        said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
+    }
+}
+
+impl LinkSpec {
+    /// What it says that a link of labels which are channels does not have.
+    fn not_of_labels(&self) -> Option<&'static str> {
+        let said = [
+            ("reservable", self.reservable.is_some()),
+            ("ipv6", self.ipv6.is_some()),
+            ("queue", self.queue.is_some()),
+            ("ingress", self.ingress.is_some()),
+            ("driver", self.driver.is_some()),
         ];
         said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
     }

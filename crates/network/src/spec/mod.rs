@@ -14,6 +14,7 @@ pub mod address6;
 pub mod advertise;
 pub mod draft;
 pub mod labels;
+pub mod lc_atm;
 pub mod link;
 pub mod lsp;
 pub mod medium;

@@ -1,7 +1,6 @@
 //! What ATM switches show: ports, channels that they pass on, and ends of circuits.
 
 use crate::Network;
-use base::NodeId;
 use base::table::Table;
 use node::AtmSwitch;
 use node::atm::{CrossShown, EndShown, PortShown, Service};
@@ -9,7 +8,7 @@ use node::atm::{CrossShown, EndShown, PortShown, Service};
 base::table! {
     /// Ports of ATM switches that carry cells. Received here and `cells_sent` of `atm_ends` are together, over all
     /// switches: sent, `header_errors`, `unknown`, `refused` and `dropped` here, `dropped` of `atm_channels`,
-    /// `cells_received` and `cells_dropped` of `atm_ends`, and `waiting` in both.
+    /// `cells_received` and `cells_dropped` of `atm_ends`, and `waiting` in all three.
     pub struct AtmPortRow<'a> in "atm_ports" key ["node", "port"]
     of (node: &'a str) from row: &PortShown<'_> {
         /// Switch that has it.
@@ -51,8 +50,8 @@ base::table! {
         vpi: u16 => row.config.from.vpi,
         /// Virtual channel that they come with.
         vci: u16 => row.config.from.vci,
-        /// By which port they leave.
-        to_port: u16 => row.config.to.port.0,
+        /// By which port they leave; nothing of a channel that is no label any more, as its cells are dropped.
+        to_port: Option<u16> => row.is_used.then_some(row.config.to.port.0),
         /// Virtual path that they leave with.
         to_vpi: u16 => row.config.to.vpi,
         /// Virtual channel that they leave with.
@@ -67,6 +66,8 @@ base::table! {
         dropped: u64 = "cells" => row.counters.dropped.total(),
         /// Cells that the port did not take; they are among those that it dropped.
         refused: u64 = "cells" => row.counters.refused,
+        /// Cells that wait for the last one of their packet (VC merge).
+        waiting: u64 = "cells" => row.held,
     }
 }
 
@@ -103,7 +104,7 @@ base::table! {
 
 fn switches(network: &Network) -> impl Iterator<Item = (&str, &AtmSwitch)> {
     (0..network.description().nodes.len()).filter_map(|node| {
-        let switch = network.world().device::<AtmSwitch>(NodeId(node as u32))?;
+        let switch = network.atm_switch(node)?;
         Some((network.node_name(node), switch))
     })
 }

@@ -99,6 +99,15 @@ pub struct EndConfig {
     pub map: Map,
 }
 
+/// How channels are labels at a port (RFC 3035).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LabelConfig {
+    /// The first virtual path with labels: labels count from its first channel.
+    pub first: u16,
+    /// What stands in front of a labelled packet: a shim or nothing.
+    pub encapsulation: Encapsulation,
+}
+
 /// A port of a switch, which has either cells or packets on its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortConfig {
@@ -112,9 +121,13 @@ pub enum PortConfig {
         format: Format,
         /// How many cells of UBR wait in front of it at most, instead of what the switch has.
         ubr_cells: Option<u32>,
+        /// How channels are labels, if they are.
+        labels: Option<LabelConfig>,
     },
     /// Packets come and go, of an end of a circuit.
     Packets(EndConfig),
+    /// It is not of the switch.
+    None,
 }
 
 /// Ports and table of an ATM switch, and how many cells wait at each port.

@@ -4,8 +4,8 @@ use super::config::{Cross, Service};
 use super::gcra::Gcra;
 use super::output::Output;
 use base::device::{DropCounters, DropReason};
-use base::{Serialiser, Time};
-use wire::atm::{CELL_LEN, Header};
+use base::{Frame, Serialiser, Time};
+use wire::atm::{CELL_LEN, Header, aal5};
 
 /// What is done with the rest of a packet of AAL5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,12 @@ pub struct Crossing {
     policer: Option<Gcra>,
     packet: Packet,
     pub counters: CrossCounters,
+    /// Is the channel a label, so that the table may change?
+    pub of_label: bool,
+    /// Is it in the table?
+    pub is_used: bool,
+    /// With VC merge, the cells of a packet that has come in part.
+    held: Option<Vec<Frame>>,
 }
 
 /// What became of the cells of a channel.
@@ -50,15 +56,92 @@ impl Crossing {
             .peak
             .zip(traffic.tolerance)
             .map(|(peak, tolerance)| Gcra::new(Serialiser::new(peak, 0).span(CELL_LEN as u32), tolerance));
-        Crossing { config, policer, packet: Packet::default(), counters: CrossCounters::default() }
+        Crossing {
+            config,
+            policer,
+            packet: Packet::default(),
+            counters: CrossCounters::default(),
+            of_label: false,
+            is_used: true,
+            held: None,
+        }
+    }
+
+    /// That of a channel which is a label.
+    pub fn of_label(config: Cross, merges: bool) -> Crossing {
+        Crossing { of_label: true, held: merges.then(Vec::new), ..Crossing::new(config) }
+    }
+
+    /// The channel is a label for another way. The rest of a packet of which cells have left by the way before is
+    /// dropped.
+    pub fn set(&mut self, config: Cross, merges: bool) {
+        self.packet = match self.packet {
+            Packet::Between => Packet::Between,
+            Packet::Passing | Packet::Refused | Packet::Cut => Packet::Refused,
+        };
+        (self.config, self.is_used) = (config, true);
+        self.held = merges.then(Vec::new);
+    }
+
+    /// Do the cells of a packet leave together?
+    pub fn merges(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Keeps a cell of a packet until its last one has come.
+    pub fn hold(&mut self, cell: Frame) {
+        self.held.get_or_insert_default().push(cell);
+        self.packet = Packet::Passing;
+    }
+
+    /// How many cells are kept so.
+    pub fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Shows them.
+    pub fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.held.iter().flatten().for_each(see);
+    }
+
+    /// Gives the cells back that are kept; whether they leave together is for the caller to say.
+    pub fn take_held(&mut self) -> Vec<Frame> {
+        self.held.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// The same, and counts them as dropped.
+    pub fn drop_held(&mut self, reason: DropReason) -> Vec<Frame> {
+        let held = self.take_held();
+        self.counters.dropped.add(reason, held.len() as u64);
+        held
+    }
+
+    /// Is a packet of which cells are kept too long for any receiver? Its rest is dropped.
+    pub fn is_too_long(&self) -> bool {
+        self.held() >= aal5::cells_for(aal5::PAYLOAD_MAX)
+    }
+
+    /// Drops what follows of a packet, its last cell too.
+    pub fn refuse_rest(&mut self) {
+        self.packet = Packet::Refused;
+    }
+
+    /// The port took so many cells that were kept, or none of them.
+    pub fn left(&mut self, cells: usize, taken: bool) {
+        match taken {
+            true => self.counters.passed += cells as u64,
+            false => self.counters.refused += cells as u64,
+        }
+        self.packet = Packet::Between;
     }
 
     /// Forgets what it was in the middle of.
-    pub fn restart(&mut self) {
+    pub fn restart(&mut self) -> Vec<Frame> {
         self.packet = Packet::default();
         if let Some(policer) = &mut self.policer {
             policer.restart();
         }
+        self.drop_held(DropReason::NodeDown)
     }
 
     /// May a cell go to the port? A refusal is counted.
@@ -73,7 +156,8 @@ impl Crossing {
         if self.policer.as_mut().is_some_and(|policer| !policer.conforms(now)) {
             return Err(self.drop(DropReason::Policed, header));
         }
-        if self.config.traffic.service == Service::Cbr || !header.pti.is_user() || epd_cells.is_none() {
+        let is_plain = epd_cells.is_none() && !self.of_label;
+        if self.config.traffic.service == Service::Cbr || !header.pti.is_user() || is_plain {
             return Ok(());
         }
         let is_full = || epd_cells.is_some_and(|most| output.waiting(now, Service::Ubr) >= u64::from(most));

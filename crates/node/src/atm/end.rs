@@ -233,6 +233,42 @@ impl End {
         }
     }
 
+    /// The headers of its cells.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The payload of a packet without a label.
+    pub fn unlabelled(&self, packet: &[u8]) -> Result<Vec<u8>, DropReason> {
+        payload_of(self.config.encapsulation, EtherType::IPV4, packet)
+    }
+
+    /// Takes the payload of a cell of a label; of the last one comes the payload of the packet.
+    pub fn receive_labelled(
+        &mut self,
+        reassembler: &mut Reassembler,
+        payload: &[u8; PAYLOAD_LEN],
+        last: bool,
+    ) -> Result<Option<Vec<u8>>, DropReason> {
+        self.counters.cells_received += 1;
+        match reassembler.receive(payload, last) {
+            None => Ok(None),
+            Some(Ok((payload, _))) => Ok(Some(payload)),
+            Some(Err(fault)) => Err(self.lost(reason_of(fault))),
+        }
+    }
+
+    /// What the station gets of a packet that came by a label.
+    pub fn accept_labelled(&mut self, incoming: Result<(EtherType, Vec<u8>), DropReason>) -> Received {
+        match incoming {
+            Ok((ethertype, packet)) => {
+                self.counters.packets_received += 1;
+                Received::Packet(self.frame(ethertype, &packet))
+            }
+            Err(reason) => Received::Dropped(self.lost(reason)),
+        }
+    }
+
     /// Counts a cell that no PDU has.
     pub fn lost_cell(&mut self, reason: DropReason) -> DropReason {
         self.counters.cells_dropped.count(reason);

@@ -5,7 +5,7 @@ use super::output::Offered;
 use super::ways::Way;
 use super::{AtmSwitch, Port};
 use base::device::DropReason;
-use base::{Frame, PortId, Time};
+use base::{Frame, Output, PortId, Time};
 use wire::atm::{CELL_LEN, Cell, Event, HEADER_LEN, Header, Verdict};
 
 /// What becomes of the frame of a cell.
@@ -36,10 +36,17 @@ impl AtmSwitch {
         let way = cells.ways.find(header.vpi, header.vci)?;
         let is_quick = match way {
             Way::Cross(place) => {
-                let to = self.crossings[place as usize].config.to.port;
-                matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
+                let crossing = &self.crossings[place as usize];
+                let to = crossing.config.to.port;
+                match crossing.merges() {
+                    // All but the last cell of a packet is kept.
+                    true => header.pti.is_user() && !header.pti.is_last() && !crossing.is_too_long(),
+                    false => {
+                        matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
+                    }
+                }
             }
-            Way::End(_) => !header.pti.is_last(),
+            Way::End(_) | Way::Label(_) => !header.pti.is_last(),
         };
         let Some(Port::Cells(cells)) = self.ports.get_mut(port.index()).filter(|_| is_quick) else {
             return None;
@@ -79,6 +86,7 @@ impl AtmSwitch {
         match way {
             Way::Cross(place) => self.pass(now, place as usize, header, frame),
             Way::End(end) => self.give(now, end, header, frame),
+            Way::Label(place) => self.give_labelled(place as usize, header, frame),
         }
     }
 
@@ -96,6 +104,9 @@ impl AtmSwitch {
         if let Some(bytes) = frame.header_mut().first_chunk_mut() {
             *bytes = new;
         }
+        if crossing.merges() && header.pti.is_user() {
+            return self.merge(now, place, header, frame);
+        }
         match out.output.offer(now, service) {
             Offered::Leaves => {
                 crossing.passed(header);
@@ -112,6 +123,51 @@ impl AtmSwitch {
                 Fate::Dropped(reason)
             }
         }
+    }
+
+    /// Keeps a cell until all of its packet have come, and has them leave together then (VC merge): so cells of packets
+    /// that came by different channels and leave by one do not get between each other.
+    fn merge(&mut self, now: Time, place: usize, header: Header, frame: &mut Frame) -> Fate {
+        let crossing = &mut self.crossings[place];
+        let (to, service, from) =
+            (crossing.config.to, crossing.config.traffic.service, crossing.config.from.port);
+        if crossing.is_too_long() && !header.pti.is_last() {
+            let held = crossing.drop_held(DropReason::PduLength);
+            crossing.refuse_rest();
+            held.into_iter().for_each(|cell| self.lose(from, cell, DropReason::PduLength));
+            return Fate::Dropped(self.crossings[place].drop(DropReason::PduLength, header));
+        }
+        if !header.pti.is_last() {
+            crossing.hold(core::mem::replace(frame, Frame::from_bytes(&[])));
+            return Fate::Kept;
+        }
+        let held = crossing.take_held();
+        let Some(Port::Cells(out)) = self.ports.get_mut(to.port.index()) else { return Fate::Kept };
+        let cells = held.len() + 1;
+        let has_room = out.output.has_room(now, service, cells as u64);
+        if let Err(reason) = out.output.may_take(has_room) {
+            // All or none: a part of a packet is of no use.
+            out.output.refuse(reason, cells as u64);
+            crossing.left(cells, false);
+            held.into_iter().for_each(|cell| self.lose(from, cell, reason));
+            return Fate::Dropped(reason);
+        }
+        crossing.left(cells, true);
+        let last = core::mem::replace(frame, Frame::from_bytes(&[]));
+        for cell in held.into_iter().chain([last]) {
+            let Some(Port::Cells(out)) = self.ports.get_mut(to.port.index()) else { return Fate::Kept };
+            match out.output.offer(now, service) {
+                Offered::Leaves => {
+                    self.outputs.push_back(Output::Transmit { port: to.port, frame: cell, ready: now });
+                }
+                Offered::Waits => {
+                    out.output.hold(cell, service);
+                    self.agenda.set(to.port, out.output.due());
+                }
+                Offered::Dropped(reason) => self.lose(from, cell, reason),
+            }
+        }
+        Fate::Kept
     }
 
     /// Gives a cell to the end of its circuit; if it is the last one of a packet, the packet takes its place.

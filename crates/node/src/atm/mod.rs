@@ -10,20 +10,27 @@ mod cross;
 mod end;
 mod forward;
 mod gcra;
+mod labelled;
 mod output;
 mod payload;
 mod peer;
+mod receive;
+mod router;
 mod send;
 mod shown;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod ways;
 
-pub use config::{AtmConfig, Channel, Cross, EndConfig, Map, PortConfig, Service, Station, Traffic};
+pub use config::{
+    AtmConfig, Channel, Cross, EndConfig, LabelConfig, Map, PortConfig, Service, Station, Traffic,
+};
 pub use cross::CrossCounters;
 pub use end::EndCounters;
 pub use gcra::Gcra;
 pub use output::OutputCounters;
+pub use router::AtmRouter;
 pub use shown::Input;
 pub use shown::{CrossShown, EndShown, PortShown};
 
@@ -31,7 +38,9 @@ use self::agenda::Agenda;
 use self::cross::Crossing;
 use self::end::End;
 use self::forward::Fate;
+use self::labelled::Labelled;
 use self::output::Output as Outgoing;
+use self::receive::Receiver;
 use self::ways::{Way, Ways};
 use base::device::{DropCounters, DropReason};
 use base::{Command, Device, Event, Frame, Output, PortId, Time, Verdict};
@@ -46,6 +55,8 @@ struct CellPort {
     ways: Ways,
     output: Outgoing,
     input: Input,
+    /// What is known of channels that are labels, if they are.
+    labelled: Option<Box<Labelled>>,
 }
 
 /// A port, by what its link carries.
@@ -53,6 +64,7 @@ struct CellPort {
 enum Port {
     Cells(Box<CellPort>),
     Packets(Box<End>),
+    None,
 }
 
 /// An ATM switch: its ports, and the channels that it passes on.
@@ -60,6 +72,8 @@ enum Port {
 pub struct AtmSwitch {
     ports: Vec<Port>,
     crossings: Vec<Crossing>,
+    /// Channels that are labels and end here.
+    receivers: Vec<Receiver>,
     epd_cells: Option<u32>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
@@ -77,7 +91,7 @@ impl AtmSwitch {
             _ => Format::Nni,
         };
         let port = |(number, port): (usize, &PortConfig)| match port {
-            PortConfig::Cells { rate, clock_ppb, format, ubr_cells } => {
+            PortConfig::Cells { rate, clock_ppb, format, ubr_cells, labels } => {
                 let limits = [config.cbr_cells, ubr_cells.unwrap_or(config.ubr_cells)];
                 let is_mixed = used[number] == [true, true];
                 Port::Cells(Box::new(CellPort {
@@ -86,13 +100,16 @@ impl AtmSwitch {
                     ways: Ways::default(),
                     output: Outgoing::new(*rate, *clock_ppb, limits, is_mixed),
                     input: Input::default(),
+                    labelled: labels.map(|labels| Box::new(Labelled::new(labels))),
                 }))
             }
             PortConfig::Packets(end) => Port::Packets(Box::new(End::new(*end, format(end.channel.port)))),
+            PortConfig::None => Port::None,
         };
         let mut switch = AtmSwitch {
             ports: config.ports.iter().enumerate().map(port).collect(),
             crossings: config.crosses.iter().map(|cross| Crossing::new(*cross)).collect(),
+            receivers: Vec::new(),
             epd_cells: config.epd_cells,
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
@@ -150,10 +167,17 @@ impl AtmSwitch {
                         self.lose(port, frame, DropReason::NodeDown);
                     }
                 }
+                Port::None => {}
             }
             self.agenda.set(port, None);
         }
-        self.crossings.iter_mut().for_each(Crossing::restart);
+        for place in 0..self.crossings.len() {
+            let port = self.crossings[place].config.from.port;
+            for frame in self.crossings[place].restart() {
+                self.lose(port, frame, DropReason::NodeDown);
+            }
+        }
+        self.receivers.iter_mut().for_each(Receiver::clear);
     }
 }
 
@@ -162,7 +186,7 @@ fn used_services(config: &AtmConfig) -> Vec<[bool; 2]> {
     let mut used = vec![[false; 2]; config.ports.len()];
     let ends = config.ports.iter().filter_map(|port| match port {
         PortConfig::Packets(end) => Some((end.channel.port, end.traffic.service)),
-        PortConfig::Cells { .. } => None,
+        PortConfig::Cells { .. } | PortConfig::None => None,
     });
     let crosses = config.crosses.iter().map(|cross| (cross.to.port, cross.traffic.service));
     for (port, service) in ends.chain(crosses) {
@@ -217,6 +241,7 @@ impl Device for AtmSwitch {
                     self.agenda.set(port, found.output.due());
                 }
                 Port::Packets(_) => self.send_shaped(now, port),
+                Port::None => {}
             }
         }
     }
@@ -244,5 +269,6 @@ impl Device for AtmSwitch {
                 port.output.show_held(see);
             }
         }
+        self.crossings.iter().for_each(|crossing| crossing.show_held(see));
     }
 }

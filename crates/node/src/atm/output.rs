@@ -93,6 +93,20 @@ impl Output {
         self.waiting(now, service) + cells + busy <= limit + 1
     }
 
+    /// Would cells that there is room for be taken?
+    pub fn may_take(&self, has_room: bool) -> Result<(), DropReason> {
+        match (self.is_up, has_room) {
+            (true, true) => Ok(()),
+            (true, false) => Err(DropReason::BufferFull),
+            (false, _) => Err(DropReason::PortDown),
+        }
+    }
+
+    /// Counts cells that were not offered one by one.
+    pub fn refuse(&mut self, reason: DropReason, cells: u64) {
+        self.counters.dropped.add(reason, cells);
+    }
+
     /// What becomes of a cell that comes at `now`? One that leaves or is dropped is counted.
     pub fn offer(&mut self, now: Time, service: Service) -> Offered {
         if !self.is_up {

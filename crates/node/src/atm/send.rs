@@ -11,6 +11,12 @@ use wire::atm::{CELL_LEN, PAYLOAD_LEN};
 impl AtmSwitch {
     /// Takes a frame of the station at an end.
     pub(super) fn take_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        if let Some(sent) = self.take_labelled(now, port, &frame) {
+            if let Err(reason) = sent {
+                self.lose(port, frame, reason);
+            }
+            return;
+        }
         let Some(Port::Packets(end)) = self.ports.get_mut(port.index()) else { return };
         if let Some(question) = end.ask_again(now, &frame) {
             self.send_pdu(now, port, question);
@@ -72,7 +78,7 @@ impl AtmSwitch {
         }
     }
 
-    fn send_cell(&mut self, now: Time, port: PortId, service: Service, cell: [u8; CELL_LEN]) {
+    pub(super) fn send_cell(&mut self, now: Time, port: PortId, service: Service, cell: [u8; CELL_LEN]) {
         let Some(Port::Cells(out)) = self.ports.get_mut(port.index()) else { return };
         let frame = Frame::from_bytes(&cell);
         match out.output.offer(now, service) {

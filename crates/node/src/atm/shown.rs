@@ -40,6 +40,10 @@ pub struct CrossShown<'a> {
     pub config: &'a Cross,
     /// What became of its cells.
     pub counters: &'a CrossCounters,
+    /// Is it in the table? A channel that is no label any more is shown with what was counted.
+    pub is_used: bool,
+    /// Cells that wait for the last one of their packet (VC merge).
+    pub held: u64,
 }
 
 /// An end of a circuit.
@@ -70,13 +74,18 @@ impl AtmSwitch {
                 output: &found.output.counters,
                 held: found.output.held(),
             }),
-            Port::Packets(_) => None,
+            Port::Packets(_) | Port::None => None,
         })
     }
 
     /// Channels that are switched, in the order of the configuration.
     pub fn crosses(&self) -> impl Iterator<Item = CrossShown<'_>> {
-        self.crossings.iter().map(|found| CrossShown { config: &found.config, counters: &found.counters })
+        self.crossings.iter().map(|found| CrossShown {
+            config: &found.config,
+            counters: &found.counters,
+            is_used: found.is_used,
+            held: found.held() as u64,
+        })
     }
 
     /// Ends of circuits, in the order of their ports.
@@ -88,7 +97,7 @@ impl AtmSwitch {
                 counters: &end.counters,
                 waiting_cells: end.waiting_cells(),
             }),
-            Port::Cells(_) => None,
+            Port::Cells(_) | Port::None => None,
         })
     }
 }

@@ -11,6 +11,8 @@ pub enum Way {
     Cross(u32),
     /// To the end of a circuit at this port.
     End(PortId),
+    /// To the router beside, by its place among the labels that end here.
+    Label(u32),
 }
 
 const _: () = assert!(size_of::<Option<Way>>() == 8);
@@ -29,6 +31,11 @@ impl Ways {
             path.resize(place + 1, None);
         }
         path[place] = Some(way);
+    }
+
+    /// Cells of a channel go nowhere; where they went before.
+    pub fn remove(&mut self, channel: Channel) -> Option<Way> {
+        self.0.get_mut(&channel.vpi)?.get_mut(usize::from(channel.vci))?.take()
     }
 
     /// The way of cells with this path and channel, if somebody has it.

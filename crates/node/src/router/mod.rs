@@ -296,6 +296,11 @@ impl Router {
         self.neighbors.iter()
     }
 
+    /// What was written of channels of ATM that are labels, for whoever has the ports of cells.
+    pub fn poll_circuit(&mut self) -> Option<TableOp> {
+        self.plane.forwarding_mut().poll_circuit()
+    }
+
     fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
         // What the router itself sends takes the time of the processor that forwards, if there is one.
         self.pipeline.send_own(now);

@@ -4,11 +4,13 @@
 //! - [`pdu`](Header): the header in front of messages, and the division of a PDU into messages ([`Raw`])
 //! - [`message`](Message): all messages of RFC 5036, 3.5; `parse`, `emit`: from bytes and to bytes
 //! - [`tlv`](Tlv): parameters as they are on the wire; FECs, labels and addresses as values
+//! - [`atm`](AtmSession): labels and sessions of ATM links
 //! - [`status`](Status): the status codes of Notifications
 //!
 //! What is malformed is a [`Malformed`]: the status that a Notification has to say (3.5.1.2), which message it is
 //! about, and where and what is wrong.
 
+mod atm;
 mod emit;
 mod message;
 mod parse;
@@ -18,6 +20,7 @@ pub mod status;
 mod tests;
 mod tlv;
 
+pub use atm::{AtmLabel, AtmSession, Counts, Merge};
 pub use message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
 pub use pdu::{DEFAULT_MAX_PDU, HEADER_LEN, Header, LEAST_PDU, LdpId, Raw, VERSION, kind, messages, pdus};
 pub use status::Status;

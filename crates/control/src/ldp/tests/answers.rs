@@ -11,6 +11,7 @@ use crate::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Ro
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, TableOp};
 use base::{Label, PortId, ProtocolId, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::BTreeMap;
 use wire::ldp::*;
 
 pub(super) const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -32,6 +33,8 @@ pub(super) struct Bench {
     pub(super) greetings: Vec<(PortId, Hello)>,
     pub(super) ops: Vec<TableOp>,
     pub(super) is_closed: bool,
+    /// The neighbour's label space.
+    pub(super) space: u16,
 }
 
 impl Bench {
@@ -76,6 +79,7 @@ impl Bench {
             gtsm: true,
             graceful: None,
             ports: [PortId(0)].into(),
+            cells: BTreeMap::new(),
             bfd: None,
             lsp_bfd: None,
         };
@@ -97,6 +101,7 @@ impl Bench {
             greetings,
             ops,
             is_closed: false,
+            space: 0,
         };
         bench.call(|ldp, now, context| ldp.handle_timeout(now, context));
         bench.greet();
@@ -120,7 +125,8 @@ impl Bench {
             configuration: None,
         };
         change(&mut hello);
-        let bytes = pdus(LdpId::platform(router), [&Message::new(1, Body::Hello(hello))], 4096).concat();
+        let id = LdpId { router, space: self.space };
+        let bytes = pdus(id, [&Message::new(1, Body::Hello(hello))], 4096).concat();
         let over = Over::Udp { src: PORT, dst: PORT };
         let ip =
             IpArrival { port: PortId(0), src: THEIRS, dst: ALL_ROUTERS, ttl: 1, router_alert: false, over };
@@ -169,7 +175,8 @@ impl Bench {
     }
 
     pub(super) fn say(&mut self, body: Body) {
-        let pdu = pdus(LdpId::platform(OTHER), [&Message::new(7, body)], 4096).concat();
+        let id = LdpId { router: OTHER, space: self.space };
+        let pdu = pdus(id, [&Message::new(7, body)], 4096).concat();
         self.event(SessionEvent::Received(&pdu));
     }
 

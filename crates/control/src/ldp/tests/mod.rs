@@ -32,6 +32,7 @@ Operational --Ended--> NonExistent";
 }
 
 mod answers;
+mod cells;
 mod extensions;
 mod restarts;
 mod sessions;

@@ -23,7 +23,7 @@ pub struct Meant {
 }
 
 impl Meant {
-    fn is(&self, prefix: Prefix, label: Label) -> bool {
+    pub(crate) fn is(&self, prefix: Prefix, label: Label) -> bool {
         self.prefix.is_none_or(|of| of == prefix) && self.label.is_none_or(|of| of == label)
     }
 }
@@ -47,7 +47,8 @@ impl Distribution {
         let Mapped { prefix, label, request, attributes } = mapped;
         let is_loop = self.is_loop(&attributes);
         let is_next = self.next_peers(services.rib.next_hops(prefix)).contains(&key);
-        let is_kept = self.is_liberal() || is_next;
+        let is_cells = self.peers.get(&key).is_some_and(|peer| peer.is_on(&self.settings.cells));
+        let is_kept = self.is_liberal() && !is_cells || is_next;
         let Some(peer) = self.peers.get_mut(&key) else { return };
         // LMp.1, LMp.2
         if peer.asked.get(&prefix).is_some_and(|asked| asked.number.is_some() && asked.number == request) {

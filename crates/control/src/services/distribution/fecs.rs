@@ -55,6 +55,8 @@ pub struct KnownFec {
     pub(super) old: Vec<(Label, BTreeSet<PeerKey>)>,
     /// Ports, neighbours and labels by which its packets leave with a label.
     pub used: Vec<Used>,
+    /// How many hops those of these are long that are channels of ATM, as it was written.
+    hops: Vec<(PortId, Label, u8)>,
 }
 
 /// A port, the neighbour's address there, and the label that it has given.
@@ -224,11 +226,37 @@ impl Distribution {
         }
     }
 
+    /// How many hops the channels of ATM are long that packets of a prefix enter here; zero where nobody knows.
+    fn hops_used(&self, prefix: Prefix) -> Vec<(PortId, Label, u8)> {
+        let Some(known) = self.fecs.get(&prefix).filter(|_| !self.settings.cells.is_empty()) else {
+            return Vec::new();
+        };
+        let on_cells = known.used.iter().filter(|(port, ..)| self.settings.cells.contains(port));
+        let of = |&(port, _, label): &Used| {
+            let by = self.peers.values().find(|peer| peer.ports.contains(&port));
+            let said = by.and_then(|peer| peer.attributes.get(&prefix)?.hops);
+            (port, label, said.unwrap_or(0))
+        };
+        on_cells.map(of).collect()
+    }
+
     /// Writes the entries of a prefix if they are others than before.
     pub(super) fn write(&mut self, services: &mut Services, prefix: Prefix) {
-        let binder = self.binder();
+        let (binder, hops) = (self.binder(), self.hops_used(prefix));
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
         let ops = &mut self.writes.ops;
+        if known.hops != hops {
+            let gone =
+                known.hops.iter().filter(|one| !hops.iter().any(|new| (new.0, new.1) == (one.0, one.1)));
+            ops.extend(gone.map(|&(port, label, _)| TableOp::CircuitHops { port, label, hops: None }));
+            let new = hops.iter().filter(|one| !known.hops.contains(one));
+            ops.extend(new.map(|&(port, label, hops)| TableOp::CircuitHops {
+                port,
+                label,
+                hops: Some(hops),
+            }));
+            known.hops = hops;
+        }
         let old_group = known.group.as_ref().map(|(group, _)| *group);
         let target = match known.used[..] {
             [] => None,
@@ -336,7 +364,12 @@ impl Distribution {
             }
             !who.is_empty()
         });
-        if known.binding.is_none() && known.old.is_empty() && known.used.is_empty() && known.ftn.is_none() {
+        if known.binding.is_none()
+            && known.old.is_empty()
+            && known.used.is_empty()
+            && known.ftn.is_none()
+            && known.hops.is_empty()
+        {
             self.fecs.remove(&prefix);
         }
     }

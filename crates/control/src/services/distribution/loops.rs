@@ -15,7 +15,7 @@ pub struct Attributes {
 }
 
 /// A hop more. What is unknown stays so (RFC 5036, 3.4.4.1).
-const fn increment(hops: u8) -> u8 {
+pub(crate) const fn increment(hops: u8) -> u8 {
     if hops == 0 { 0 } else { hops.saturating_add(1) }
 }
 

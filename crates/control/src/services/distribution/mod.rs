@@ -30,6 +30,7 @@ mod watched;
 pub use exchange::{Mapped, Meant};
 pub use fecs::{Binding, KnownFec};
 pub use loops::Attributes;
+pub(crate) use loops::increment;
 pub use peer::{Peer, PeerKey};
 
 use base::plane::{Batch, Prefix, TableOp, TransactionId};
@@ -112,6 +113,9 @@ pub struct Settings {
     pub beyond: bool,
     /// The ports that the protocol is spoken on.
     pub ports: BTreeSet<PortId>,
+    /// Those of them on whose links labels are channels of ATM: labels of neighbours there are kept as long as they are
+    /// next hops (RFC 3035, 8).
+    pub cells: BTreeSet<PortId>,
 }
 
 /// Why a request gets no label.

@@ -81,6 +81,11 @@ impl Peer {
         }
     }
 
+    /// Is it on one of these links?
+    pub(super) fn is_on(&self, links: &BTreeSet<PortId>) -> bool {
+        !links.is_empty() && self.ports.iter().any(|port| links.contains(port))
+    }
+
     /// Forgets a label that it gave.
     pub(super) fn forget(&mut self, prefix: Prefix) -> Option<Label> {
         self.attributes.remove(&prefix);

@@ -158,18 +158,31 @@ impl Distribution {
             peer.let_go.remove(&prefix);
             peer.retries.remove(&prefix);
             peer.asked.insert(prefix, Asked::default());
-            self.said.push_back((key, Say::Request { prefix, attributes: attributes.clone() }));
+            // RFC 3035, 8.1 and 11.1: here begins the way through cells of all packets to the prefix.
+            let attributes = match peer.is_on(&self.settings.cells) {
+                true => Attributes {
+                    hops: Some(1),
+                    path: self.settings.loop_detection.then(|| vec![self.settings.router_id]),
+                },
+                false => attributes.clone(),
+            };
+            self.said.push_back((key, Say::Request { prefix, attributes }));
         }
     }
 
     /// With conservative retention, gives back the labels of who is no next hop, and takes requests to them back (RFC
     /// 5036, A.1.7 NH.3 to NH.9).
     pub(super) fn tidy(&mut self, prefix: Prefix, hops: &[NextHop]) {
-        if self.is_liberal() {
+        let is_liberal = self.is_liberal();
+        if is_liberal && self.settings.cells.is_empty() {
             return;
         }
-        let next = self.next_peers(hops);
+        let (next, cells) = (self.next_peers(hops), &self.settings.cells);
+        let is_concerned = |peer: &super::Peer| !is_liberal || peer.is_on(cells);
         for (key, peer) in self.peers.iter_mut().filter(|(key, _)| !next.contains(key)) {
+            if !is_concerned(peer) {
+                continue;
+            }
             if let Some(label) = peer.forget(prefix) {
                 peer.let_go.insert(prefix);
                 self.said.push_back((*key, Say::Release { prefix, label, is_loop: false }));

@@ -24,7 +24,7 @@ pub(super) fn check_balance(switch: &AtmSwitch) {
 #[test]
 fn what_waits_is_counted_exactly_at_odd_rates() {
     let ports = vec![
-        PortConfig::Cells { rate: ODD, clock_ppb: 0, format: Format::Nni, ubr_cells: None },
+        PortConfig::Cells { rate: ODD, clock_ppb: 0, format: Format::Nni, ubr_cells: None, labels: None },
         end(Encapsulation::VcMultiplexed, None),
     ];
     // A packet of 32 cells: one leaves, 31 wait.
@@ -73,8 +73,13 @@ fn a_restart_counts_what_it_forgets() {
 
 #[test]
 fn cells_balance_where_ends_meet_full_ports() {
-    let mut ports =
-        vec![PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: Some(3) }];
+    let mut ports = vec![PortConfig::Cells {
+        rate: RATE,
+        clock_ppb: 0,
+        format: Format::Nni,
+        ubr_cells: Some(3),
+        labels: None,
+    }];
     let config = end_config(Encapsulation::LlcSnap, Some(RATE));
     let of = |vci| PortConfig::Packets(EndConfig { channel: channel(0, vci), ..config });
     ports.extend((40..44).map(of));

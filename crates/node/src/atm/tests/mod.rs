@@ -14,7 +14,7 @@ const RATE: Rate = Rate(424_000);
 const MS: u64 = 1_000_000_000;
 
 fn cells() -> PortConfig {
-    PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: None }
+    PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: None, labels: None }
 }
 
 fn channel(port: u16, vci: u16) -> Channel {

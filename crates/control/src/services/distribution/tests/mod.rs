@@ -74,6 +74,7 @@ fn settings() -> Settings {
         prefixes: LdpPrefixes::Loopbacks,
         beyond: false,
         ports: BTreeSet::new(),
+        cells: BTreeSet::new(),
     }
 }
 
