@@ -13,7 +13,7 @@ mod placeholder;
 mod reflector;
 mod resolve;
 mod router;
-mod switch;
+pub(crate) mod switch;
 
 pub use atm_switch::ATM_SWITCH;
 pub use bridge::BRIDGE;
