@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,17 @@ from twinplane.cli import own
 from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.base import Outcome
-from twinplane.experiments.openflow import arithmetic, compared, marks, model, private, profile, summary
+from twinplane.experiments.openflow import (
+    arithmetic,
+    bench,
+    channel,
+    compared,
+    marks,
+    model,
+    ovs,
+    profile,
+    summary,
+)
 from twinplane.experiments.openflow import build as building
 from twinplane.experiments.openflow.build import LEAD_S
 from twinplane.experiments.openflow.parameters import OpenFlowParameters
@@ -25,6 +36,8 @@ from tests.lab.support import good, refused
 
 EXPERIMENT = load("openflow")
 CARD = switches.resolve("netfpga-1g")
+ELSEWHERE = {"sut": "tcp:192.0.2.1", "ingress_port": "a", "egress_port": "b"}
+"""A switch of somebody else's."""
 
 
 def text_of(fields: dict[str, Any]) -> str:
@@ -279,8 +292,12 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
     cases = {
         f"profile:{path}": "profile: echo is missing",
         "profile:netfpga": "no such switch profile (did you mean 'netfpga-1g'?)",
-        "profile:": "twinplane, ovs, or profile:NAME",
-        "other": "twinplane, ovs, or profile:NAME",
+        "profile:": "sut=profile:: twinplane, profile:NAME, twinplane-live, ovs, tcp:ADDRESS or ptcp:PORT",
+        "other": "sut=other: twinplane, profile:NAME, twinplane-live, ovs, tcp:ADDRESS or ptcp:PORT",
+        "tcp:": "sut=tcp:: tcp:192.0.2.1:6653 connects to a switch that listens there",
+        "tcp:switch": "sut=tcp:switch: tcp:192.0.2.1:6653 connects",
+        "ptcp:0": "sut=ptcp:0: ptcp:6653 waits for a switch that connects there",
+        "tcp:192.0.2.1": "--ingress-port is needed: the tester's interface to port 1 of the switch",
     }
     for sut, sentence in cases.items():
         assert sentence in refused("run", "openflow", "--quick", "--sut", sut)
@@ -289,7 +306,12 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
 
 def test_parameters_that_would_mean_nothing_are_refused() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"real_s": 2}, "only sut=ovs runs in real time"),
+        ({"real_s": 2}, "sut=twinplane runs in virtual time"),
+        ({"egress_port": "eth1"}, "only tcp: and ptcp: are told their ports, and sut=twinplane has its own"),
+        ({"sut": "ovs", "from_port": 3}, "and sut=ovs has its own"),
+        ({"sut": "ptcp:", "ingress_port": "a"}, "--egress-port is needed: .* port 2 of the switch"),
+        ({**ELSEWHERE, "egress_port": "a"}, "are both a: the switch stands between two"),
+        ({**ELSEWHERE, "to_port": 1}, "to_port=1 is from_port, too"),
         ({"confirm": True, "part": "data"}, "none of these tests writes entries"),
         ({"fill": True, "part": "control"}, "none of these tests is of the data path"),
     ]
@@ -300,6 +322,63 @@ def test_parameters_that_would_mean_nothing_are_refused() -> None:
         own.with_choices("openflow", ["quick=false"], True, "built-in")
     with pytest.raises(TwinplaneError, match="--sut and --set sut="):
         own.with_choices("openflow", ["sut=ovs"], False, "twinplane")
+    with pytest.raises(TwinplaneError, match="--ingress-port and --set ingress_port="):
+        own.with_choices("openflow", ["ingress_port=a"], False, "tcp:192.0.2.1", {"ingress_port": "b"})
+    # An option that the experiment does not know is left to whoever does.
+    ports: dict[str, str | None] = {
+        "ingress_port": "b",
+        "ingress_address": "10.0.0.1/24",
+        "egress_port": None,
+    }
+    taken = own.with_choices("openflow", [], False, "tcp:192.0.2.1", ports)
+    assert taken == (["sut=tcp:192.0.2.1", "ingress_port=b"], "built-in")
+    assert ports == {"ingress_address": "10.0.0.1/24"}
+
+
+def test_where_a_switch_is_met_is_written_as_open_vswitch_writes_it() -> None:
+    for sut, said in {
+        "tcp:192.0.2.1": (True, "192.0.2.1", 6653),
+        "tcp:192.0.2.1:6633": (True, "192.0.2.1", 6633),
+        "tcp:[2001:db8::1]:6633": (True, "2001:db8::1", 6633),
+        "ptcp:": (False, "", 6653),
+        "ptcp:6633:192.0.2.2": (False, "192.0.2.2", 6633),
+        "ptcp:6633:[2001:db8::2]": (False, "2001:db8::2", 6633),
+    }.items():
+        assert channel.target(sut) == channel.Target(*said)
+
+
+def test_a_switch_that_does_not_answer_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "CONNECT_S", 0.1)
+    monkeypatch.setattr(channel, "COME_S", 0.1)
+    monkeypatch.setattr(channel.interfaces, "check", lambda *_: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        passive = OpenFlowParameters.model_validate({**ELSEWHERE, "sut": f"ptcp:{port}:127.0.0.1"})
+        with pytest.raises(
+            TwinplaneError, match=f"it can't listen at 127.0.0.1:{port}: address already in use"
+        ):
+            channel.check(passive, 0)
+    nobody = f"no switch has connected to 127.0.0.1:{port} within 0 s"
+    with pytest.raises(TwinplaneError, match=nobody), channel.channel(passive):
+        pass
+    active = OpenFlowParameters.model_validate({**ELSEWHERE, "sut": f"tcp:127.0.0.1:{port}"})
+    with pytest.raises(TwinplaneError, match=f"nobody listens at 127.0.0.1:{port}"), channel.channel(active):
+        pass
+    states = {
+        ("refused", 1, 0.5): "does not speak OpenFlow 1.0, the version of the tests",
+        ("waiting", 0, 10.0): "the switch has said nothing within",
+        ("waiting", 2, 10.0): "what answers there does not speak OpenFlow",
+        ("preparing", 0, 20.0): "that its entries are deleted",
+    }
+    for (state, errors, passed), sentence in states.items():
+        with pytest.raises(TwinplaneError, match=sentence):
+            channel.check_state(active, state, errors, passed)
+    channel.check_state(active, "running", 0, 100.0)
+
+
+def test_in_real_time_nothing_runs_beside_a_switch() -> None:
+    assert EXPERIMENT.is_alone(OpenFlowParameters(sut="twinplane-live"))
+    assert not EXPERIMENT.is_alone(OpenFlowParameters(sut="profile:netfpga-1g"))
 
 
 def test_values_of_a_profile_are_checked_by_name(tmp_path: Path) -> None:
@@ -324,9 +403,9 @@ def test_values_of_a_profile_are_checked_by_name(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private.shutil, "which", lambda name: None if name == "ethtool" else name)
+    monkeypatch.setattr(bench.shutil, "which", lambda name: None if name == "ethtool" else name)
     with pytest.raises(TwinplaneError, match="ethtool is missing"):
-        private.check()
+        ovs.check()
 
 
 def test_a_first_look_at_an_open_vswitch_is_short() -> None:

@@ -41,3 +41,24 @@ def test_datapath_ids_in_conflict_are_refused() -> None:
 def test_a_controller_that_can_not_be_reached_is_refused(wrong: str) -> None:
     with pytest.raises(tp.TwinplaneError, match="a controller such as tcp"):
         tp.Network().switch("s1", "10.1.0.0/24", controller=wrong)
+
+
+def test_a_controller_that_never_answers_is_warned_of() -> None:
+    net, _ = star(controller=["tcp:127.0.0.1:6633", "ptcp:6653"])
+    with pytest.warns(tp.TwinplaneWarning, match="nothing leads the switch to tcp:127.0.0.1:6633"):
+        net.run(until="1 ms")
+    net = tp.Network()
+    switch = net.switch("s1", "10.1.0.0/24", controller="tcp:10.9.0.2:6633")
+    tester = net.openflow_tester("t", listen=6633)
+    other = net.switch("s2", "10.2.0.0/24", controller="tcp:10.9.1.2:6634")
+    host = net.host("h", "10.9.1.2/30")
+    for _ in range(2):
+        net.link(switch, tester)
+        net.link(other, net.host(f"h{len(net.nodes)}", f"10.2.0.{10 + len(net.nodes)}/24"))
+    net.link(switch, tester, addresses=("10.9.0.1/30", "10.9.0.2/30"))
+    net.link(other, host, addresses=("10.9.1.1/30", "10.9.1.2/30"))
+    with pytest.warns(tp.TwinplaneWarning, match="no controller at tcp:10.9.1.2:6634: 2 attempts in a row"):
+        net.run(until="2 s")
+    rows = net.table("controllers")
+    assert rows["node"].to_list() == ["s1", "s2"] and rows["state"].to_list()[0] == "up"
+    assert rows["version"].to_list() == ["1.0", None]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from support.needs import need
-from twinplane.lab import Lab, processes
+from twinplane.lab import Lab, looking, processes
 
 from .conftest import NetworkFile
 
@@ -84,3 +84,40 @@ def test_a_switch_without_a_controller_learns_if_it_is_to(network_file: NetworkF
     need("ping")
     with Lab(network_file(SWITCH.replace("datapath_id: 18", "fail: standalone"))) as lab:
         assert soon(lab)
+
+
+MANAGED = """\
+name: {name}
+nodes:
+  s1: {kind: switch, prefix: 10.1.0.0/24, controllers: ["ptcp:6653", "tcp:10.9.0.2:6633"]}
+  a:  {kind: host, address: 10.1.0.11/24}
+  b:  {kind: host, address: 10.1.0.12/24}
+  c:  {kind: host, address: 10.9.0.2/30}
+links:
+  - [a, s1]
+  - [s1, b]
+  - {endpoints: [s1, c], addresses: [10.9.0.1/30, 10.9.0.2/30]}
+"""
+
+
+def test_controllers_are_beyond_a_management_port_and_one_that_is_not_is_told_of(
+    network_file: NetworkFile,
+) -> None:
+    need("ovs-ofctl", "ping")
+    with Lab(network_file(MANAGED)) as lab:
+        ofctl = ("ovs-ofctl", "-O", "OpenFlow13")
+        lab.exec("c", *ofctl, "add-flow", "tcp:10.9.0.1:6653", "priority=1,actions=FLOOD")
+        assert soon(lab)
+        shown = lab.exec("c", *ofctl, "show", "tcp:10.9.0.1:6653").stdout
+        assert "2(s1-eth2)" in shown and "3(" not in shown, "the management port is none of the datapath"
+
+        def problems() -> list[str]:
+            return list(looking.details(lab.name)["problems"])
+
+        assert processes.wait_until(lambda: bool(problems()), 15, 0.2)
+        (said,) = problems()
+        assert re.match(
+            r"switch s1 has no controller at tcp:10.9.0.2:6633: \d+ attempts in a row failed", said
+        )
+        rows = lab.node("s1").ask("table", "controllers")
+        assert rows["controller"] == ["tcp:10.9.0.2:6633"] and rows["state"][0] in ("waiting", "connecting")

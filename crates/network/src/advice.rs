@@ -5,11 +5,13 @@ use super::place::Place;
 use super::problem::AdviceProblem;
 use super::queues::{SIDES, in_tree};
 use super::{Link, Network};
+use crate::tables::controllers::name;
 use base::device::DropReason;
 use base::diagnostic::Diagnostic;
 use base::plane::Encaps;
 use base::{Phb, PhbSet};
 use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
+use node::switch::Controller;
 use node::{Router, conditioner};
 use std::collections::BTreeSet;
 
@@ -115,7 +117,38 @@ impl Network {
                 said.push(complaint.of_node(&self.description, node));
             }
         }
+        for (node, text, silent) in self.silent_controllers() {
+            if self.complaints.insert((node, text)) {
+                said.push(Diagnostic::new(silent).at("controllers").of_node(&self.description, node));
+            }
+        }
         said
+    }
+
+    /// Controllers that switches have tried in vain to connect to, and those that they can't.
+    fn silent_controllers(&self) -> Vec<(usize, String, AdviceProblem)> {
+        let mut found = Vec::new();
+        for node in 0..self.description.nodes.len() {
+            let Some(switch) = self.switch(node) else { continue };
+            for view in switch.connections().filter(|view| view.attempts > 1) {
+                let controller = name(switch, view.connection);
+                let attempts = view.attempts;
+                found.push((
+                    node,
+                    controller.clone(),
+                    AdviceProblem::ControllerSilent { controller, attempts },
+                ));
+            }
+            let nobody_carries = self.wall.is_none() && switch.connections().next().is_none();
+            for place in 0..switch.config().controllers.len() {
+                let is_wanted = matches!(switch.config().controllers[place], Controller::Connect(..));
+                if is_wanted && nobody_carries {
+                    let controller = name(switch, place as u32);
+                    found.push((node, controller.clone(), AdviceProblem::ControllerNowhere { controller }));
+                }
+            }
+        }
+        found
     }
 
     /// The marks that conditioners put on what arrives, at any node: a tree may stand at several of which one marks.

@@ -53,7 +53,7 @@ pub use deciding::PacketSpec;
 pub use description::{Description, HopSpec, LinkSpec, LspSpec, NodeSpec};
 pub use error::NetworkError;
 pub use kind::{KINDS, NodeKind};
-pub use live::Open;
+pub use live::{Attend, Open};
 pub use place::Place;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
@@ -70,7 +70,8 @@ use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
 use kind::{Facts, Node};
 use live::Wall;
-use node::{AtmSwitch, Host, Router};
+use node::switch::ManagedSwitch;
+use node::{AtmSwitch, Host, Router, Switch};
 use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
@@ -242,6 +243,12 @@ impl Network {
     /// The IP host at a node, if it is a device of this process.
     pub fn host(&self, node: usize) -> Option<&Host> {
         self.nodes.get(node)?.host(&self.world, NodeId(node as u32))
+    }
+    /// The OpenFlow switch at a node, with management ports or without; nothing if it is not here.
+    pub fn switch(&self, node: usize) -> Option<&Switch> {
+        let id = NodeId(node as u32);
+        let managed = || self.world.device::<ManagedSwitch>(id).map(ManagedSwitch::switch);
+        self.world.device::<Switch>(id).or_else(managed)
     }
     /// The hidden port beside a router, as a device of the engine, and the link to it; nothing if the router is not
     /// here.

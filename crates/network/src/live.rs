@@ -9,9 +9,9 @@ use super::{Build, Network, NodeKind, Placement};
 use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Span, Time};
-use engine::Progress;
 use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, PortError};
 use engine::real_time::{Control, Lateness, PortChange, PortState, Runner};
+use engine::{Progress, World};
 use std::os::fd::RawFd;
 
 /// So long a run goes on before somebody may look for signals.
@@ -20,9 +20,14 @@ const SLICE: Span = Span::from_ms(20);
 /// Opens the interface of a port.
 pub type Open<'a> = dyn FnMut(&ExternalSpec) -> Result<Box<dyn ExternalPort>, PortError> + 'a;
 
+/// Is called after each round of a run in real time, with the time that the clock says.
+pub type Attend = dyn FnMut(&mut World, Time) + Send;
+
 /// What drives a network in real time.
 pub struct Wall {
     runner: Runner,
+    /// Who has something to do between rounds.
+    attend: Option<Box<Attend>>,
     ports: Vec<PortPlacement>,
     /// Has the clock begun? It does when the network first runs, unless its beginning was given.
     begun: bool,
@@ -170,6 +175,7 @@ impl Network {
         }
         self.wall = Some(Wall {
             runner,
+            attend: None,
             ports: placement.ports,
             begun: placement.epoch_ns.is_some(),
             cpu: placement.cpu,
@@ -197,6 +203,15 @@ impl Network {
     pub fn wake_on(&mut self, fd: Option<RawFd>) {
         if let Some(wall) = &mut self.wall {
             wall.runner.wake_on(fd);
+        }
+    }
+
+    /// Lets somebody who is no device do something after each round of a run in real time, and whenever this descriptor
+    /// is readable.
+    pub fn attend(&mut self, fd: RawFd, attend: Box<Attend>) {
+        if let Some(wall) = &mut self.wall {
+            wall.runner.wake_on(Some(fd));
+            wall.attend = Some(attend);
         }
     }
 
@@ -255,7 +270,14 @@ impl Network {
             })?;
         }
         let until = until.max(self.world.now());
-        let ended = wall.runner.run_until(&mut self.world, until, &mut |_, _| Control::Continue);
+        let Wall { runner, attend, .. } = wall;
+        let clock = runner.clock().clone();
+        let ended = runner.run_until(&mut self.world, until, &mut |world, _| {
+            if let Some(attend) = attend {
+                attend(world, clock.now().max(world.now()));
+            }
+            Control::Continue
+        });
         let fresh = wall.runner.take_changes();
         let lost =
             fresh.iter().find(|change| change.state != PortState::Up).filter(|_| wall.fail_on_port_down);

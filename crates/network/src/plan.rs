@@ -30,7 +30,10 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
         let (addresses, prefix_len) = match host_of(description, spec) {
             _ if segments.contains_key(&index) => segments[&index],
             Some(side) => match spec.addresses {
-                Some(given) if is_multihomed(description, [spec.a, spec.b][side]) => {
+                Some(given)
+                    if is_multihomed(description, [spec.a, spec.b][side])
+                        || is_at_manager(description, spec, side) =>
+                {
                     host_given(description, index, side, given)?
                 }
                 _ => host_link(description, index, spec, side)?,
@@ -94,6 +97,15 @@ fn host_facts(description: &Description, host: usize) -> HostFacts {
 pub fn is_multihomed(description: &Description, host: usize) -> bool {
     let links = description.links.iter().filter(|link| link.a == host || link.b == host).count();
     links > 1 || host_facts(description, host).address.is_none()
+}
+
+/// Does the link of a host with one lead to a node that is managed over it, and give the host its own address?
+fn is_at_manager(description: &Description, spec: &LinkSpec, side: usize) -> bool {
+    let (host, far) = ([spec.a, spec.b][side], [spec.a, spec.b][1 - side]);
+    let given = spec.addresses.map(|given| given[side]);
+    description.nodes[far].facts().managed
+        && given.is_some()
+        && given == host_facts(description, host).address
 }
 
 /// Refuses a host with several links, or none of its own address, that its links give no addresses.

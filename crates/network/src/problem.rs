@@ -216,6 +216,8 @@ base::problems! {
         NoNode { node: String } is UnknownName, "no-node", "there is no node '{node}'";
         /// Somebody else's router in this process.
         ExternalHere { node: String } is Conflict, "external-here", "node '{node}' is external: it can't be local";
+        /// A router whose forwarding plane is a switch, where none can be.
+        PlaneElsewhere {} is Conflict, "plane-elsewhere", "table_driver: its forwarding plane is a switch, which only the process of a router reaches (twinplane-router)";
         /// A kind that this program does not have.
         NoKindHere { node: String, kind: String } is Conflict, "no-kind-here", "node '{node}': this program has no nodes of kind '{kind}': it can't be local";
     }
@@ -324,6 +326,10 @@ base::problems! {
         NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
         /// What a protocol has found in its way while the network ran.
         Complaint { said: String } is Conflict, "complaint", "{said}";
+        /// A controller that a switch has tried in vain to connect to.
+        ControllerSilent { controller: String, attempts: u32 } is Conflict, "controller-silent", "the switch has no controller at {controller}: {attempts} attempts in a row have failed";
+        /// A controller of a switch that has no way to it.
+        ControllerNowhere { controller: String } is Conflict, "controller-nowhere", "nothing leads the switch to {controller}: in virtual time a controller is at the other end of a link with 'addresses'";
         /// A neighbour by an address that nobody has.
         NoSuchNeighbor { a: String, address: String } is Conflict, "no-such-neighbor", "'{a}' expects a neighbour at {address}, and no node has that address: no session comes to be";
         /// A way through a region to a router that knows nothing of it.

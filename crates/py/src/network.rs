@@ -18,6 +18,7 @@ use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, PoisonError};
 use tester::Testbed;
 use tester::spec::NetworkFile;
@@ -108,6 +109,13 @@ impl PyNetwork {
     /// Time zero of a run in real time, on the system's monotonic clock.
     fn epoch_ns(&mut self) -> Option<u64> {
         self.inner().epoch_ns()
+    }
+
+    /// Lets a tester of switches speak by a connected socket of the kernel's TCP, of which it has a descriptor of its own.
+    fn carry_openflow(&mut self, node: usize, socket: i32) -> PyResult<()> {
+        // SAFETY: the caller holds the socket open until this has returned.
+        let own = unsafe { BorrowedFd::borrow_raw(socket) }.try_clone_to_owned().map_err(run)?;
+        self.inner().carry_openflow(node, own).map_err(network)
     }
 
     /// Forgets how late things happened so far.

@@ -69,7 +69,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Cannot(format!("placement: '{}' is not local", arguments.node)));
     }
     let channels = Channels::of(&mut network, node)?;
-    if network.router(node).is_none() && channels.is_none() {
+    // A switch with management ports carries its connections itself.
+    if network.router(node).is_none() && network.switch(node).is_none() {
         return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
     }
     if let Some(path) = &arguments.record {

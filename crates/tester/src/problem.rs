@@ -30,6 +30,8 @@ base::problems! {
         TesterPort { key: &'static str, port: u16, own: u16 } is Conflict, "tester-port", "{key}={port}: its link leads to port {own} of the switch";
         /// A tester that the switch does not connect to.
         TesterUnknown { switch: String, own: String } is Conflict, "tester-unknown", "switch '{switch}' has no controller tcp:{own}, which is where the tester listens";
+        /// A connection to a switch that can't be used.
+        TesterChannel { error: String } is Failed, "tester-channel", "its connection to the switch: {error}";
         /// Several receivers of a flow to one node.
         NoGroupToReceive {} is Conflict, "no-group-to-receive", "only a flow to a group has several receivers: 'group' is missing";
         /// A flow to a group that is none.

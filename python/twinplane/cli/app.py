@@ -119,7 +119,7 @@ def run(
         bool, typer.Option("--quick", help="A first look, of experiments that have one.")
     ] = False,
     sut: Annotated[
-        str, typer.Option(help="What is tested: built-in, or external; of openflow: twinplane, profile:NAME.")
+        str, typer.Option(help="What is tested: built-in, external; of openflow: see `--parameters`.")
     ] = "built-in",
     ingress_port: options.IngressPort = None,
     egress_port: options.EgressPort = None,
@@ -156,7 +156,13 @@ def run(
     from .run import print_parameters, run_experiment
 
     experiment, file = own.asked(experiment)
-    settings, sut = own.with_choices(experiment, settings, quick, sut)
+    ports = {
+        "ingress_port": ingress_port,
+        "egress_port": egress_port,
+        "ingress_netns": ingress_netns,
+        "egress_netns": egress_netns,
+    }
+    settings, sut = own.with_choices(experiment, settings, quick, sut, ports)
 
     if parameters:
         print_parameters(experiment, as_json)
@@ -170,8 +176,20 @@ def run(
         clock=clock,
         lab=lab,
         sut=sut,
-        ingress=OuterPort(ingress_port, ingress_netns, ingress_address, ingress_neighbor, ingress_router_id),
-        egress=OuterPort(egress_port, egress_netns, egress_address, egress_neighbor, egress_router_id),
+        ingress=OuterPort(
+            ports.get("ingress_port"),
+            ports.get("ingress_netns"),
+            ingress_address,
+            ingress_neighbor,
+            ingress_router_id,
+        ),
+        egress=OuterPort(
+            ports.get("egress_port"),
+            ports.get("egress_netns"),
+            egress_address,
+            egress_neighbor,
+            egress_router_id,
+        ),
         sut_router_id=sut_router_id,
         driver=driver,
         busy=busy,

@@ -37,11 +37,16 @@ def seed_of(file: Path | None) -> int:
 
 
 def with_choices(
-    experiment: str, settings: Sequence[str] | None, quick: bool, sut: str
+    experiment: str,
+    settings: Sequence[str] | None,
+    quick: bool,
+    sut: str,
+    ports: dict[str, str | None] | None = None,
 ) -> tuple[list[str], str]:
     """Settings with those that `--quick` and `--sut` mean to an experiment, and what is left of the last.
 
-    A system under test that is no way of running is one of the experiment's own.
+    A system under test that is no way of running is one of the experiment's own. So are then the tester's
+    `ports` (by the names of their options), as far as it knows them: they are taken out.
     """
     given = list(settings or ())
     keys = {setting.partition("=")[0].strip() for setting in given}
@@ -53,8 +58,22 @@ def with_choices(
         if "sut" in keys:
             raise TwinplaneError(f"{experiment}: --sut and --set sut=...: only one of them can be given")
         given.append(f"sut={sut}")
+        _take_ports(experiment, given, keys, ports or {})
         return given, WAYS[0]
     return given, sut
+
+
+def _take_ports(experiment: str, given: list[str], keys: set[str], ports: dict[str, str | None]) -> None:
+    """Make settings of the options of ports that an experiment knows."""
+    for name in load(experiment).parameters.model_fields:
+        if (value := ports.pop(name, None)) is None:
+            continue
+        if name in keys:
+            option = f"--{name.replace('_', '-')}"
+            raise TwinplaneError(
+                f"{experiment}: {option} and --set {name}=...: only one of them can be given"
+            )
+        given.append(f"{name}={value}")
 
 
 def with_duration(settings: Sequence[str] | None, duration: str | None) -> tuple[str, ...]:

@@ -112,6 +112,10 @@ class Experiment(ABC, Generic[P]):
         (outcome,) = outcomes.values()
         return outcome
 
+    def is_alone(self, parameters: P) -> bool:
+        """Must nothing run beside it, because it goes by the clock on the wall?"""
+        return False
+
     def clock(self, parameters: P) -> str:
         """By which clock it runs where nothing else is asked for."""
         return "virtual time"

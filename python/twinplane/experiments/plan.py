@@ -78,13 +78,16 @@ def planned(request: Request) -> Plan:
             experiment.check_real(parameters, real)
         if request.events is not None:
             events.check(experiment, parameters, request.events)
+    is_alone = any(experiment.is_alone(parameters) for parameters in found)
+    if is_alone:
+        _check_alone(name, request)
     return Plan(
         experiment=experiment,
         settings=settings,
         points=found,
         seed=request.seed,
         repeat=request.repeat,
-        jobs=1 if real is not None else request.jobs or default_jobs(),
+        jobs=1 if real is not None or is_alone else request.jobs or default_jobs(),
         scheduler=request.scheduler,
         real=real,
         campaign=request.campaign,
@@ -122,11 +125,17 @@ def _real(name: str, request: Request, settings: Settings) -> Real | None:
         real = replace(real, rate_auto=True)
     elif rates is not None and real is not None and real.rate_auto:
         raise TwinplaneError(f"{name}: --rate auto and rate_mbps={','.join(rates)}: one of them")
-    if real is not None and request.scheduler is not None:
-        raise TwinplaneError(f"{name}: --scheduler: a run in real time is on this machine")
-    if real is not None and request.jobs not in (None, 1):
-        raise TwinplaneError(f"{name}: jobs={request.jobs}: in real time one run at a time")
+    if real is not None:
+        _check_alone(name, request)
     return real
+
+
+def _check_alone(name: str, request: Request) -> None:
+    """Refuse other places and several runs at a time: in real time they would be measured, too."""
+    if request.scheduler is not None:
+        raise TwinplaneError(f"{name}: --scheduler: a run in real time is on this machine")
+    if request.jobs not in (None, 1):
+        raise TwinplaneError(f"{name}: jobs={request.jobs}: in real time one run at a time")
 
 
 def _campaign(experiment: Experiment[Any], settings: Settings) -> list[Parameters]:

@@ -27,6 +27,8 @@ from .shown import Shown
 from .tables import Tables
 
 if TYPE_CHECKING:
+    import socket
+
     from .. import _core
     from ..frames import Columns
     from ..lab import Lab
@@ -53,7 +55,7 @@ class Network(Acting, Asking, Shown):
             *("draft", "describing", "outside", "engine", "faults", "schedule", "tables", "answers"),
             *("described", "positions", "explain", "names", "queue_bin_ps", "placement"),
             *("require_unstarted", "running", "go_live", "columns", "node_info", "link_info"),
-            *("forget_lateness", "set_phases", "add_step"),
+            *("forget_lateness", "set_phases", "add_step", "carry_openflow"),
         }
     )
 
@@ -289,7 +291,7 @@ class Network(Acting, Asking, Shown):
         )
 
     def openflow_tester(self, name: str, **settings: Any) -> Node:
-        """A tester of an OpenFlow switch, in virtual time: its controller, with two data ports.
+        """A tester of an OpenFlow switch: its controller, with two data ports.
 
         It needs a link with `addresses` to the switch, and two without. `settings` are those of a node of
         kind ``openflow-tester`` in a file: `test`, `rate`, `size`, `duration` and others. Tables
@@ -884,3 +886,8 @@ class Network(Acting, Asking, Shown):
         with core.translated():
             step = {"at": f"{round(at_s * 1e12)} ps", "action": action, "lsps": lsps.name, "rate": rate}
             self.engine.start().add_step(node.index, step)
+
+    def carry_openflow(self, tester: Node, channel: socket.socket) -> None:
+        """Let a tester of switches that has no link with `addresses` speak by a connected socket."""
+        with core.translated():
+            self.engine.start().carry_openflow(tester.index, channel.fileno())

@@ -67,6 +67,7 @@ pub struct Channel {
     heard: Time,
     due: Option<Time>,
     backoff: Span,
+    attempts: u32,
     next_xid: u32,
 }
 
@@ -84,6 +85,7 @@ impl Channel {
             heard: now,
             due: active.then_some(now),
             backoff: BACKOFF[0],
+            attempts: 0,
             next_xid: 1,
         }
     }
@@ -96,6 +98,11 @@ impl Channel {
     /// The version that was agreed on.
     pub fn version(&self) -> Option<Version> {
         self.version
+    }
+
+    /// Attempts to set it up since a version was agreed on for the last time, or ever; the one that goes on included.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
     }
 
     /// A transaction number for a message that answers nothing.
@@ -243,6 +250,7 @@ impl Channel {
                 self.step(ChannelEvent::Agreed);
                 self.version = Some(version);
                 self.backoff = BACKOFF[0];
+                self.attempts = 0;
                 self.due = self.config.probe.map(|probe| self.heard + probe);
                 Told::Up(version)
             }
@@ -272,6 +280,7 @@ impl Channel {
         match self.state {
             ChannelState::Waiting => {
                 self.step(ChannelEvent::Due);
+                self.attempts += 1;
                 // An attempt takes no longer than this, whatever TCP says.
                 self.due = Some(now + BACKOFF[1]);
                 return true;

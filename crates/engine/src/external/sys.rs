@@ -73,6 +73,42 @@ pub unsafe fn option<T: Copy>(socket: &OwnedFd, level: i32, option: i32) -> io::
     }
 }
 
+/// Lets a descriptor never wait.
+pub fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: plain calls with integers.
+    unsafe {
+        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
+        check(libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK)).map(|_| ())
+    }
+}
+
+/// What has come to a connected socket: so many bytes, and none if the other end sends no more.
+pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes into the slice, and no further.
+    check_len(unsafe { libc::recv(socket.as_raw_fd(), to.as_mut_ptr().cast(), to.len(), 0) })
+}
+
+/// Gives bytes to a connected socket: so many are taken. An end that is gone is an error, and no signal.
+pub fn send(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the kernel reads the slice.
+    check_len(unsafe {
+        libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
+    })
+}
+
+/// A descriptor that is readable when one of those that it watches is ready.
+pub fn epoll() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed; what is returned is a new descriptor that nobody else owns.
+    unsafe { Ok(OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) }
+}
+
+/// Watches a descriptor for `events`, or for others than before, or no longer.
+pub fn epoll_set(epoll: &OwnedFd, operation: i32, fd: RawFd, events: i32) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: events as u32, u64: 0 };
+    // SAFETY: both descriptors are open, and the event lives through the call.
+    check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd, &mut event) }).map(|_| ())
+}
+
 /// Binds a socket to an address given as a C structure.
 pub fn bind<T: Copy>(socket: &OwnedFd, address: &T) -> io::Result<()> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes of a live value.

@@ -9,12 +9,14 @@
 //! - [`Soft`]: the tables of this process, as drivers write them
 //! - [`model`]: the driver of a router unless its description names another: write times, limits and failures of a
 //!   device that was measured
+//! - [`openflow`]: the forwarding plane is a switch elsewhere; [`Remote`]: what a driver of such a thing does besides
 //! - [`staged`]: a made-up driver, an example for developers
 //!
 //! A driver decides when and whether a write comes into force, and nothing else. It reads no clock, and no packet in
 //! transit passes it.
 
 pub mod model;
+pub mod openflow;
 mod plane;
 mod soft;
 pub mod staged;
@@ -40,7 +42,7 @@ use core::fmt::Debug;
 use core::net::IpAddr;
 
 /// The drivers that there are, a line for each.
-pub const DRIVERS: &[Known] = &[model::KNOWN, staged::KNOWN];
+pub const DRIVERS: &[Known] = &[model::KNOWN, openflow::KNOWN, staged::KNOWN];
 
 /// What writes the tables of a forwarding plane. `now` never goes back.
 ///
@@ -90,6 +92,17 @@ pub trait Driver: Any + Debug + Send {
         soft.counters()
     }
 
+    /// Itself, if its forwarding plane is elsewhere.
+    fn remote(&mut self) -> Option<&mut dyn Remote> {
+        None
+    }
+
+    /// If its forwarding plane is elsewhere: are there bytes for it? And can't it be talked to, so that its connection is
+    /// to be closed?
+    fn channel_state(&self) -> (bool, bool) {
+        (false, false)
+    }
+
     /// All that is in force, as operations that write it into an empty forwarding plane in an order in which none
     /// fails. Who lost sight of a forwarding plane compares it with what should be there.
     fn resync(&self, soft: &Soft) -> Vec<TableOp> {
@@ -97,11 +110,47 @@ pub trait Driver: Any + Debug + Send {
     }
 }
 
+/// What a driver does besides whose forwarding plane is elsewhere: frames come from it and leave by it, over a connection
+/// that the owner of the node's sockets carries.
+pub trait Remote {
+    /// The connection is there.
+    fn opened(&mut self);
+
+    /// Bytes have come by it.
+    fn received(&mut self, soft: &mut Soft, bytes: &[u8]);
+
+    /// It has ended.
+    fn closed(&mut self);
+
+    /// Bytes to be sent by it.
+    fn take_output(&mut self) -> Vec<u8>;
+
+    /// Sends a frame by a port of the node.
+    fn transmit(&mut self, port: PortId, frame: &Frame);
+
+    /// What the forwarding plane hands to the node.
+    fn poll_arrival(&mut self) -> Option<Arrival>;
+}
+
+/// What a forwarding plane that is elsewhere hands to its node.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A frame that came by a port and that it does not forward by itself.
+    Frame(PortId, Frame),
+    /// A port can be used from now on, or not.
+    Port(PortId, bool),
+}
+
 /// How the driver of a node is made.
 pub trait Setup: Debug + Send + Sync {
     /// The tables as the driver lets them be: it may lower the limits of a device.
     fn config(&self, config: Config) -> Config {
         config
+    }
+
+    /// The TCP port that the node is to listen at for its forwarding plane, if that is elsewhere.
+    fn listens(&self) -> Option<u16> {
+        None
     }
 
     /// The driver of empty tables, of a device that is as fast and as reliable as `timing` says.

@@ -1,6 +1,6 @@
 //! The forwarding plane of a node: its tables, and the driver that writes them.
 
-use super::{Capabilities, Counters, Driver, Notice, Setup, Soft, Timing};
+use super::{Capabilities, Counters, Driver, Notice, Remote, Setup, Soft, Timing};
 use crate::punt::Exception;
 use crate::tables::{Config, Forwarding};
 use base::plane::{Ack, Batch, TableOp};
@@ -20,12 +20,27 @@ pub struct ForwardingPlane {
     driver: Box<dyn Driver>,
     /// When the driver has something to do.
     due: Option<Time>,
+    /// Are frames and tables elsewhere?
+    is_remote: bool,
 }
 
 impl ForwardingPlane {
     /// Empty tables, and a driver in its initial state.
     pub fn new(setup: &dyn Setup, config: Config, timing: Timing) -> ForwardingPlane {
-        ForwardingPlane { soft: Soft::new(setup.config(config)), driver: setup.driver(timing), due: None }
+        let mut driver = setup.driver(timing);
+        let is_remote = driver.remote().is_some();
+        ForwardingPlane { soft: Soft::new(setup.config(config)), driver, due: None, is_remote }
+    }
+
+    /// Does the node's driver write tables that are elsewhere, where frames come and go, too?
+    #[inline]
+    pub fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// The driver of a forwarding plane that is elsewhere, and the tables here.
+    pub fn remote(&mut self) -> Option<(&mut dyn Remote, &mut Soft)> {
+        Some((self.driver.remote()?, &mut self.soft))
     }
 
     /// The driver, to be looked at.

@@ -15,7 +15,7 @@ mod placeholder;
 mod reflector;
 mod resolve;
 mod router;
-mod switch;
+pub(crate) mod switch;
 
 pub use atm_lsr::ATM_LSR;
 pub use atm_switch::ATM_SWITCH;

@@ -1,6 +1,7 @@
 //! Tables of what a network holds and what happened in it: which there are, and how they are asked for.
 
 mod atm;
+pub(crate) mod controllers;
 mod counted;
 mod next_hops;
 mod rib;
@@ -121,6 +122,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<atm::AtmChannelRow>(Scope::Network, made!(atm::channels)),
     entry::<atm::AtmEndRow>(Scope::Network, made!(atm::ends)),
     entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
+    entry::<controllers::ControllerRow>(Scope::Either, made!(controllers::controllers)),
     entry::<queues::QueueTableRow>(Scope::Either, |network, only| network.queues(only)),
     entry::<queues::QueueSeriesRow>(Scope::Either, |network, only| network.queue_series(only)),
     entry::<counted::TreeRow>(Scope::Either, made!(counted::trees)),
@@ -217,10 +219,11 @@ impl Network {
         Ok(table)
     }
 
-    /// Refuses a table of a node that has none such: of a router, or of a host if `hosts_have` it.
+    /// Refuses a table of a node that has none such: of a router, or of a host or switch if `hosts_have` it.
     pub fn check_table(&self, name: &str, node: usize, hosts_have: bool) -> Result<(), NetworkError> {
         self.check_local(node)?;
-        if self.router(node).is_none() && !(hosts_have && self.host(node).is_some()) {
+        let has_it = hosts_have && (self.host(node).is_some() || self.switch(node).is_some());
+        if self.router(node).is_none() && !has_it {
             let (table, node) = (name.to_string(), self.node_name(node).to_string());
             return Err(Diagnostic::new(RunProblem::TableOfNone { table, node }).into());
         }

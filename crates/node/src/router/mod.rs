@@ -21,6 +21,7 @@ mod listening6_tests;
 #[cfg(test)]
 mod listening_tests;
 mod lsp;
+mod remote;
 mod signalling;
 mod signalling6;
 #[cfg(test)]
@@ -500,14 +501,14 @@ impl Device for Router {
             Command::Probe { to: IpAddr::V4(to), ttl, sequence } => self.send_echo(now, to, ttl, sequence),
             Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
             Command::LabelFault { label, out } => self.corrupt(now, label, out),
-            Command::Protocol(command) => self.control.handle_command(now, &command),
+            Command::Protocol(command) => self.handle_protocol(now, &command),
             Command::Start | Command::Stop => {}
         }
         self.settle(now);
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        if self.plane.is_remote() { self.poll_remote() } else { self.outputs.pop_front() }
     }
 
     fn poll_timeout(&self) -> Option<Time> {

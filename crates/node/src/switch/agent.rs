@@ -99,6 +99,7 @@ impl Agent {
             connection: *id,
             state: connection.channel.state(),
             version: connection.channel.version(),
+            attempts: connection.channel.attempts(),
             role: connection.role,
             too_long: connection.too_long,
         })

@@ -33,6 +33,8 @@ pub struct ConnectionView {
     pub state: ChannelState,
     /// The version that was agreed on.
     pub version: Option<Version>,
+    /// Attempts to set it up since a version was agreed on for the last time.
+    pub attempts: u32,
     /// The role of the controller.
     pub role: Role,
     /// Messages and rows of answers that it did not get, since no message is as long.

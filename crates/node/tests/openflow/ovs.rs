@@ -160,6 +160,10 @@ impl Subject for Ovs {
         self.left();
     }
 
+    fn reconnect(&mut self) {
+        (self.channel, self.unread) = (Some(connect(&self.folder.join("s.mgmt"))), Vec::new());
+    }
+
     fn send(&mut self, bytes: &[u8]) {
         self.channel.as_mut().expect("a channel").write_all(bytes).expect("a message");
     }

@@ -17,6 +17,8 @@ pub const TABLES: u8 = 254;
 pub trait Subject {
     /// A controller connects, of whose HELLO the version follows. What others have written is gone.
     fn begin(&mut self, version: Version);
+    /// The connection ends, and the controller connects again; tables stay as they are.
+    fn reconnect(&mut self);
     /// Gives it bytes of the controller.
     fn send(&mut self, bytes: &[u8]);
     /// The next message that it has sent to the controller.
@@ -93,6 +95,12 @@ impl Ours {
 impl Subject for Ours {
     fn begin(&mut self, _: Version) {
         *self = Ours::new();
+    }
+
+    fn reconnect(&mut self) {
+        self.tell(ChannelInput::Closed { connection: CONNECTION });
+        self.sent.clear();
+        self.tell(ChannelInput::Opened { connection: CONNECTION });
     }
 
     fn send(&mut self, bytes: &[u8]) {

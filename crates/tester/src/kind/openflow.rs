@@ -17,8 +17,8 @@ pub const OPENFLOW_TESTER: NodeKind = NodeKind::of::<OpenFlowTesterSpec>(
 );
 
 base::record! {
-    /// A tester of an OpenFlow switch, in virtual time: a link with `addresses` leads to a management port of the
-    /// switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test.
+    /// A tester of an OpenFlow switch: a link with `addresses` leads to a management port of the switch, and two others to
+    /// ports of its datapath. It waits for the switch to connect, and then does one test.
     #[derive(Clone, Debug, PartialEq)]
     pub struct OpenFlowTesterSpec {
         /// Which messages or packets are sent, and what is measured of them.
@@ -52,15 +52,16 @@ base::record! {
     }
 }
 
-/// The link of the channel, and those of data, by their ports.
-pub(crate) fn ports(network: &Network, node: usize) -> Option<(PortId, [PortId; 2])> {
+/// The link of the channel, unless that is elsewhere, and those of data, by their ports.
+pub(crate) fn ports(network: &Network, node: usize) -> Option<(Option<PortId>, [PortId; 2])> {
     let has = |given: bool| {
         let links = network.ports_of(node).filter(move |(link, _)| link.spec.addresses.is_some() == given);
         links.map(|(link, side)| link.ports[side])
     };
     let (control, data): (Vec<PortId>, Vec<PortId>) = (has(true).collect(), has(false).collect());
     match (&control[..], &data[..]) {
-        ([control], [from, to]) => Some((*control, [*from, *to])),
+        ([], [from, to]) => Some((None, [*from, *to])),
+        ([control], [from, to]) => Some((Some(*control), [*from, *to])),
         _ => None,
     }
 }
@@ -71,7 +72,7 @@ impl Node for OpenFlowTesterSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts { links_min: 3, links_max: Some(3), ..Facts::of("a tester of switches") }
+        Facts { links_min: 2, links_max: Some(3), ..Facts::of("a tester of switches") }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
@@ -89,8 +90,8 @@ impl Node for OpenFlowTesterSpec {
             ports: [self.from_port, self.to_port],
         };
         // Other links are refused when all is built.
-        let ports = ports(network, node).unwrap_or((PortId(0), [PortId(1), PortId(2)]));
-        let stack = network.host_config(node).port(ports.0).copied();
+        let ports = ports(network, node).unwrap_or((None, [PortId(0), PortId(1)]));
+        let stack = ports.0.and_then(|control| network.host_config(node).port(control).copied());
         let stack = HostConfig { ports: stack.into_iter().collect(), groups: Vec::new() };
         let streams = Streams::new(network.description().seed);
         let name = &network.description().nodes[node].name;

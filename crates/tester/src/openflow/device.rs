@@ -1,9 +1,11 @@
-//! The tester at a node: two data ports, and a network stack at a third that the channel is at.
+//! The tester at a node: two data ports, and a network stack at a third that the channel is at. In real time the channel
+//! may be carried by somebody else, as that of a switch is: what happens to the connection comes as commands.
 
 use super::{Action, Machine, Settings};
 use base::device::DropCounters;
 use base::{Command, Device, Frame, Output, PortId, Streams, Time};
 use node::sessions::{Options, Pending, SessionId, Sessions};
+use node::switch::ChannelInput;
 use node::{Host, HostConfig};
 use std::collections::VecDeque;
 
@@ -11,12 +13,13 @@ use std::collections::VecDeque;
 pub struct OpenFlowTester {
     machine: Machine,
     host: Host,
-    /// The port of the channel, and the data ports.
-    control: PortId,
+    /// The port of the channel, unless somebody else carries it, and the data ports.
+    control: Option<PortId>,
     data: [PortId; 2],
     listen: u16,
     /// The connection of the switch; others are ended.
     session: Option<SessionId>,
+    /// What is to be sent to the switch, by the stack or by whoever carries the channel.
     unsent: VecDeque<u8>,
     outputs: VecDeque<Output>,
 }
@@ -27,11 +30,12 @@ fn options() -> Options {
 }
 
 impl OpenFlowTester {
-    /// A tester that waits for a switch at a TCP port; its stack has the one port of `stack`.
+    /// A tester that waits for a switch at a TCP port; its stack has the one port of `stack`, or none if somebody else
+    /// carries the channel.
     pub fn new(
         settings: Settings,
         stack: HostConfig,
-        (control, data): (PortId, [PortId; 2]),
+        (control, data): (Option<PortId>, [PortId; 2]),
         (name, streams): (&str, Streams),
         listen: u16,
     ) -> OpenFlowTester {
@@ -65,6 +69,29 @@ impl OpenFlowTester {
         self.host.drops().clone()
     }
 
+    /// Is there anything to be sent to the switch by whoever carries the channel?
+    pub fn has_channel(&self) -> bool {
+        self.control.is_none() && !self.unsent.is_empty()
+    }
+
+    /// What is to be sent to the switch by whoever carries the channel.
+    pub fn take_channel(&mut self) -> Vec<u8> {
+        if self.control.is_some() { Vec::new() } else { core::mem::take(&mut self.unsent).into() }
+    }
+
+    /// Something has happened to the connection that somebody else carries.
+    fn handle_channel(&mut self, now: Time, input: &ChannelInput) {
+        match input {
+            ChannelInput::Opened { .. } => self.machine.opened(),
+            ChannelInput::Received { bytes, .. } => self.machine.received(now, &bytes.0),
+            ChannelInput::Closed { .. } => {
+                self.unsent.clear();
+                self.machine.closed();
+            }
+            ChannelInput::Backlog { .. } => {}
+        }
+    }
+
     fn settle(&mut self, now: Time) {
         loop {
             let mut is_idle = true;
@@ -92,14 +119,11 @@ impl OpenFlowTester {
                 break;
             }
         }
+        let Some(control) = self.control else { return };
         while let Some(output) = self.host.poll_output() {
             self.outputs.push_back(match output {
-                Output::Transmit { frame, ready, .. } => {
-                    Output::Transmit { port: self.control, frame, ready }
-                }
-                Output::Discard { frame, reason, .. } => {
-                    Output::Discard { port: self.control, frame, reason }
-                }
+                Output::Transmit { frame, ready, .. } => Output::Transmit { port: control, frame, ready },
+                Output::Discard { frame, reason, .. } => Output::Discard { port: control, frame, reason },
                 other => other,
             });
         }
@@ -153,7 +177,7 @@ impl OpenFlowTester {
 
 impl Device for OpenFlowTester {
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        if port == self.control {
+        if Some(port) == self.control {
             self.host.handle_packet(now, PortId(0), frame);
         } else if let Some(place) = self.data.iter().position(|data| *data == port) {
             self.machine.packet(now, place, &frame.to_vec());
@@ -171,13 +195,18 @@ impl Device for OpenFlowTester {
 
     fn handle_command(&mut self, now: Time, command: Command) {
         match command {
-            Command::PortUp(port) if port == self.control => {
+            Command::PortUp(port) if Some(port) == self.control => {
                 self.host.handle_command(now, Command::PortUp(PortId(0)));
             }
-            Command::PortDown(port) if port == self.control => {
+            Command::PortDown(port) if Some(port) == self.control => {
                 self.host.handle_command(now, Command::PortDown(PortId(0)));
             }
             Command::Probe { .. } => self.host.handle_command(now, command),
+            Command::Protocol(value) => {
+                if let Some(input) = value.read::<ChannelInput>() {
+                    self.handle_channel(now, &input);
+                }
+            }
             _ => {}
         }
         self.settle(now);

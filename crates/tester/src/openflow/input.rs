@@ -69,10 +69,13 @@ impl Machine {
             messages::hello_failed(&mut refusal);
             self.send(refusal);
             self.report.errors += 1;
+            if self.report.standing == Standing::Waiting {
+                self.report.standing = Standing::Refused;
+            }
             return;
         }
         self.is_greeted = true;
-        if self.report.standing == Standing::Waiting {
+        if matches!(self.report.standing, Standing::Waiting | Standing::Refused) {
             self.prepare();
         }
     }

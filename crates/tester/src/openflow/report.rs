@@ -8,6 +8,8 @@ base::words! {
     pub enum Standing {
         /// No switch has connected.
         Waiting = "waiting",
+        /// A switch has connected that does not speak version 1.0.
+        Refused = "refused",
         /// The switch is being prepared.
         Preparing = "preparing",
         /// Packets or messages of the test are sent.

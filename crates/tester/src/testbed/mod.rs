@@ -174,6 +174,7 @@ impl Testbed {
     }
 
     fn build(file: &NetworkFile, build: Build<'_>) -> Result<Testbed, NetworkError> {
+        let is_real = build.placement.is_some();
         let network = Network::build(&file.network, KINDS, Build { beside: probe, ..build })?;
         let mut testbed = Testbed {
             network,
@@ -191,7 +192,7 @@ impl Testbed {
             owners: Arc::default(),
             streams_asked: AtomicU64::new(0),
         };
-        testbed.check_openflow_testers()?;
+        testbed.check_openflow_testers(is_real)?;
         testbed.keep_losses();
         testbed.set_sinks();
         for (index, flow) in file.flows.iter().enumerate() {

@@ -5,11 +5,17 @@ use crate::kind::tester_ports;
 use crate::openflow::report::Spread;
 use crate::openflow::{OpenFlowTester, Report, Round, Settings};
 use crate::problem::TrafficProblem;
+use base::diagnostic::os_text;
+use base::protocol_value::ProtocolValue;
 use base::table::{Rows, Table};
-use base::{NodeId, PortId, Rate, Span, Time};
+use base::{Command, NodeId, PortId, Rate, Span, Time};
 use core::net::SocketAddr;
+use engine::World;
+use engine::external::Stream;
 use network::{NetworkError, Place};
-use node::switch::{Controller, ManagedSwitch};
+use node::switch::{ChannelInput, Controller, ManagedSwitch};
+use std::os::fd::OwnedFd;
+use wire::Hex;
 
 base::table! {
     /// What each tester of a switch found.
@@ -19,8 +25,8 @@ base::table! {
         node: &'a str => node,
         /// What is tested: `packet-in`, `packet-in-action`, `packet-out`, `control`, `data`, `flow-add` or `flow-mod`.
         test: &'static str => settings.test.word(),
-        /// `waiting` (no switch has connected), `preparing`, `running`, `done`, or `reset` (the switch has ended the
-        /// connection before the test was over).
+        /// `waiting` (no switch has connected), `refused` (one has that does not speak version 1.0), `preparing`, `running`,
+        /// `done`, or `reset` (the switch has ended the connection before the test was over).
         state: &'static str => report.standing.word(),
         /// The rate that sets the time between packets.
         rate_bps: Rate = "bit/s" => settings.rate,
@@ -85,10 +91,51 @@ impl Testbed {
         nodes.filter_map(|node| Some((self.node_name(node), self.openflow_tester(node)?)))
     }
 
-    /// Refuses a tester without a link for its channel and two for data.
-    pub(super) fn check_openflow_testers(&self) -> Result<(), NetworkError> {
+    /// Lets a tester speak to its switch by a connection of the kernel's TCP, in real time. Its links are those of data
+    /// alone.
+    pub fn carry_openflow(&mut self, node: usize, socket: OwnedFd) -> Result<(), NetworkError> {
+        let failed = |error: std::io::Error| {
+            let error = os_text(&error);
+            TrafficProblem::TesterChannel { error }.of_node(self.description(), node)
+        };
+        let mut stream = Stream::new(socket).map_err(failed)?;
+        let (node, connection) = (NodeId(node as u32), 0);
+        let tell = move |world: &mut World, now: Time, input: ChannelInput| {
+            // The node is there, and the time has not passed: nothing can be wrong.
+            let told = world.command(now, node, Command::Protocol(ProtocolValue::new(input)));
+            debug_assert!(told.is_ok());
+        };
+        let (mut is_told, mut is_over) = (false, false);
+        let fd = stream.poll_fd();
+        let attend = move |world: &mut World, now: Time| {
+            if !is_told {
+                is_told = true;
+                tell(world, now, ChannelInput::Opened { connection });
+            }
+            let mut bytes = Vec::new();
+            stream.receive(&mut bytes);
+            if !bytes.is_empty() {
+                tell(world, now, ChannelInput::Received { connection, bytes: Hex(bytes) });
+            }
+            // A device that is lent to be changed is looked after at once: only if there is something to take.
+            let has_some = world.device::<OpenFlowTester>(node).is_some_and(OpenFlowTester::has_channel);
+            let tester = if has_some { world.device_mut::<OpenFlowTester>(node) } else { None };
+            let bytes = tester.map(OpenFlowTester::take_channel).unwrap_or_default();
+            stream.send(&bytes);
+            if !stream.is_open() && !is_over {
+                is_over = true;
+                tell(world, now, ChannelInput::Closed { connection });
+            }
+        };
+        self.network.attend(fd, Box::new(attend));
+        Ok(())
+    }
+
+    /// Refuses a tester without a link for its channel and two for data. In real time the channel may be elsewhere.
+    pub(super) fn check_openflow_testers(&self, is_real: bool) -> Result<(), NetworkError> {
         for node in 0..self.description().nodes.len() {
-            let problem = self.openflow_tester(node).and_then(|tester| self.tester_problem(node, tester));
+            let tester = self.openflow_tester(node);
+            let problem = tester.and_then(|tester| self.tester_problem(node, tester, is_real));
             if let Some(problem) = problem {
                 return Err(problem.of_node(self.description(), node).into());
             }
@@ -97,10 +144,9 @@ impl Testbed {
     }
 
     /// What is wrong with the place of a tester, as far as the switch is one of ours.
-    fn tester_problem(&self, node: usize, tester: &OpenFlowTester) -> Option<TrafficProblem> {
-        let Some((control, data)) = tester_ports(&self.network, node) else {
-            return Some(TrafficProblem::TesterLinks {});
-        };
+    fn tester_problem(&self, node: usize, tester: &OpenFlowTester, is_real: bool) -> Option<TrafficProblem> {
+        let ports = tester_ports(&self.network, node).filter(|(control, _)| control.is_some() || is_real);
+        let Some((control, data)) = ports else { return Some(TrafficProblem::TesterLinks {}) };
         let said = tester.machine().settings().ports;
         if said[0] == said[1] {
             return Some(TrafficProblem::TesterPortTwice { port: said[1] });
@@ -118,8 +164,8 @@ impl Testbed {
                 return Some(TrafficProblem::TesterPort { key, port, own });
             }
         }
-        let (other, _) = beyond(control)?;
-        let address = self.network.host_config(node).port(control)?.address;
+        let (other, _) = beyond(control?)?;
+        let address = self.network.host_config(node).port(control?)?.address;
         let own = SocketAddr::new(address.into(), tester.listens());
         let knows = |one: &Controller| *one == Controller::Connect(own.ip(), own.port());
         match switch(other) {

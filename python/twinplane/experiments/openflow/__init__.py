@@ -1,4 +1,4 @@
-"""`openflow`: the tests of a published study of OpenFlow switches, on ours and on profiles."""
+"""`openflow`: the tests of a published study of OpenFlow switches, on ours, on profiles, and on real ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...profiles import switches
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison, headline
-from . import arithmetic, compared, figures, marks, private, profile, summary
+from . import arithmetic, channel, compared, figures, live, marks, ovs, profile, summary
 from . import build as building
 from .parameters import OpenFlowParameters
 from .rows import rows
@@ -21,6 +21,11 @@ from .rows import rows
 if TYPE_CHECKING:
     from ...results.folder import Results
     from ...results.real import Real
+
+
+SYSTEMS = "twinplane, profile:NAME, twinplane-live, ovs, tcp:ADDRESS or ptcp:PORT"
+PORTS = ("ingress_port", "egress_port", "ingress_netns", "egress_netns", "from_port", "to_port")
+"""Parameters of the tester's ports, which only a switch of somebody else's needs."""
 
 
 class OpenFlow(Experiment[OpenFlowParameters]):
@@ -60,8 +65,12 @@ class OpenFlow(Experiment[OpenFlowParameters]):
         """See `summary.summarise`."""
         return summary.summarise(network, parameters)
 
+    def is_alone(self, parameters: OpenFlowParameters) -> bool:
+        """In real time a run beside it would be in what it measures."""
+        return parameters.is_real
+
     def clock(self, parameters: OpenFlowParameters) -> str:
-        """Somebody else's switch runs in real time."""
+        """Real switches run in real time."""
         return "real time" if parameters.is_real else super().clock(parameters)
 
     def headline(self, parameters: OpenFlowParameters) -> str:
@@ -105,25 +114,44 @@ class OpenFlow(Experiment[OpenFlowParameters]):
 
     def check(self, parameters: OpenFlowParameters) -> None:
         """Refuse switches that there are not, rows that there are not, and parameters that mean nothing."""
-        if parameters.sut not in ("twinplane", "ovs") and not parameters.profile:
-            raise TwinplaneError(f"{self.name}: sut={parameters.sut}: twinplane, ovs, or profile:NAME")
+        if not (parameters.is_real or parameters.sut == "twinplane" or parameters.profile):
+            raise TwinplaneError(f"{self.name}: sut={parameters.sut}: {SYSTEMS}")
         if parameters.profile:
             marks.check(profile.read(parameters.profile))
-        if parameters.is_real:
-            private.check()
-        elif parameters.real_s:
-            raise TwinplaneError(f"{self.name}: real_s={parameters.real_s:g}: only sut=ovs runs in real time")
+        if parameters.real_s and not parameters.is_real:
+            raise TwinplaneError(
+                f"{self.name}: real_s={parameters.real_s:g}: sut={parameters.sut} runs in virtual time"
+            )
+        self._check_ports(parameters)
         if parameters.durations != "counts" and parameters.is_real and parameters.sends_s:
             raise TwinplaneError(f"{self.name}: durations={parameters.durations}: real_s says how long")
         super().check(parameters)
         found = rows(parameters)
         if not found:
             raise TwinplaneError(f"{self.name}: only={parameters.only}: no row of this test has that name")
+        if parameters.sut == "ovs":
+            ovs.check()
+        elif parameters.sut == "twinplane-live":
+            live.check()
+        elif parameters.is_outside:
+            channel.check(parameters, max(row.size for row in found))
         if parameters.confirm and not any(row.part.startswith("flow") for row in found):
             raise TwinplaneError(f"{self.name}: confirm=true: none of these tests writes entries")
         if parameters.fill and not any(row.part == "data" for row in found):
             raise TwinplaneError(f"{self.name}: fill=true: none of these tests is of the data path")
         self.build(parameters.model_copy(update={"only": found[0].name}), 1)
+
+    def _check_ports(self, parameters: OpenFlowParameters) -> None:
+        """Refuse ports of a switch that has its own."""
+        if parameters.is_outside:
+            return
+        for name in PORTS:
+            value, default = getattr(parameters, name), type(parameters).model_fields[name].default
+            if value != default:
+                raise TwinplaneError(
+                    f"{self.name}: {name}={value}: only tcp: and ptcp: are told their ports,"
+                    f" and sut={parameters.sut} has its own"
+                )
 
     def fault(self, point: Point) -> str | None:
         """The first of `faults`."""
@@ -152,17 +180,19 @@ class OpenFlow(Experiment[OpenFlowParameters]):
                 found.append(f"in {len(names)} {_tests(len(names))} {what}: {_some(names)}")
         if errors := metrics["errors"]:
             found.append(f"the switch has sent {errors} {'error' if errors == 1 else 'errors'}")
-        if point.parameters["sut"] == "twinplane" and (resets := metrics["resets"]):
+        if point.parameters["sut"] in ("twinplane", "twinplane-live") and (resets := metrics["resets"]):
             found.append(f"the switch has ended {resets} {'connection' if resets == 1 else 'connections'}")
         return found
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact delays are."""
-        if parameters["sut"] == "ovs":
+        p = self.parameters.model_validate(parameters)
+        if p.is_real:
+            here = "the kernel's" if p.is_outside else "the tester's own"
             return [
                 "Delays are those that the tester sees on this machine, with the wake-ups of both ends:"
                 " compare runs on one machine only.",
-                "The channel runs over TCP of the tester's own, and at the switch over the kernel's.",
+                f"The channel runs over {here} TCP here.",
             ]
         return [
             "Delays of packets are exact. Those of entries are known to an interval of the stream.",

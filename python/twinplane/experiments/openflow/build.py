@@ -1,13 +1,14 @@
 """The testbed: a switch, and the tester with its channel and two data ports.
 
-In real time the switch is beyond interfaces, and the tester is the same: its channel runs over its own TCP.
+In real time the switch is beyond interfaces, and the tester is the same. To a switch that the run starts its
+channel runs over its own TCP, and to one of somebody else's over that of the kernel.
 """
 
 from __future__ import annotations
 
 from ...network import Network
 from ...network.nodes import Node
-from . import model, private
+from . import bench, channel, live, model, ovs
 from .parameters import OpenFlowParameters
 from .rows import Row, rows
 
@@ -85,16 +86,23 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
         lead=LEAD_S,
         confirm=parameters.confirm and row.part.startswith("flow"),
         fill=parameters.fill and row.part == "data",
+        from_port=parameters.from_port,
+        to_port=parameters.to_port,
     )
-    for interface, addresses in (
-        (private.DATA[0], None),
-        (private.DATA[1], None),
-        (private.CONTROL, ADDRESSES),
-    ):
-        link = net.link(switch, tester, rate=LINK_RATE, delay=LINK_DELAY, addresses=addresses)
-        if parameters.is_real:
-            net.attach(tester, link, f"t{interface}", netns=private.namespaces()[1])
+    links = [net.link(switch, tester, rate=LINK_RATE, delay=LINK_DELAY) for _ in bench.DATA]
+    if not parameters.is_outside:
+        links.append(net.link(switch, tester, rate=LINK_RATE, delay=LINK_DELAY, addresses=ADDRESSES))
+    if parameters.is_real:
+        for link, (interface, netns) in zip(links, _interfaces(parameters), strict=True):
+            net.attach(tester, link, interface, netns=netns)
     return net
+
+
+def _interfaces(p: OpenFlowParameters) -> list[tuple[str, str | None]]:
+    """Those of the tester, with their namespaces, in the order of its links."""
+    if p.is_outside:
+        return [(p.ingress_port, p.ingress_netns or None), (p.egress_port, p.egress_netns or None)]
+    return [(f"t{name}", bench.namespaces()[1]) for name in (*bench.DATA, bench.CONTROL)]
 
 
 def end_s(parameters: OpenFlowParameters) -> float:
@@ -105,12 +113,28 @@ def end_s(parameters: OpenFlowParameters) -> float:
 
 
 def run_real(network: Network, parameters: OpenFlowParameters) -> None:
-    """One row in real time: the switch is made for it, and ended behind it."""
-    limit = end_s(parameters) + CONNECT_S
-    with private.open_vswitch(CONTROLLER, ADDRESSES[0]):
-        until = 0.0
-        while until < limit:
-            until += STEP_S
-            network.run(until=until)
-            if network.table("openflow_tests")["state"][0] in ("done", "reset"):
-                break
+    """One row in real time. A switch that is started is made for it, and ended behind it."""
+    if parameters.is_outside:
+        # What the first table needs is loaded now: in the middle of a test packets would wait for it.
+        network.table("openflow_tests")
+        with channel.channel(parameters) as connection:
+            network.carry_openflow(network.node("tester"), connection)
+            _run(network, parameters)
+        return
+    started = live.switch(CONTROLLER, ADDRESSES[0])
+    if parameters.sut == "ovs":
+        started = ovs.open_vswitch([CONTROLLER], ADDRESSES[0])
+    with started:
+        _run(network, parameters)
+
+
+def _run(network: Network, parameters: OpenFlowParameters) -> None:
+    limit, until = end_s(parameters) + CONNECT_S, 0.0
+    while until < limit:
+        until += STEP_S
+        network.run(until=until)
+        state, errors = network.table("openflow_tests").select("state", "errors").row(0)
+        if state in ("done", "reset"):
+            break
+        if parameters.is_outside:
+            channel.check_state(parameters, state, errors, until)

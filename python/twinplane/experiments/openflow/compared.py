@@ -136,7 +136,7 @@ def _beside_run(what: str, said: model.Foretold, point: Point, row: Row) -> list
 
 def _of_real(what: str, p: OpenFlowParameters, point: Point, row: Row) -> list[Comparison]:
     """Open vSwitch here, and on the machine of the study: the echo is the only figure that is published."""
-    if row.part != "control":
+    if p.sut != "ovs" or row.part != "control":
         return []
     (said,) = (said for said in published()["control"]["rows"] if said[0] == "open-vswitch")
     figure, packets = said[2] / 1e6, said[4]

@@ -85,7 +85,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
 
 def tables(found: Results) -> list[Table]:
     """A table for each test, as the study has it."""
-    made = []
+    made = _beside(found.points) if len(found.points) > 1 else []
     for point in found.points:
         said = verdicts(point)
         for part, name in PARTS.items():
@@ -93,6 +93,28 @@ def tables(found: Results) -> list[Table]:
             if own:
                 made.append(_table(point, part, name, own, said))
         made += _predictions(point)
+    return made
+
+
+def _beside(points: Sequence[Point]) -> list[Table]:
+    """Switches side by side, a table for each test: what they took, and what they lost."""
+    made = []
+    for part, name in PARTS.items():
+        is_flow = part.startswith("flow")
+        every = {row.name: row for point in points for row in _tested(point, part)}
+        cells = []
+        for row in every.values():
+            first = [f"{row.flows}"] if is_flow else [f"{row.rate:g}", f"{row.size}"]
+            cells.append([*first, *(_us(delay(point, row)) for point in points)])
+            if not is_flow:
+                shares = [share(point, row) for point in points]
+                cells[-1] += ["-" if ratio is None else f"{ratio:.4f}" for ratio in shares]
+        suts = [parameters_of(point).sut for point in points]
+        titles = ["entries"] if is_flow else ["rate (Mbit/s)", "size (bytes)"]
+        titles += [f"median, {sut}" for sut in suts]
+        titles += [] if is_flow else [f"received / sent, {sut}" for sut in suts]
+        if cells:
+            made.append(Table(f"{name}, side by side: times in microseconds", titles, cells, 0))
     return made
 
 

@@ -30,7 +30,8 @@ class OpenFlowParameters(Parameters):
     sut: str = Field(
         "twinplane",
         description="the switch: twinplane, which takes no time in virtual time; profile:NAME, one that was"
-        " measured; ovs, an Open vSwitch of its own in real time (root)",
+        " measured; in real time (root) twinplane-live, ours, and ovs, an Open vSwitch of its own;"
+        " tcp:ADDRESS[:PORT], one that listens there, and ptcp:[PORT][:ADDRESS], one that connects there",
     )
     part: Part = Field("all", description="which test, or all of them")
     conditions: Literal["auto", "netfpga", "ezappliance"] = Field(
@@ -48,8 +49,18 @@ class OpenFlowParameters(Parameters):
         0.0,
         ge=0,
         le=3600,
-        description="of ovs: how long a test of packets sends; 0 is as in the study, and 2 s with quick",
+        description="in real time: how long a test of packets sends; 0 is as in the study, 2 s with quick",
     )
+    ingress_port: str = Field(
+        "", description="of tcp: and ptcp: the tester's interface to the switch's port from_port"
+    )
+    egress_port: str = Field("", description="the same to its port to_port")
+    ingress_netns: str = Field("", description="the network namespace of ingress_port, if it is another")
+    egress_netns: str = Field("", description="the network namespace of egress_port, if it is another")
+    from_port: int = Field(
+        1, ge=1, le=65_279, description="of tcp: and ptcp: the number of the switch's port that packets go to"
+    )
+    to_port: int = Field(2, ge=1, le=65_279, description="the same of the port that they come back from")
     only: str = Field("", description="one row alone, by its name, such as packet-in-100-500")
 
     @property
@@ -59,9 +70,14 @@ class OpenFlowParameters(Parameters):
         return name if kind == "profile" else None
 
     @property
+    def is_outside(self) -> bool:
+        """Is it a switch of somebody else's, beyond interfaces?"""
+        return self.sut.partition(":")[0] in ("tcp", "ptcp")
+
+    @property
     def is_real(self) -> bool:
-        """Is it a switch of somebody else's, in real time?"""
-        return self.sut == "ovs"
+        """Is it measured in real time?"""
+        return self.is_outside or self.sut in ("ovs", "twinplane-live")
 
     @property
     def sends_s(self) -> float:

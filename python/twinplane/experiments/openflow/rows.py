@@ -178,7 +178,7 @@ def rows(parameters: OpenFlowParameters) -> list[Row]:
         *_packets("packet-out", "packet_out", device),
         *_held("packet-out", "packet_out", device),
         *(_in_words(device) if parameters.is_judged else ()),
-        _control("open-vswitch" if parameters.is_real else device),
+        _control("open-vswitch" if parameters.sut == "ovs" else device),
         *_packets("data", "data_path", device),
         *_additions(device),
         *_changes(device),

@@ -29,10 +29,23 @@ class Switch(Router):
         return ["link set dev lo up", *super().lines(plan, member, ends)]
 
     def look(self, one: State, name: str, entry: dict[str, Any]) -> list[str]:
-        """Whether it answers."""
-        if entry["state"] == "up":
-            try:
-                entry["status"] = ask(one, name, "status")
-            except TwinplaneError as error:
-                entry["state"], entry["why"] = "silent", str(error)
-        return []
+        """Whether it answers, and which of its controllers do not."""
+        if entry["state"] != "up":
+            return []
+        try:
+            entry["status"] = ask(one, name, "status")
+            found = ask(one, name, "table", "controllers")
+        except TwinplaneError as error:
+            entry["state"], entry["why"] = "silent", str(error)
+            return []
+        columns = [found[key] for key in ("controller", "state", "attempts")]
+        return [
+            f"switch {name} has no controller at {controller}: "
+            + (
+                "it does not say its version"
+                if state == "greeting"
+                else f"{attempts} attempts in a row failed"
+            )
+            for controller, state, attempts in zip(*columns, strict=True)
+            if state not in ("up", "probing") and attempts > 1
+        ]

@@ -3,7 +3,7 @@
 mod controller;
 mod profile;
 
-use self::controller::ControllerSpec;
+pub(crate) use self::controller::ControllerSpec;
 use self::profile::SwitchProfileSpec;
 use super::{Facts, Node, NodeKind};
 use crate::Network;
