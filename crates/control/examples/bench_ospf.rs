@@ -3,11 +3,11 @@
 //!
 //! `--routers N`, `--links N`: how many. `--changes N`: how many random links become others, one at a time. `--write
 //! FILE`: the advertisements of all others and then those of the changes as bytes, for other speakers to be fed with;
-//! nothing is measured, and what is printed are the costs of the own links, and by which of them most routes lead. One line of
-//! JSON, each the least and the median of all repetitions: milliseconds for the tree alone; for all that follows when
-//! the link of the router itself becomes another by which most routes lead, until the routing table has them;
-//! microseconds for the same when another link does (median, 99 % and most); and milliseconds for all from nothing. On
-//! a busy machine the least says most.
+//! nothing is measured, and what is printed are the costs of the own links, and by which of them most routes lead. One
+//! line of JSON, each the least and the median of all repetitions: milliseconds for the tree alone; for all that
+//! follows when the link of the router itself becomes another by which most routes lead, until the routing table has
+//! them; microseconds for the same when another link does (median, 99 % and most); and milliseconds for all from
+//! nothing. On a busy machine the least says most.
 
 use base::{Label, PortId, Rate, Span, Streams, Time};
 use control::ospf::delay::DelayConfig;

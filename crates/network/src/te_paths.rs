@@ -35,8 +35,9 @@ base::record! {
         pub exclude_srlgs: Vec<u32> = Vec::new();
         /// Addresses or names of nodes that paths do not touch, and addresses of links that they do not take.
         pub exclude: Vec<String> = Vec::new();
-        /// Give two paths that have no `link`, no `node` (a router between the ends) or no `srlg` (shared risk) in common,
-        /// and no link in any case: the first of the `k` best that has another beside it, and the best of those.
+        /// Give two paths that have no `link`, no `node` (a router between the ends) or no `srlg` (shared risk) in
+        /// common, and no link in any case: the first of the `k` best that has another beside it, and the best of
+        /// those.
         pub disjoint: Option<Disjoint>, absent "the best, whatever they have in common";
     }
 }

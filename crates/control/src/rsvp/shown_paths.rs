@@ -8,9 +8,9 @@ use base::table::{RowsOf, Table};
 use core::net::Ipv4Addr;
 
 base::table! {
-    /// The paths of each LSP whose head end looks for several at once (`k` of `path`) or keeps a standby: those found by
-    /// the last search, in the order in which they are tried, and behind them those that LSPs have and the search did
-    /// not give.
+    /// The paths of each LSP whose head end looks for several at once (`k` of `path`) or keeps a standby: those found
+    /// by the last search, in the order in which they are tried, and behind them those that LSPs have and the search
+    /// did not give.
     pub struct LspPathRow<'a> in "lsp_paths" key ["node", "to", "tunnel", "path"] {
         /// The router: the head end.
         node: &'a str,
@@ -23,8 +23,8 @@ base::table! {
         /// The path, counted from 1.
         path: u32,
         /// `active` for the path that carries traffic, `signalling` for one that is being set up to carry it, `standby`
-        /// and `standby-signalling` for that of the standby, `failed` for one that was tried since the search, `next` for
-        /// those that are left.
+        /// and `standby-signalling` for that of the standby, `failed` for one that was tried since the search, `next`
+        /// for those that are left.
         state: &'static str,
         /// Number of the LSP on it within the tunnel; absent where there is none.
         lsp_id: Option<u16>,

@@ -1,8 +1,9 @@
 //! The standby of a tunnel: an LSP along a disjoint path that is set up beside the one that carries traffic, and takes
 //! over when that one fails (protection end to end, of the whole LSP; RFC 4090 leads around single links instead).
 //!
-//! It is another LSP of the same tunnel, with an LSP id of its own. In shared-explicit style both share what they reserve
-//! where they meet again (RFC 3209, 2.5), but for risks they do not meet. Nothing is mapped to it as long as it stands by.
+//! It is another LSP of the same tunnel, with an LSP id of its own. In shared-explicit style both share what they
+//! reserve where they meet again (RFC 3209, 2.5), but for risks they do not meet. Nothing is mapped to it as long as it
+//! stands by.
 
 use super::Rsvp;
 use super::computed::ATTEMPTS;
@@ -71,7 +72,8 @@ impl Tunnel {
 }
 
 impl Rsvp {
-    /// Has a standby set up for a tunnel that wants one and has none that is disjoint from the LSP that carries traffic.
+    /// Has a standby set up for a tunnel that wants one and has none that is disjoint from the LSP that carries
+    /// traffic.
     pub(super) fn stand_by(&mut self, index: u32) {
         let router_id = self.config.router_id;
         loop {

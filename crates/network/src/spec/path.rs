@@ -28,11 +28,12 @@ base::record! {
         pub reoptimise: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "by command and after failures only";
         /// Look for a better path a second after something else is known of links, too.
         pub follow: bool = false;
-        /// How many paths the head end looks for at once, the best first: when one is refused, fails, or gets no answer,
-        /// the next of them is tried. With 1 it looks for the best path again after each failure whose place is known.
+        /// How many paths the head end looks for at once, the best first: when one is refused, fails, or gets no
+        /// answer, the next of them is tried. With 1 it looks for the best path again after each failure whose place is
+        /// known.
         pub k: u32 = 1, in 1..=64;
-        /// Keep an LSP set up beside the other, along a path that has no `link`, no `node` (a router between the ends) or
-        /// no `srlg` (shared risk) in common with it, and no link in any case. It takes over when the other fails.
+        /// Keep an LSP set up beside the other, along a path that has no `link`, no `node` (a router between the ends)
+        /// or no `srlg` (shared risk) in common with it, and no link in any case. It takes over when the other fails.
         pub standby: Option<Disjoint>, absent "none stands by";
     }
 }

@@ -33,8 +33,8 @@ impl Drop for GoBgp<'_> {
 }
 
 impl GoBgp<'_> {
-    /// Starts it as a speaker of an AS that takes part in these families; the name has to be that of nobody else in this
-    /// process.
+    /// Starts it as a speaker of an AS that takes part in these families; the name has to be that of nobody else in
+    /// this process.
     fn start<'a>(pair: &'a Pair, name: &str, asn: u32, families: &[&str]) -> GoBgp<'a> {
         let folder = std::env::temp_dir().join(format!("node-gobgp-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");

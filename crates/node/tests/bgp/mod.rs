@@ -1,5 +1,5 @@
-//! A router beside bgpd of FRR, beside BIRD and beside GoBGP: the daemons in a namespace of their own, the router's port at the other
-//! end of a veth.
+//! A router beside bgpd of FRR, beside BIRD and beside GoBGP: the daemons in a namespace of their own, the router's
+//! port at the other end of a veth.
 
 mod bird;
 mod exabgp;

@@ -1,8 +1,8 @@
 //! How far a head end has come with the standby of a tunnel.
 
 crate::machine! {
-    /// The standby of a tunnel: an LSP that is set up beside the one that carries traffic, along a path that is disjoint
-    /// from that one's, and carries nothing.
+    /// The standby of a tunnel: an LSP that is set up beside the one that carries traffic, along a path that is
+    /// disjoint from that one's, and carries nothing.
     machine "Standby LSP of a tunnel";
     /// How far the standby of a tunnel has come.
     pub(in crate::rsvp) enum StandbyState {
