@@ -57,6 +57,51 @@ def test_a_file_and_python_mean_the_same_and_the_page_tells_it(tmp_path: Path) -
     assert "All 3 routers of area 0.0.0.3 have the same database" in text
 
 
+def in_two_pieces(joined: str) -> tp.Network:
+    """Backbone, area 1, backbone: `joined` is the other end of the virtual link of `c`."""
+    net = tp.Network()
+    quick = {"hello_interval": "1 s"}
+    for name, other, far in (("b", "c", "c"), ("c", "b", joined)):
+        links = [{"area": 1, "router": far, **quick}]
+        net.router(name, ospf=tp.Ospf(interfaces={other: {"area": 1}}, virtual_links=links, **quick))
+    net.router("a", ospf=tp.Ospf(**quick))
+    net.router("d", ospf=tp.Ospf(**quick))
+    for ends in ("ab", "bc", "cd"):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms")
+    return net
+
+
+def test_a_virtual_link_joins_and_the_page_says_when_it_does_not(tmp_path: Path) -> None:
+    net = in_two_pieces("b")
+    assert net.warnings == []
+    net.flow("a", "d", rate="1 Mbit/s", size=500, start="25 s", name="f")
+    net.at("30 s").fail("b", "c")
+    net.run(until="29 s")
+    table = net.table("ospf_virtual_links")
+    assert table["neighbor"].to_list() == ["full", "full"]
+    assert table["cost"].to_list() == [1, 1]
+    assert net.losses()["packets"].sum() == 0
+    net.run(until="40 s")
+    assert net.table("ospf_virtual_links")["state"].to_list() == ["down", "down"]
+    page = tmp_path / "page.html"
+    tp.report(net, page)
+    text = page.read_text()
+    assert "virtual adjacency lost" in text
+    assert "The virtual link of b to c through area 0.0.0.1 is not up: no way through the area" in text
+
+
+@pytest.mark.parametrize(
+    ("joined", "said"),
+    [("x", "'x', no node has that name"), ("c", "that is this router itself"), ("h", "does not speak ospf")],
+)
+def test_a_virtual_link_that_cannot_be_is_one_sentence(joined: str, said: str) -> None:
+    net = in_two_pieces(joined)
+    net.host("h", address="10.1.0.2/24")
+    net.link("h", "a")
+    with pytest.raises(tp.TwinplaneError, match=said):
+        net.run(until="1 s")
+
+
 def test_the_page_says_whose_packets_are_refused(tmp_path: Path) -> None:
     net = tp.Network()
     a = net.router("a", ospf=tp.Ospf(hello_interval="1 s"))

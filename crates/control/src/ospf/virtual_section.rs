@@ -5,7 +5,6 @@ use super::interface::{InterfaceConfig, NetworkType, VirtualLink};
 use super::section::{Area, OspfAuthSpec, OspfPortSpec, OspfSpec};
 use crate::protocol::{Agreement, Join};
 use base::Span;
-use base::describe::Name;
 use base::diagnostic::Diagnostic;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
@@ -35,7 +34,7 @@ base::record! {
         /// The area that it leads through: both ends have links there. It is of kind normal, and not the backbone.
         pub area: Area;
         /// Its other end, a border router: the name of the node, or its router id.
-        pub router: Name;
+        pub router: String;
         /// From a Hello to the next, in whole seconds.
         pub hello_interval: Option<Span>, in 1_000_000_000_000..=65_535_000_000_000_000, absent "10 s";
         /// The other end is gone if it is silent for so long; in whole seconds.
@@ -110,7 +109,7 @@ impl OspfSpec {
             let problem = if kind != AreaKind::Normal {
                 VirtualLinkProblem::Stub { area: area.to_string(), kind: kind.word() }
             } else if self.virtual_links[..place].iter().any(is_same) {
-                VirtualLinkProblem::Twice { area: area.to_string(), router: one.router.to_string() }
+                VirtualLinkProblem::Twice { area: area.to_string(), router: one.router.clone() }
             } else {
                 continue;
             };
@@ -148,7 +147,7 @@ impl OspfSpec {
         let mut same = self.clone();
         for link in &mut same.virtual_links {
             if let Some(id) = id_of(&link.router) {
-                link.router = id.to_string().as_str().into();
+                link.router = id.to_string();
             }
         }
         same
