@@ -1,5 +1,5 @@
-//! Channels of ATM that are labels (RFC 3035). No cell comes here: what is written is kept, and handed on to whoever has
-//! the ports of cells.
+//! Channels of ATM that are labels (RFC 3035). No cell comes here: what is written is kept, and handed on to whoever
+//! has the ports of cells.
 
 use crate::tables::Forwarding;
 use base::plane::{CircuitTo, TableError, TableOp};

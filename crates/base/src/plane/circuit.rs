@@ -21,8 +21,8 @@ impl ChannelRange {
     /// Channels below this are no labels (RFC 3035, 7.1).
     pub const VCI_MIN: u16 = 33;
 
-    /// The label that stands for a channel at an interface whose paths with labels begin at `first`; nothing if the path
-    /// is too far from that.
+    /// The label that stands for a channel at an interface whose paths with labels begin at `first`; nothing if the
+    /// path is too far from that.
     pub fn label(first: u16, (vpi, vci): (u16, u16)) -> Option<Label> {
         let path = vpi.checked_sub(first).filter(|path| *path < Self::PATHS_MAX)?;
         Label::new(u32::from(path) << 16 | u32::from(vci))

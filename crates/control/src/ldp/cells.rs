@@ -62,8 +62,8 @@ impl Channels {
     }
 }
 
-/// What this router says of a link of ATM in an Initialization message (RFC 5036, 3.5.3). One that puts packets together
-/// merges, too.
+/// What this router says of a link of ATM in an Initialization message (RFC 5036, 3.5.3). One that puts packets
+/// together merges, too.
 pub(super) fn session_of(cells: &CellLabels) -> AtmSession {
     let merge = match cells.switching {
         Switching::Packets | Switching::MergedCells => Merge::Vc,

@@ -128,8 +128,8 @@ base::table! {
 }
 
 base::table! {
-    /// Labels that are channels of ATM (RFC 3035): what neighbours have asked a router or an ATM-LSR for, a row for each
-    /// request.
+    /// Labels that are channels of ATM (RFC 3035): what neighbours have asked a router or an ATM-LSR for, a row for
+    /// each request.
     pub struct LabelVcRow<'a> in "label_vcs" key ["node", "port", "vpi", "vci"] {
         /// The router or ATM-LSR that has given the label.
         node: &'a str,
@@ -145,8 +145,8 @@ base::table! {
         from_id: Ipv4Addr,
         /// `waiting`, `writing`, `given`, `broken` or `withdrawn`: what has become of the request.
         state: &'static str,
-        /// How many routers are still to come, as the neighbour was told; 0 if that is not known, absent as long as it was
-        /// told nothing.
+        /// How many routers are still to come, as the neighbour was told; 0 if that is not known, absent as long as it
+        /// was told nothing.
         hops: Option<u8> = "routers",
         /// The next router or ATM-LSR; absent where the LSP ends here, or has no way.
         to_id: Option<Ipv4Addr>,

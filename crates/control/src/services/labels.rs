@@ -322,7 +322,7 @@ impl Limits {
     fn count(&self) -> u32 {
         let of = |&(first, last): &(Label, Label)| {
             let all = (last.value() + 1).saturating_sub(first.value());
-            let odd = (last.value() + 1) / 2 - first.value() / 2;
+            let odd = last.value().div_ceil(2) - first.value() / 2;
             self.odd.map_or(all, |is_odd| if is_odd { odd } else { all - odd })
         };
         self.ranges.iter().map(of).sum()
@@ -402,7 +402,8 @@ mod tests {
         assert_eq!(take(&mut labels), [33, 34, 35, 36, 65_569, 65_570, 65_571]);
         assert!(labels.is_exhausted(space, A) && labels.release(space, A, Label::truncate(35)));
         assert_eq!(take(&mut labels), [35]);
-        // RFC 5036, 3.5.3: a link may have odd channels in one direction and even ones in the other. What is taken stays.
+        // RFC 5036, 3.5.3: a link may have odd channels in one direction and even ones in the other. What is taken
+        // stays.
         for label in [33, 34, 65_570] {
             assert!(labels.release(space, A, Label::truncate(label)));
         }

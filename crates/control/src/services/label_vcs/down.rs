@@ -161,8 +161,8 @@ impl LabelVcs {
         self.tell_available(services);
     }
 
-    /// The next hop does not carry a label VC on. One that has a label already waits for another route or another answer,
-    /// if that can come.
+    /// The next hop does not carry a label VC on. One that has a label already waits for another route or another
+    /// answer, if that can come.
     fn fail(&mut self, id: u32, why: Refusal, now: Option<Time>) {
         let Some(up) = self.ups.get_mut(&id) else { return };
         let is_known = up.told.is_some() && up.state != VcState::Withdrawn;
