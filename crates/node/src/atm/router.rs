@@ -58,7 +58,7 @@ impl AtmRouter {
     }
 
     /// Gives a frame to the router.
-    fn to_router(&mut self, now: Time, port: PortId, mut frame: Frame) {
+    fn hand_to_router(&mut self, now: Time, port: PortId, mut frame: Frame) {
         match self.router.forward_one(now, port, &mut frame) {
             Verdict::Transmit { port, ready } => self.leave(now, port, ready, frame),
             Verdict::Punt | Verdict::Replicate => self.router.handle_packet(now, port, frame),
@@ -97,7 +97,7 @@ impl AtmRouter {
             let outside = |port: PortId| PortId(port.0 % self.ports);
             match self.switch.poll_output() {
                 Some(Output::Transmit { port, frame, .. }) if port.0 >= self.ports => {
-                    self.to_router(now, outside(port), frame);
+                    self.hand_to_router(now, outside(port), frame);
                 }
                 Some(Output::Discard { port, frame, reason }) => {
                     self.outputs.push_back(Output::Discard { port: outside(port), frame, reason });
@@ -129,7 +129,7 @@ impl Device for AtmRouter {
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         match self.carries_cells(port) {
             true => self.switch.handle_packet(now, port, frame),
-            false => self.to_router(now, port, frame),
+            false => self.hand_to_router(now, port, frame),
         }
         self.settle(now);
     }
