@@ -111,7 +111,8 @@ impl PyNetwork {
         self.inner().epoch_ns()
     }
 
-    /// Lets a tester of switches speak by a connected socket of the kernel's TCP, of which it has a descriptor of its own.
+    /// Lets a tester of switches speak by a connected socket of the kernel's TCP, of which it has a descriptor of its
+    /// own.
     fn carry_openflow(&mut self, node: usize, socket: i32) -> PyResult<()> {
         // SAFETY: the caller holds the socket open until this has returned.
         let own = unsafe { BorrowedFd::borrow_raw(socket) }.try_clone_to_owned().map_err(run)?;

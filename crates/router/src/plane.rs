@@ -1,5 +1,5 @@
-//! The connection of a router to a forwarding plane that is elsewhere: a switch connects to it over TCP of the kernel, in
-//! the namespace of this process.
+//! The connection of a router to a forwarding plane that is elsewhere: a switch connects to it over TCP of the kernel,
+//! in the namespace of this process.
 
 use crate::channels::{owned, watch};
 use base::protocol_value::ProtocolValue;
@@ -18,8 +18,8 @@ const CONNECTION: u32 = 0;
 /// Reads in a round, so that a switch that floods holds nobody up.
 const READS: usize = 4;
 
-/// Listens for the forwarding plane of the router at a node, if it is elsewhere: a descriptor that is readable when there
-/// is something to do. It is done between the rounds of the run.
+/// Listens for the forwarding plane of the router at a node, if it is elsewhere: a descriptor that is readable when
+/// there is something to do. It is done between the rounds of the run.
 pub fn carry(network: &mut Network, node: usize) -> Result<Option<OwnedFd>, String> {
     let Some(port) = network.router(node).and_then(Router::listens_for_plane) else { return Ok(None) };
     let words = |error: io::Error| format!("table_driver: it can't listen at TCP port {port}: {error}");

@@ -97,8 +97,8 @@ pub trait Driver: Any + Debug + Send {
         None
     }
 
-    /// If its forwarding plane is elsewhere: are there bytes for it? And can't it be talked to, so that its connection is
-    /// to be closed?
+    /// If its forwarding plane is elsewhere: are there bytes for it? And can't it be talked to, so that its connection
+    /// is to be closed?
     fn channel_state(&self) -> (bool, bool) {
         (false, false)
     }
@@ -110,8 +110,8 @@ pub trait Driver: Any + Debug + Send {
     }
 }
 
-/// What a driver does besides whose forwarding plane is elsewhere: frames come from it and leave by it, over a connection
-/// that the owner of the node's sockets carries.
+/// What a driver does besides whose forwarding plane is elsewhere: frames come from it and leave by it, over a
+/// connection that the owner of the node's sockets carries.
 pub trait Remote {
     /// The connection is there.
     fn opened(&mut self);

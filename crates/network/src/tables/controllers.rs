@@ -16,8 +16,8 @@ base::table! {
         node: &'a str => node,
         /// The controller that it connects to, such as `tcp:10.9.0.2:6633`; `incoming-1` and so on are those that came.
         controller: String => name(switch, view.connection),
-        /// `waiting` (for the next attempt), `connecting`, `greeting` (both ends say their versions), `up`, or `probing`
-        /// (it is silent, and was asked whether it is there).
+        /// `waiting` (for the next attempt), `connecting`, `greeting` (both ends say their versions), `up`, or
+        /// `probing` (it is silent, and was asked whether it is there).
         state: &'static str => match view.state {
             ChannelState::Waiting => "waiting",
             ChannelState::Connecting => "connecting",

@@ -1,5 +1,6 @@
 //! The driver of a switch elsewhere: what it and the switch do together with a frame is what the tables of this process
-//! do with it, on our switch and on a private Open vSwitch. So are the entries left that it had, when it connects again.
+//! do with it, on our switch and on a private Open vSwitch. So are the entries left that it had, when it connects
+//! again.
 
 use super::dice::Dice;
 use super::ovs::{Ovs, PROGRAMS};

@@ -17,8 +17,8 @@ pub const OPENFLOW_TESTER: NodeKind = NodeKind::of::<OpenFlowTesterSpec>(
 );
 
 base::record! {
-    /// A tester of an OpenFlow switch: a link with `addresses` leads to a management port of the switch, and two others to
-    /// ports of its datapath. It waits for the switch to connect, and then does one test.
+    /// A tester of an OpenFlow switch: a link with `addresses` leads to a management port of the switch, and two others
+    /// to ports of its datapath. It waits for the switch to connect, and then does one test.
     #[derive(Clone, Debug, PartialEq)]
     pub struct OpenFlowTesterSpec {
         /// Which messages or packets are sent, and what is measured of them.

@@ -1,5 +1,5 @@
-//! The tester at a node: two data ports, and a network stack at a third that the channel is at. In real time the channel
-//! may be carried by somebody else, as that of a switch is: what happens to the connection comes as commands.
+//! The tester at a node: two data ports, and a network stack at a third that the channel is at. In real time the
+//! channel may be carried by somebody else, as that of a switch is: what happens to the connection comes as commands.
 
 use super::{Action, Machine, Settings};
 use base::device::DropCounters;

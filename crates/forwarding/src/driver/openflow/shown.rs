@@ -12,7 +12,8 @@ base::table! {
     pub struct SwitchRow<'a> in "openflow_switches" key ["node"] {
         /// The router.
         node: &'a str,
-        /// `none`, `greeting` (both ends say their versions), `reading` (the router reads which entries there are), `up`, or
+        /// `none`, `greeting` (both ends say their versions), `reading` (the router reads which entries there are),
+        /// `up`, or
         /// `refused` (it does not speak version 1.3).
         state: &'static str,
         /// Connections that it has made.

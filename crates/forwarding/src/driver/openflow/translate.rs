@@ -198,8 +198,8 @@ impl Mirror {
             Key::Punt(punt) => Some(punted(punt)),
             Key::Label(top, bottom) => {
                 let nhlfe = self.labels.get(&top)?;
-                // A label that is taken off leaves what is below it: another label, or a packet. More than one go on top
-                // of the last label alone: how many there are otherwise, and whether there is room, is not known.
+                // A label that is taken off leaves what is below it: another label, or a packet. More than one go on
+                // top of the last label alone: how many there are otherwise, and whether there is room, is not known.
                 let is_for = match nhlfe.push.as_slice().len() {
                     0 => bottom != Bottom::Any,
                     1 => bottom == Bottom::Any,
@@ -291,7 +291,8 @@ impl Mirror {
             // A time to live that is over is told of nevertheless.
             NextHop::Discard => routed(prefix, vec![Action::DecNwTtl]),
             NextHop::Local => Entry { instructions: to_router(PROTOCOLS), ..routed(prefix, Vec::new()) },
-            // The router finds out which Ethernet address a neighbour has; a longer prefix must not go by a shorter one.
+            // The router finds out which Ethernet address a neighbour has; a longer prefix must not go by a shorter
+            // one.
             _ if is_connected || self.way(to).is_none() => {
                 Entry { instructions: to_router(PUNTS), ..routed(prefix, Vec::new()) }
             }
