@@ -88,6 +88,9 @@ impl Placed {
             if spec.facts().foreign {
                 return refused(PlacementProblem::External { called: spec.facts().called.to_string() });
             }
+            if spec.facts().elsewhere {
+                return refused(PlacementProblem::PlaneElsewhere {});
+            }
             if !node.linked {
                 return refused(PlacementProblem::NoSuchKind { kind: spec.kind.clone() });
             }
@@ -137,7 +140,8 @@ impl Placed {
                 if attached[side] && !local[side] {
                     return Err(PlacementProblem::PortElsewhere { node: near, link: index }.into());
                 }
-                if local[side] && !local[1 - side] && !attached[side] {
+                let needs_one = !description.nodes[link.ends()[side]].facts().elsewhere;
+                if local[side] && !local[1 - side] && !attached[side] && needs_one {
                     return Err(PlacementProblem::NoPort { near, far, link: index }.into());
                 }
                 if attached[side] {
@@ -234,6 +238,9 @@ fn local_nodes(
             }
         }
         None => {
+            if let Some(node) = nodes.iter().position(|node| node.facts().elsewhere) {
+                return Err(PlacementProblem::PlaneElsewhere {}.of_node(description, node));
+            }
             for (node, spec) in nodes.iter().enumerate() {
                 local[node] = !spec.facts().foreign && resolved[node].linked;
             }

@@ -47,12 +47,22 @@ pub struct Channels {
     next: u32,
 }
 
-fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+/// A descriptor that a system call has made, or why it has not.
+pub fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the descriptor is a fresh one that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Has `epoll` watch a descriptor, or for other events than before.
+pub fn watch(epoll: &OwnedFd, fd: RawFd, events: libc::c_int, is_new: bool) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: events as u32, u64: 0 };
+    let operation = if is_new { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_MOD };
+    // SAFETY: both descriptors are open, and the event lives through the call.
+    let result = unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd, &mut event) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Begins to connect without waiting for it.
@@ -122,11 +132,7 @@ impl Channels {
     }
 
     fn watch(&self, fd: RawFd, events: libc::c_int, is_new: bool) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: events as u32, u64: 0 };
-        let operation = if is_new { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_MOD };
-        // SAFETY: both descriptors are open, and the event lives through the call.
-        let result = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), operation, fd, &mut event) };
-        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        watch(&self.epoll, fd, events, is_new)
     }
 
     /// Does all that can be done without waiting. True if there is more already.

@@ -16,6 +16,7 @@ mod instance;
 mod log;
 mod lsp_tests;
 mod names;
+mod plane;
 mod probes;
 mod process;
 mod protocol;

@@ -7,6 +7,7 @@ use crate::drive;
 use crate::instance::Instance;
 use crate::log::Log;
 use crate::names;
+use crate::plane;
 use crate::process::{self, Signals};
 use crate::server::Server;
 use base::diagnostic::os_words;
@@ -80,6 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut server = Server::new(arguments.socket.as_deref(), signals)?;
     if let Some(channels) = &channels {
         server.watch_also(channels.as_raw_fd())?;
+    }
+    let plane = plane::carry(&mut network, node)?;
+    if let Some(plane) = &plane {
+        server.watch_also(plane.as_raw_fd())?;
     }
     network.wake_on(Some(server.as_raw_fd()));
     let mut instance = Instance::new(network, node, Log::new(&arguments.node));

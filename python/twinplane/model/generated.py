@@ -974,6 +974,8 @@ class TableDriver(Written):
 
     model: ModelSpec | None = None
     """As the device profile says: write times, limits and failures of a device that was measured [default: another driver]."""
+    openflow: OpenFlowSpec | None = None
+    """An OpenFlow 1.3 switch elsewhere, such as Open vSwitch, which connects to the router [default: another driver]."""
     staged: StagedSpec | None = None
     """Staged, a made-up driver: an example for developers [default: another driver]."""
 
@@ -981,6 +983,22 @@ class TableDriver(Written):
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec(Written):
     """The driver of a device that was measured. Its settings are those of the device profile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenFlowSpec(Written):
+    """The forwarding plane of a router is an OpenFlow 1.3 switch elsewhere. Its port 1 is the router's first link, and so on. What it can do is that of Open vSwitch unless it is said."""
+
+    listen: int = 6653
+    """The TCP port at which the router waits for the switch, in its own namespace."""
+    labels: int = 3
+    """The most labels of a stack that it makes."""
+    copies_ttl: bool = False
+    """Can it copy a time to live from one header to another? Without, uniform LSPs end at no router before the last."""
+    punts: int = 1000
+    """Packets a second that it hands to the router for want of an entry, at most."""
+    protocols: int = 10000
+    """The same of ARP and of packets that protocols and the router's own addresses get."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1756,7 +1774,7 @@ class ReflectorSpec(Written):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenFlowTesterSpec(Written):
-    """A tester of an OpenFlow switch, in virtual time: a link with `addresses` leads to a management port of the switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test."""
+    """A tester of an OpenFlow switch: a link with `addresses` leads to a management port of the switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "openflow-tester")
     test: Literal[

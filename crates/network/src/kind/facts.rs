@@ -46,6 +46,9 @@ pub struct Facts {
     /// If it is managed: does it take time for what it does, which only one with such a link can?
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub profiled: bool,
+    /// Is its forwarding plane a switch elsewhere? Then no interface of a process is at its links.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub elsewhere: bool,
     /// If it is an ATM switch: its links carry cells, and circuits begin and end at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<CellFacts>,
@@ -139,6 +142,7 @@ impl Facts {
             segment: None,
             managed: false,
             profiled: false,
+            elsewhere: false,
             cells: None,
             lsr: None,
         }

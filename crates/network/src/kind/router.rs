@@ -107,7 +107,9 @@ impl Node for RouterSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts { router: true, transit: true, signals: true, tests: Tests::Beside, ..Facts::of("a router") }
+        let listens = self.table_driver.as_ref().is_some_and(|driver| driver.setup().listens().is_some());
+        let own = Facts::of("a router");
+        Facts { router: true, transit: true, signals: true, tests: Tests::Beside, elsewhere: listens, ..own }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

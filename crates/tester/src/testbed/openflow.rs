@@ -26,7 +26,8 @@ base::table! {
         /// What is tested: `packet-in`, `packet-in-action`, `packet-out`, `control`, `data`, `flow-add` or `flow-mod`.
         test: &'static str => settings.test.word(),
         /// `waiting` (no switch has connected), `refused` (one has that does not speak version 1.0), `preparing`,
-        /// `running`, `done`, or `reset` (the switch has ended the connection before the test was over).
+        /// `running`,
+        /// `done`, or `reset` (the switch has ended the connection before the test was over).
         state: &'static str => report.standing.word(),
         /// The rate that sets the time between packets.
         rate_bps: Rate = "bit/s" => settings.rate,

@@ -13,7 +13,8 @@ base::table! {
         /// The router.
         node: &'a str,
         /// `none`, `greeting` (both ends say their versions), `reading` (the router reads which entries there are),
-        /// `up`, or `refused` (it does not speak version 1.3).
+        /// `up`, or
+        /// `refused` (it does not speak version 1.3).
         state: &'static str,
         /// Connections that it has made.
         connections: u64,
