@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def row(encapsulation: str = "shim", merge: bool = False) -> tuple[tp.Network, l
     labels = {"encapsulation": encapsulation}
     links = [
         net.link(a, b, medium="atm", rate="4750 cells/s", delay="1 ms", lc_atm=labels)
-        for a, b in zip(names, names[1:], strict=False)
+        for a, b in pairwise(names)
     ]
     for name, edge in (("left", "italy"), ("right", "switzerland")):
         net.host(name, f"10.{len(name)}.0.2/24")
@@ -69,7 +69,10 @@ def test_tshark_reads_what_is_said_of_channels(tmp_path: Path) -> None:
 
 
 def paper(
-    edges: Iterable[str], links: Iterable[tuple[str, str, int]], owners: Iterable[tuple[str, ...]], merge: bool
+    edges: Iterable[str],
+    links: Iterable[tuple[str, str, int]],
+    owners: Iterable[tuple[str, ...]],
+    merge: bool,
 ) -> int:
     """How many channels are labels: from each edge along the shortest path to each prefix, by its owners.
 
@@ -142,9 +145,11 @@ def six_countries() -> tuple[list[str], dict[str, str], list[tuple[str, str, int
 
 @pytest.mark.parametrize("merge", [False, True])
 def test_six_countries_have_as_many_channels_as_on_paper(merge: bool) -> None:
-    """Hierarchical: networks outside are BGP's, and cost nothing. Flat: each costs a channel at every link."""
+    """Hierarchical: networks outside are BGP's, and cost nothing. Flat: each costs channels."""
     switches, edges, core = six_countries()
-    outside = {edge: [f"172.16.{place}{net}.0/24" for net in range(3)] for place, edge in enumerate(edges)}
+    outside = {
+        edge: [f"172.16.{place}{number}.0/24" for number in range(3)] for place, edge in enumerate(edges)
+    }
     loopbacks = [(name,) for name in (*switches, *edges)]
 
     def bgp(name: str) -> dict[str, Any]:

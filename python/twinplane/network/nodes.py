@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from .handles import Hop
 
 
-__all__ = ["AtmLsr", "AtmSwitch", "Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router", "Switch"]
+__all__ = [
+    "AtmLsr",
+    "AtmSwitch",
+    "Edge",
+    "External",
+    "HeadEnd",
+    "Host",
+    "Node",
+    "Peer",
+    "Prober",
+    "Router",
+    "Switch",
+]
 
 
 class HeadEnd(Node):
