@@ -145,9 +145,11 @@ def six_countries() -> tuple[list[str], dict[str, str], list[tuple[str, str, int
 
 @pytest.mark.parametrize("merge", [False, True])
 def test_six_countries_have_as_many_channels_as_on_paper(merge: bool) -> None:
-    """Hierarchical: networks outside are BGP's, and cost nothing. Flat: each costs a channel a link."""
+    """Hierarchical: networks outside are BGP's, and cost nothing. Flat: each costs channels."""
     switches, edges, core = six_countries()
-    outside = {edge: [f"172.16.{place}{net}.0/24" for net in range(3)] for place, edge in enumerate(edges)}
+    outside = {
+        edge: [f"172.16.{place}{number}.0/24" for number in range(3)] for place, edge in enumerate(edges)
+    }
     loopbacks = [(name,) for name in (*switches, *edges)]
 
     def bgp(name: str) -> dict[str, Any]:

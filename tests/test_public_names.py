@@ -8,11 +8,12 @@ PROBER = f"{NODE} path ping traceroute"
 
 SHOWN = {
     "network": "actions at atm_lsr atm_switch attach bfd bridge capture captures checks clock close"
-    " conditioners convention demands digest edge estimate events events_done every external fail"
-    " fault flow flows from_file from_graphml heal host interfaces lab ldp link links log_signals"
-    " losses lsps node nodes now openflow_tester ospf p2mp_lsps peer place pvc queue_series queues"
-    " random record recording remove repair replay restart route router run seed switch table tcp"
-    " tcp_flows threads warnings",
+    " conditioners convention demands digest"
+    " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
+    " host interfaces lab ldp link links log_signals losses lsps node nodes now openflow_tester"
+    " ospf p2mp_lsps peer place pvc"
+    " queue_series queues random record recording remove repair replay restart route router run"
+    " seed switch table tcp tcp_flows threads warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
     " neighbors next_hops replications te_paths tunnels",
     "edge": f"{HEAD_END} programme",
