@@ -9,6 +9,7 @@ use super::interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState
 use super::neighbor::NeighborState;
 use super::tree::{Way, join};
 use base::Time;
+use core::cmp::Ordering;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use wire::ospf::{LsaKey, LsaKind};
@@ -112,7 +113,8 @@ impl Ospf {
     }
 
     /// The way to something that the backbone leads to: if there is one through a transit area that is as good or
-    /// better, by that (RFC 2328, 16.3). Nothing if it leads by a virtual link and no transit area knows how to go on.
+    /// better, by that (RFC 2328, 16.3). By the best of these, too, if it leads by a virtual link alone; nothing if no
+    /// transit area knows of it.
     pub(super) fn past_transit_areas(
         &self,
         now: Time,
@@ -124,18 +126,29 @@ impl Ospf {
         if self.transit_areas.is_empty() && self.config.virtual_links.is_empty() {
             return Some(way);
         }
+        let mut best: Option<Way> = None;
         for area in &self.transit_areas {
-            match self.by_summaries(now, *area, kind, ids, &is_meant) {
-                Some(through) if through.0 < way.0 => way = through,
-                Some(through) if through.0 == way.0 => join(&mut way.1, &through.1),
-                _ => {}
+            let Some(through) = self.by_summaries(now, *area, kind, ids, &is_meant) else { continue };
+            match through.0.cmp(&way.0) {
+                Ordering::Less => way = through.clone(),
+                Ordering::Equal => join(&mut way.1, &through.1),
+                Ordering::Greater => {}
+            }
+            if best.as_ref().is_none_or(|best| through.0 < best.0) {
+                best = Some(through);
             }
         }
         if !way.1.contains(&Hop::OPEN) {
             return Some(way);
         }
         let known: Hops = way.1.iter().copied().filter(|hop| *hop != Hop::OPEN).collect();
-        (!known.is_empty()).then_some((way.0, known))
+        if !known.is_empty() {
+            return Some((way.0, known));
+        }
+        // RFC 2328, 16.3 discards what is left. So it would be with a network of another area that the other end is in,
+        // too: the other end has a path inside that area, which costs more than what the backbone leads by, and
+        // announces that. Its way is as good as its announcement.
+        best
     }
 
     /// Does one of these next hops lead into an area? Then its routers hear of the destination from others (RFC 2328,

@@ -324,19 +324,27 @@ impl Plan {
     }
 }
 
+/// Networks of two areas and the backbone, and most of the virtual links that there could be.
 fn plans() -> impl Strategy<Value = Plan> {
     let link = (0..NODES, 0..NODES, 1u16..9, prop_oneof![1 => Just(0u32), 3 => 1u32..3]);
-    let join = (0..NODES, 0..NODES, 1u32..3);
-    (proptest::collection::vec(link, 5..13), proptest::collection::vec(join, 1..8)).prop_map(
-        |(mut links, mut joins)| {
-            links.retain(|link| link.0 != link.1);
-            let links = links.into_iter().map(|(a, b, cost, area)| (a, b, cost, area, true)).collect();
-            joins.retain(|join| join.0 < join.1);
-            joins.sort_unstable();
-            joins.dedup();
-            Plan { links, joins }
-        },
-    )
+    (proptest::collection::vec(link, 7..13), any::<u64>()).prop_map(|(mut links, chosen)| {
+        links.retain(|link| link.0 != link.1);
+        let links = links.into_iter().map(|(a, b, cost, area)| (a, b, cost, area, true)).collect();
+        let mut plan = Plan { links, joins: Vec::new() };
+        let is_border =
+            |plan: &Plan, node, area| plan.areas(node).len() > 1 && plan.areas(node).contains(&area);
+        for (a, b) in (0..NODES).flat_map(|a| (a + 1..NODES).map(move |b| (a, b))) {
+            for area in (1..3)
+                .filter(|area| is_border(&plan, a, *area) && is_border(&plan, b, *area))
+                .collect::<Vec<_>>()
+            {
+                if chosen >> (plan.joins.len() * 2 % 64) & 3 != 0 {
+                    plan.joins.push((a, b, area));
+                }
+            }
+        }
+        plan
+    })
 }
 
 proptest! {
@@ -370,4 +378,29 @@ fn the_end_of_a_virtual_link_restarts() {
     assert_eq!(net.walk(0, id(4)), [0, 1, 2, 3, 4]);
     let name = InterfaceName::Virtual(VirtualLink { area: ONE, router: id(1) });
     assert!(net.ospf(3).interfaces().any(|one| one.name == name));
+}
+
+/// Network 5 of area 1 is nearer by the backbone (2) than inside the area (3), by which router 1 goes all the same and
+/// which it announces. The other end of the virtual link, which would go by the backbone, goes by that announcement.
+#[test]
+fn a_network_of_another_area_of_the_other_end_is_reached() {
+    let links = vec![
+        Link::between(1, 0, 1),
+        Link::between(0, 5, 1),
+        Link::between(3, 6, 1),
+        Link::between(3, 1, 1).inside(TWO),
+        Link::between(2, 1, 1).inside(ONE),
+        Link::between(1, 5, 3).inside(ONE),
+    ];
+    let mut net = Net::new(7, links);
+    net.join([1, 3], TWO, &virtual_config());
+    net.run(120);
+    let inside = Prefix::new(on(5, 0), 24);
+    assert_eq!(net.route(1, Prefix::host(id(2))).map(|route| route.0), Some(1));
+    assert!(net.route(3, inside).is_some() && net.route(6, inside).is_some());
+    for from in [3, 6] {
+        for to in [1, 2, 5] {
+            assert_eq!(net.walk(from, id(to)).last(), Some(&to), "{from} to {to}");
+        }
+    }
 }
