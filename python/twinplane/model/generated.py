@@ -65,10 +65,12 @@ class LinkSpec(Written):
     """What frames are on it [default: ethernet]."""
     pvc: PvcSpec | None = None
     """A permanent virtual circuit of ATM in the place of a wire [default: none]."""
+    lc_atm: LcAtmSpec | None = None
+    """How labels are channels, where routers or ATM-LSRs are at both ends of medium atm [default: as usual]."""
     delay: Quantity = 0
     """Propagation delay."""
     mtu: int | None = None
-    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM 9180]."""
+    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500; of a circuit of ATM, and of medium atm between routers, 9180]."""
     buffer: Quantity | None = None
     """Buffer of both ports [default: that of the devices' profiles]."""
     metric: int = 1
@@ -121,6 +123,24 @@ class PvcSpec(Written):
     """Cells leave at the peak rate at most; otherwise as they come."""
     tolerance: Quantity | None = None
     """Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that does not shape [default: no cell is too early]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LcAtmSpec(Written):
+    """How labels are channels of a link of medium atm between routers and ATM-LSRs (RFC 3035)."""
+
+    vpi: Sequence[int] = field(default_factory=list)
+    """The first and the last virtual path with labels, 16 at most."""
+    vci: Sequence[int] = field(default_factory=list)
+    """The first and the last virtual channel there that may be a label, from 33 on."""
+    control_vpi: int = 0
+    """Virtual path of packets without a label: those of protocols, and those to where no label is known."""
+    control_vci: int = 32
+    """Virtual channel of these packets."""
+    encapsulation: Literal["shim", "bare"] = "shim"
+    """What stands between AAL5 and a labelled packet."""
+    unidirectional: bool = False
+    """A channel is a label in one direction of the link alone (RFC 5036, 3.5.3)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1721,6 +1741,47 @@ class SwitchProfileSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AtmLsrSpec(Written):
+    """An ATM-LSR: its links of medium atm lead to others of its kind and to routers."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "atm-lsr")
+    merge: bool = False
+    """VC merge: packets to one prefix leave by one channel, whichever they came by. Their cells wait for the last one of their packet."""
+    ubr_cells: int = 8192
+    """Cells that wait at a port at most whose link says no `buffer`."""
+    epd_cells: int | None = None
+    """From so many waiting cells on, packets are dropped whole (early packet discard) [default: a packet is dropped from the first cell on that finds no room]."""
+    profile: str | Mapping[str, Any] = "ideal"
+    """Device profile, by name, by file (*.toml), or what it says."""
+    router_id: str | None = None
+    """Router id [default: given by the network]."""
+    routes: Sequence[RouteSpec] = field(default_factory=list)
+    """Static routes, beside those that lead to every node by the shortest path or that its protocols find."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+    greet: GreetSpec | None = None
+    """Greet, a made-up protocol: an example for developers [default: not spoken]."""
+    ospf: Ospf | None = None
+    """OSPF version 2 (RFC 2328): true, or how. It finds the router's routes [default: not spoken]."""
+    ldp: Ldp | None = None
+    """LDP (RFC 5036): true, or how. It gives labels to the router's routes [default: not spoken]."""
+    bgp: Bgp | None = None
+    """BGP-4 (RFC 4271): its AS, its neighbours, and what it tells them [default: not spoken]."""
+    tdp: Tdp | None = None
+    """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes [default: not spoken]."""
+    bfd: Bfd | None = None
+    """BFD (RFC 5880): true, or how closely it watches the neighbours of protocols with 'bfd' [default: not spoken]."""
+    lspping: LspPing | None = None
+    """LSP ping (RFC 8029), which every router answers: how [default: not spoken]."""
+    igmp: Igmp | None = None
+    """IGMP: which groups the hosts of its links want [default: not spoken]."""
+    cbt: Cbt | None = None
+    """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
+    probing: Probing | None = None
+    """Probes on the links to other routers, as in a published study [default: not spoken]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AtmSwitchSpec(Written):
     """An ATM switch. It is joined to others by links of medium atm, and its table follows from the circuits of the network. The port of a circuit's end makes cells of packets, so that one beside a router may stand for the router's own ATM interface."""
 
@@ -2257,6 +2318,7 @@ NodeSpec: TypeAlias = (
     | PeerSpec
     | BridgeSpec
     | SwitchSpec
+    | AtmLsrSpec
     | AtmSwitchSpec
     | FrrSpec
     | BirdSpec
