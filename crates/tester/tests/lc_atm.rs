@@ -146,7 +146,7 @@ fn labels_are_as_many_as_on_paper() {
         // From e0: s0 by one link, s1, s2 by two, e1, e2 by three; the same from e1 and e2 by the symmetry of the
         // triangle: 1 + 2 + 2 + 3 + 3 = 11 each.
         // With merge the links between switches have one label for each prefix: on s0 - s1 towards s1, s1 and e1.
-        let (on_edges, between) = (3 * 5, if merge { 6 * 2 } else { 3 * 4 });
+        let (on_edges, between) = (3 * 5, 12);
         // The last link to an edge: two others come there, by one label with merge.
         let last = if merge { 3 } else { 3 * 2 };
         assert_eq!(given.len(), on_edges + between + last, "{merge}");
