@@ -71,7 +71,7 @@ EXAMPLES = [
 """What the pages "Add a protocol", "a medium", "a node kind" and "a driver" of CONTRIBUTING.md made up."""
 ROOMS = [
     ("engine", "medium", "serial", set()),
-    ("network", "kind", "reflector", {"facts", "placeholder", "resolve"}),
+    ("network", "kind", "reflector", {"facts", "placeholder", "resolve", "atm_router"}),
     ("forwarding", "driver", "staged", {"plane", "soft", "timing", "tests"}),
 ]
 """A crate, a folder of it, one of those in it that know nothing of each other, and what they share."""
