@@ -49,6 +49,12 @@ fn ideal(known: &Known) -> ForwardingPlane {
     let (_, setup) = (known.section.read)(&base::describe::Value::Map(Vec::new())).expect("defaults");
     plane_of(&*setup, crate::Config::default(), WriteTime::IDEAL, 0.0)
 }
+
+/// Is its forwarding plane here? One that is elsewhere answers when it is there.
+fn is_here(known: &Known) -> bool {
+    ideal(known).remote().is_none()
+}
+
 /// The number of a batch, and which of its operations failed.
 type Answer = (u64, Vec<(u32, TableError)>);
 
@@ -165,7 +171,7 @@ fn what_is_in_force_can_be_written_again() {
         set(16),
         TableOp::IlmSet { label: Label::truncate(17), nhlfe: nhlfe(NextHop::Replicate(list), &[]) },
     ];
-    for known in DRIVERS {
+    for known in DRIVERS.iter().filter(|known| is_here(known)) {
         let mut first = ideal(known);
         first.submit(Time(0), batch(1, ops.clone()));
         assert_eq!((wait(&mut first).1, first.backlog()), (vec![(1, vec![])], 0), "{}", known.name);
@@ -179,7 +185,7 @@ fn what_is_in_force_can_be_written_again() {
 
 #[test]
 fn every_driver_answers_each_batch_once_and_in_order() {
-    for known in DRIVERS {
+    for known in DRIVERS.iter().filter(|known| is_here(known)) {
         let mut plane = ideal(known);
         plane.submit(Time(0), batch(1, vec![port(true)]));
         plane.submit(Time(1), batch(2, vec![set(16), set(3), set(17)]));

@@ -97,7 +97,7 @@ fn a_switch_that_speaks_later_versions_too_is_spoken_to_in_1_0() {
         let mut machine = Machine::new(settings(Test::Data));
         machine.opened();
         machine.received(Time::ZERO, &hello(version, versions));
-        assert_eq!((machine.report().standing, machine.report().errors), (Standing::Waiting, 1), "{version}");
+        assert_eq!((machine.report().standing, machine.report().errors), (Standing::Refused, 1), "{version}");
         let (told, _) = sent(&mut machine);
         let Some(Body::Error(error)) = told.last() else { panic!("{told:?}") };
         assert_eq!((error.kind, error.code), (0, 0));

@@ -275,7 +275,7 @@ fn a_way_that_is_too_long_is_none() {
     assert_eq!(bench.settle(), [(X, release(51)), (B, refuse(1, Refusal::Loop)), (A, map(41, Some(3), 4))]);
     // "If at any point the value of the hop count" is too great, "the ATM-LSR SHOULD withdraw the binding".
     bench.give(X, 50, None, 4);
-    assert_eq!(bench.settle(), [(A, withdraw(41)), (X, release(50))]);
+    assert_eq!(bench.settle(), [(X, release(50)), (A, withdraw(41))]);
     assert_eq!(bench.states(), [VcState::Withdrawn]);
     bench.vcs.released(A, Meant { prefix: Some(prefix()), label: Some(label(41)) });
     assert_eq!((bench.settle(), bench.used()), (vec![], 0));
