@@ -37,8 +37,8 @@ fn bird_agrees_on_intervals_and_is_missed_when_it_ends() {
     let told = bird.ask("show bfd sessions");
     let line = told.lines().find(|line| line.starts_with(&OWN.to_string())).unwrap_or_default();
     assert!(line.contains("Up") && line.contains("0.400") && line.contains("24.000"), "{told}");
-    // BIRD 2.0.12 ends its BFD without a word: that is found by time, and the neighbour with it (RFC 5882, 4.2.1), which
-    // comes again by its Hellos alone.
+    // BIRD 2.0.12 ends its BFD without a word: that is found by time, and the neighbour with it (RFC 5882, 4.2.1),
+    // which comes again by its Hellos alone.
     assert!(bird.ask("disable bfd1").contains("disabled"));
     beside.wait("down", |world| is_in(world, SessionState::Down));
     beside.wait("adjacent without BFD", |world| full(world, 0) == 1);
