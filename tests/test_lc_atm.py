@@ -59,7 +59,7 @@ def test_time_to_live_counts_switches(encapsulation: str) -> None:
     assert hops.filter(hop=6)["address"].to_list() == ["10.5.0.2"]
 
 
-def test_tshark_reads_what_is_said_of_channels(tmp_path: Path) -> None:
+def test_tshark_finds_cells_of_the_control_channel(tmp_path: Path) -> None:
     net, links = row()
     taps = [net.capture(link.a, link.b) for link in links]
     net.run(until="12 s")
@@ -187,7 +187,8 @@ def generated(edges: int, seed: int) -> tuple[list[str], dict[str, str], list[tu
     pairs = {(chance.randrange(number), number) for number in range(1, len(switches))}
     others = [pair for pair in combinations(range(len(switches)), 2) if pair not in pairs]
     pairs.update(chance.sample(others, len(switches) // 2))
-    costs = iter(chance.sample(range(10_000, 99_999), len(pairs)))
+    # OSPF has 16 bits for a cost.
+    costs = iter(chance.sample(range(10_000, 65_000), len(pairs)))
     core = [(switches[a], switches[b], next(costs)) for a, b in sorted(pairs)]
     return switches, {f"e{number}": chance.choice(switches) for number in range(edges)}, core
 

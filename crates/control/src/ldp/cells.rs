@@ -212,17 +212,15 @@ impl Ldp {
 
     /// Has label VCs and the router's own labels ask and answer each other.
     pub(super) fn settle_cells(&mut self, now: Time, context: &mut Context<'_>) {
-        let services = &mut **context.services;
         while let Some(ask) = self.vcs.as_mut().and_then(LabelVcs::poll_ask) {
             match ask {
                 Ask::Want(prefix, number) => {
                     let attributes = Attributes::default();
-                    self.labels.requested(now, services, OWN_VCS, prefix, number, attributes);
+                    self.labels.requested(now, context.services, OWN_VCS, prefix, number, attributes);
                 }
                 Ask::Leave(prefix, number) => {
-                    self.labels.aborted(now, services, OWN_VCS, prefix, number);
+                    self.labels.aborted(now, context.services, OWN_VCS, prefix, number);
                     self.release_own(now, context, prefix, None);
-                    return self.settle_cells(now, context);
                 }
             }
         }
@@ -243,6 +241,7 @@ impl Ldp {
                 vcs.withdrawn_here(context.services, prefix);
                 self.release_own(now, context, prefix, Some(label));
             }
+            Say::LabelsAvailable => vcs.labels_available_beyond(),
             _ => {}
         }
     }

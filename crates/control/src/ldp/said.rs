@@ -232,7 +232,7 @@ impl Ldp {
             Some(Status::EndOfLib) => return self.is_complete(now, context, id),
             Some(Status::LabelResourcesAvailable) => {
                 return match self.switched(key) {
-                    Some(vcs) => vcs.labels_available(services, key),
+                    Some(vcs) => vcs.labels_available(key),
                     None => self.labels.labels_available(now, services, key),
                 };
             }

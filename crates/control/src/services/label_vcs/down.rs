@@ -154,24 +154,24 @@ impl LabelVcs {
     }
 
     /// A next hop has labels again (RFC 5036, A.1.12): those before who were refused for want of them may ask again.
-    pub fn labels_available(&mut self, services: &Services, key: PeerKey) {
+    pub fn labels_available(&mut self, key: PeerKey) {
         if let Some(link) = self.links.get_mut(&key) {
             link.is_exhausted = false;
         }
-        self.tell_available(services);
+        self.labels_available_beyond();
     }
 
-    /// The next hop does not carry a label VC on. One that has a label already waits for another route or another
-    /// answer, if that can come.
+    /// The next hop does not carry a label VC on. One that has a label already waits for another route, and asks again
+    /// meanwhile, if another answer can come.
     fn fail(&mut self, id: u32, why: Refusal, now: Option<Time>) {
         let Some(up) = self.ups.get_mut(&id) else { return };
         let is_known = up.told.is_some() && up.state != VcState::Withdrawn;
         match now.filter(|_| is_known && why != Refusal::NoLabels) {
-            Some(now) if !self.again.contains_key(&id) => {
+            Some(now) => {
                 self.lose_way(id);
                 self.again.insert(id, now + AGAIN);
             }
-            _ => self.give_up(id, why),
+            None => self.give_up(id, why),
         }
     }
 

@@ -11,7 +11,7 @@
 //!
 //! A label is told when the next hop has given one (ordered control), and when its entry is in force. If the way on is
 //! lost, the label stays, and a new way is asked for where the route leads now: those before this router need not know
-//! (8.2). Only if there is no route, or nobody gives a label there, it is taken back.
+//! (8.2). As long as there is a route, a next hop that refuses is asked again; only without one it is taken back.
 
 mod down;
 #[cfg(test)]
@@ -52,8 +52,10 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 struct Link {
     port: PortId,
-    /// It was told that there is no label left.
+    /// It was told that there is no label left on this link.
     was_refused: bool,
+    /// It was told so for want of labels behind this router, or of the router's own.
+    was_refused_beyond: bool,
     /// It has none left: nothing is asked of it until it says that it has (RFC 5036, 3.5.8.1).
     is_exhausted: bool,
 }
@@ -166,7 +168,8 @@ impl LabelVcs {
     pub fn begin(&mut self, services: &mut Services, key: PeerKey, port: PortId, limits: Limits) {
         let LabelSpace::Interface(interface) = space(port) else { return };
         services.labels.limit(interface, limits);
-        self.links.insert(key, Link { port, was_refused: false, is_exhausted: false });
+        self.links
+            .insert(key, Link { port, was_refused: false, was_refused_beyond: false, is_exhausted: false });
         self.lead_lost(services);
     }
 
@@ -254,7 +257,7 @@ impl LabelVcs {
             return self.say(key, Say::Withdraw { prefix, label });
         }
         if let Some(link) = self.links.get_mut(&key) {
-            link.was_refused |= why == Refusal::NoLabels;
+            link.was_refused_beyond |= why == Refusal::NoLabels;
         }
         self.say(key, Say::Refuse { request: number, why });
         self.remove(id);

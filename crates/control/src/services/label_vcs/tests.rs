@@ -400,10 +400,42 @@ fn who_is_refused_a_label_is_told_when_there_is_one() {
     bench.vcs.refused(bench.now, X, 102, Refusal::NoLabels);
     bench.ask(B, 1, 1);
     assert_eq!(bench.settle(), [(A, refuse(2, Refusal::NoLabels)), (B, refuse(1, Refusal::NoLabels))]);
-    bench.vcs.labels_available(&bench.services, X);
+    bench.vcs.labels_available(X);
     assert_eq!(bench.settle(), [(A, Say::LabelsAvailable), (B, Say::LabelsAvailable)]);
     bench.ask(B, 2, 1);
     assert_eq!(bench.settle(), [(X, request(2))]);
+}
+
+/// Two next hops have run out of labels: what is free again here, or at one of them, is told all the same.
+#[test]
+fn who_waits_for_labels_does_not_wait_for_those_of_others() {
+    let mut bench = Bench::new(Switching::Cells);
+    bench.ask(B, 1, 1);
+    (1..=4).for_each(|number| bench.ask(A, number, 1));
+    bench.settle();
+    bench.give(X, 50, Some(102), 1);
+    bench.settle();
+    bench.vcs.refused(bench.now, X, 101, Refusal::NoLabels);
+    assert_eq!(bench.settle(), [(B, refuse(1, Refusal::NoLabels))]);
+    bench.vcs.released(A, Meant { prefix: Some(prefix()), label: Some(label(40)) });
+    assert_eq!(bench.settle(), [(X, release(50)), (A, Say::LabelsAvailable)], "X has none, but A's link has");
+    bench.vcs.labels_available(X);
+    assert_eq!(bench.settle(), [(B, Say::LabelsAvailable)]);
+}
+
+/// A neighbour that is refused for want of the router's own labels is told when there are some, and not before.
+#[test]
+fn an_edge_without_labels_of_its_own_says_when_it_has_some() {
+    let mut bench = Bench::new(Switching::Packets);
+    bench.ask(A, 1, 1);
+    bench.settle();
+    let [Ask::Want(_, number)] = bench.asks[..] else { panic!("one question: {:?}", bench.asks) };
+    bench.vcs.refused_here(number, Refusal::NoLabels);
+    assert_eq!(bench.settle(), [(A, refuse(1, Refusal::NoLabels))]);
+    bench.vcs.labels_available_beyond();
+    assert_eq!(bench.settle(), [(A, Say::LabelsAvailable)]);
+    bench.vcs.labels_available_beyond();
+    assert_eq!(bench.settle(), [], "once");
 }
 
 /// RFC 3035, 8.1 and 8.2: no route, or one that leads back.

@@ -86,7 +86,6 @@ pub struct UpVc {
     pub(super) via: Option<Via>,
     /// Its entry, if it has one.
     pub to: Option<CircuitTo>,
-    pub(super) was_written: bool,
 }
 
 impl UpVc {
@@ -137,7 +136,6 @@ impl LabelVcs {
             told: None,
             via: None,
             to: None,
-            was_written: false,
         };
         self.ups.insert(id, up);
         self.lead(services, id);
@@ -169,7 +167,7 @@ impl LabelVcs {
         }
         let Some(up) = self.ups.get_mut(&id) else { return };
         let is_other = up.to != Some(to);
-        (up.to, up.was_written) = (Some(to), true);
+        up.to = Some(to);
         let (port, label, is_known) = (up.port, up.label, up.told.is_some());
         up.step(VcStep::Found);
         if is_other {

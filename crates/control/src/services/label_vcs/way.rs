@@ -9,7 +9,6 @@ use base::plane::{CircuitTo, NextHop, Prefix};
 
 /// Where a route has a label VC go on.
 enum Target {
-    /// It ends here.
     Here,
     /// By a neighbour on a link of ATM.
     By(PeerKey),

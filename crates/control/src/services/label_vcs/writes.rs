@@ -3,6 +3,7 @@
 use super::up::VcStep;
 use super::{LabelVcs, space};
 use crate::services::Services;
+use crate::services::distribution::{Refusal, Say};
 use base::plane::{Ack, Batch, CircuitTo, TableOp, TransactionId};
 use base::{Label, PortId};
 use std::collections::BTreeMap;
@@ -76,9 +77,13 @@ impl LabelVcs {
         self.writes.refused += ack.failed.len() as u64;
         let failed = |place: u32| ack.failed.iter().any(|(of, _)| *of == place);
         for (place, id) in waiting.tell {
-            let Some(up) = self.ups.get_mut(&id).filter(|up| up.to.is_some() && !failed(place)) else {
+            let Some(up) = self.ups.get_mut(&id).filter(|up| up.to.is_some()) else { continue };
+            if failed(place) {
+                // Nothing is there that would have to be taken out.
+                up.to = None;
+                self.give_up(id, Refusal::NoLabels);
                 continue;
-            };
+            }
             up.step(VcStep::Written);
             self.tell(id);
         }
@@ -91,17 +96,22 @@ impl LabelVcs {
         }
     }
 
-    /// Tells neighbours that were refused a label that there are some again (RFC 5036, A.1.13).
-    pub(super) fn tell_available(&mut self, services: &Services) {
-        if self.links.values().any(|link| link.is_exhausted) {
-            return;
-        }
+    /// Tells neighbours that were refused a label of their links that there are some again (RFC 5036, A.1.13).
+    fn tell_available(&mut self, services: &Services) {
         let owner = self.settings.owner;
         for (key, link) in self.links.iter_mut().filter(|(_, link)| link.was_refused) {
             if !services.labels.is_exhausted(space(link.port), owner) {
                 link.was_refused = false;
-                self.said.push_back((*key, super::Say::LabelsAvailable, None));
+                self.said.push_back((*key, Say::LabelsAvailable, None));
             }
+        }
+    }
+
+    /// There are labels behind this router again, or of its own: who was refused for want of them may ask again.
+    pub fn labels_available_beyond(&mut self) {
+        for (key, link) in self.links.iter_mut().filter(|(_, link)| link.was_refused_beyond) {
+            link.was_refused_beyond = false;
+            self.said.push_back((*key, Say::LabelsAvailable, None));
         }
     }
 }
