@@ -92,12 +92,20 @@ def test_a_virtual_link_joins_and_the_page_says_when_it_does_not(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("joined", "said"),
-    [("x", "'x', no node has that name"), ("c", "that is this router itself"), ("h", "does not speak ospf")],
+    [
+        ("x", "'x', no node has that name"),
+        ("c", "that is this router itself"),
+        ("100.64.1.1", "that is this router itself"),
+        ("h", "does not speak ospf"),
+        ("o", "'o' is external: say its router_id"),
+    ],
 )
 def test_a_virtual_link_that_cannot_be_is_one_sentence(joined: str, said: str) -> None:
     net = in_two_pieces(joined)
     net.host("h", address="10.1.0.2/24")
     net.link("h", "a")
+    net.external("o")
+    net.link("o", "b")
     with pytest.raises(tp.TwinplaneError, match=said):
         net.run(until="1 s")
 

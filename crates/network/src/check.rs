@@ -102,13 +102,14 @@ fn check_joins(description: &Description) -> Checked {
         for spoken in node.protocols.spoken() {
             let (key, joins) = spoken.setup.joins();
             let protocol = spoken.protocol.name();
+            let own =
+                spoken.setup.router_id().unwrap_or_else(|| plan::loopback(description, index)).to_string();
             for (place, join) in joins.iter().enumerate() {
                 let found = description.nodes.iter().position(|node| node.name == join.router);
-                let is_silent = |other: &NodeSpec| {
-                    !other.facts().foreign
-                        && !other.protocols.spoken().any(|one| one.protocol == spoken.protocol)
-                };
+                let is_silent =
+                    |other: &NodeSpec| !other.protocols.spoken().any(|one| one.protocol == spoken.protocol);
                 let problem: Diagnostic = match found {
+                    _ if join.router == own => BuildProblem::JoinsItself {}.into(),
                     None if join.router.parse::<Ipv4Addr>().is_err() => {
                         let known: Vec<Name> =
                             description.nodes.iter().map(|node| node.name.as_str().into()).collect();
@@ -116,8 +117,16 @@ fn check_joins(description: &Description) -> Checked {
                     }
                     Some(other) if other == index => BuildProblem::JoinsItself {}.into(),
                     Some(other) if is_silent(&description.nodes[other]) => {
-                        let (name, protocol) = (join.router.to_string(), protocol.to_string());
-                        BuildProblem::JoinsSilent { name, protocol }.into()
+                        let name = join.router.to_string();
+                        match &description.nodes[other] {
+                            foreign if !foreign.facts().foreign => {
+                                BuildProblem::JoinsSilent { name, protocol: protocol.to_string() }.into()
+                            }
+                            foreign if foreign.router_id.is_none() => {
+                                LspProblem::ForeignTail { node: name }.into()
+                            }
+                            _ => continue,
+                        }
                     }
                     _ => continue,
                 };

@@ -21,9 +21,12 @@ pub(super) struct Joined {
 impl Network {
     /// The number that others know a node by, if it speaks a protocol.
     pub(super) fn router_id(&self, protocol: ProtocolId, node: usize) -> Option<Ipv4Addr> {
-        let mut spoken = self.description.nodes[node].protocols.spoken();
-        let own = spoken.find(|spoken| spoken.protocol == protocol)?;
-        Some(own.setup.router_id().unwrap_or_else(|| self.loopback(node)))
+        let spec = &self.description.nodes[node];
+        match spec.protocols.spoken().find(|spoken| spoken.protocol == protocol) {
+            Some(own) => Some(own.setup.router_id().unwrap_or_else(|| self.loopback(node))),
+            // A router of somebody else has the number that the user says.
+            None => spec.router_id.filter(|_| spec.facts().foreign),
+        }
     }
 
     /// The ways through regions that routers say of a protocol; `what` is what its regions are called.

@@ -182,8 +182,8 @@ impl Network {
     fn same_ids(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
         let mut known: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
         let mut said = Vec::new();
-        for &(node, spoken) in speakers {
-            let id = spoken.setup.router_id().unwrap_or_else(|| self.loopback(node));
+        for &(node, _) in speakers {
+            let Some(id) = self.router_id(protocol, node) else { continue };
             if let Some(other) = known.insert(id, node) {
                 let (id, other) = (id.to_string(), self.node_name(other).to_string());
                 let same = AdviceProblem::SameRouterId { protocol: protocol.to_string(), id, other };

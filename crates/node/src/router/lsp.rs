@@ -11,7 +11,7 @@ use base::{Frame, Label, PortId, Time};
 use control::inquiry::Inquiry;
 use control::owner::Owner;
 use control::protocol::{Arrival, LspArrival, LspMessage};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::Range;
 use forwarding::punt::{ip_offset, labels_of};
 use forwarding::{PuntReason, is_mapped_loopback};
@@ -35,10 +35,13 @@ impl Router {
         labels: u8,
         reason: PuntReason,
     ) -> bool {
-        if self.is_ipv6(frame, labels) {
-            return self.take_lsp_message6(now, port, frame, labels);
-        }
         let at = ip_offset(labels);
+        if self.is_ipv6(frame, labels) {
+            let ip = frame.header().get(at..).and_then(|ip| ip.first_chunk::<{ ipv6::HEADER_LEN }>());
+            let destination = ip.and_then(|ip| ip.last_chunk::<16>()).map(|octets| Ipv6Addr::from(*octets));
+            let is_meant = destination.is_some_and(is_mapped_loopback);
+            return is_meant && self.take_lsp_message6(now, port, frame, labels);
+        }
         let ip = frame.header().get(at..).and_then(|ip| ip.first_chunk::<20>());
         let is_meant = |ip: &[u8; 20]| {
             ip[0] >> 4 == 4
