@@ -52,7 +52,7 @@ def test_the_best_paths_come_in_their_order() -> None:
 def test_pairs_have_nothing_in_common() -> None:
     net = diamond()
     assert ways(net, disjoint="link") == [("bd", 2), ("cd", 10)]
-    # The best path by c shares a link with this one; the other router is c, too.
+    # Of the two paths that cost 7, each has a link of the first one.
     assert ways(net, disjoint="node", bandwidth="300 Mbit/s") == [("bd", 2), ("cd", 10)]
     with pytest.raises(tp.TwinplaneError, match=r"'a' to 'd': no path .* not disjoint from the other path"):
         net.node("a").te_paths("d", disjoint="link", bandwidth="500 Mbit/s")

@@ -232,9 +232,12 @@ impl Rsvp {
                 TunnelState::Up
                     if is_lost && !self.services.engineering.is_whole(router_id, &computed.active) =>
                 {
+                    // The same news may have broken the standby.
+                    let is_standby_whole =
+                        self.services.engineering.is_whole(router_id, &computed.standby.way);
                     tunnel.begin_round();
                     tunnel.failures = 0;
-                    if !self.promote(index) {
+                    if !is_standby_whole || !self.promote(index) {
                         self.signal(index);
                     }
                 }

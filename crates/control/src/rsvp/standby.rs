@@ -24,7 +24,6 @@ const SOON: Span = Span::from_ms(100);
 pub(super) struct Standby {
     pub state: StandbyState,
     pub lsp: Option<u32>,
-    /// Its path.
     pub way: Vec<TeHop>,
     /// When it is given up without a Resv.
     pub give_up_at: Time,

@@ -1,16 +1,13 @@
 //! Several paths of a tunnel: the next one when one is refused or gets no answer, and an LSP that stands by.
 
-use super::bus::id;
 use super::{Net, spec};
-use crate::owner::Owner;
 use crate::protocol::Change;
 use crate::rsvp::Event;
 use crate::rsvp::command::{Command, PathRequest, TunnelSpec};
 use crate::rsvp::shown_paths::LspPathRow;
-use crate::services::te::{Disjoint, TeKey, TeLink, Towards};
+use crate::services::te::{Disjoint, TeLink};
+use base::Span;
 use base::table::{Row, RowsOf, Table, Value};
-use base::{Rate, Span};
-use core::net::Ipv4Addr;
 use wire::rsvp::{Message, MessageType, SenderTemplate, Session};
 
 type Links = &'static [(usize, usize, u32)];
@@ -23,20 +20,11 @@ const TRAP: Links = &[(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 2, 3), (1, 3, 3)];
 
 /// Tells all nodes of a link, or that it is gone.
 fn announce(net: &mut Net, links: Links, link: usize, srlgs: &[u32], is_there: bool) {
+    let ends: Vec<(usize, usize)> = links.iter().map(|&(a, b, _)| (a, b)).collect();
     let (a, b, cost) = links[link];
-    for (from, to, near) in [(a, b, 1), (b, a, 2)] {
-        let key = TeKey { owner: Owner(0), area: 0, router: id(from), number: link as u32 };
-        let said = TeLink {
-            towards: Towards::Router(id(to)),
-            local: Ipv4Addr::new(10, 0, link as u8, near),
-            remote: Some(Ipv4Addr::new(10, 0, link as u8, 3 - near)),
-            te_metric: Some(cost),
-            igp_metric: None,
-            reservable: Rate::from_gbps(1),
-            unreserved: [Rate::from_gbps(1); 8],
-            groups: 0,
-            srlgs: srlgs.to_vec(),
-        };
+    for from in [a, b] {
+        let (key, said) = super::computed::said(&ends, link, from, cost);
+        let said = TeLink { srlgs: srlgs.to_vec(), ..said };
         for node in &mut net.nodes {
             let engineering = &mut node.services.engineering;
             if is_there { engineering.set_link(key, said.clone()) } else { engineering.remove_link(&key) }
@@ -188,6 +176,20 @@ fn a_standby_keeps_away_from_risks_if_they_are_asked_about() {
         assert_eq!(net.reserved(by), 300, "{what}");
         assert_eq!(net.reserved(0), 600, "{what}");
     }
+}
+
+/// A link has the risks that either of its ends announces.
+#[test]
+fn a_risk_is_kept_away_from_whichever_end_tells_of_it() {
+    let ends: Vec<(usize, usize)> = THREE_WAYS.iter().map(|&(a, b, _)| (a, b)).collect();
+    let mut net = network(THREE_WAYS, |link| if link == 0 { &[5] } else { &[] });
+    // Of link 3, from 2 to 4, the far end alone says what it has in common with link 0.
+    let (key, said) = super::computed::said(&ends, 3, 4, 2);
+    let said = TeLink { srlgs: vec![5], ..said };
+    net.nodes.iter_mut().for_each(|node| node.services.engineering.set_link(key, said.clone()));
+    net.tunnel(0, asking(4, 300, several(1, Some(Disjoint::Srlg))));
+    net.run(100);
+    assert_eq!(net.reserved(3), 300);
 }
 
 #[test]

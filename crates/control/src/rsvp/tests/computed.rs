@@ -17,7 +17,7 @@ const DIAMOND: [(usize, usize); 4] = [(0, 1), (1, 3), (0, 2), (2, 3)];
 const COSTS: [u32; 4] = [1, 1, 5, 5];
 
 /// One direction of a link of the bus: key, and what is said of it at first.
-fn said(links: &[(usize, usize)], link: usize, from: usize, cost: u32) -> (TeKey, TeLink) {
+pub(super) fn said(links: &[(usize, usize)], link: usize, from: usize, cost: u32) -> (TeKey, TeLink) {
     let (near, to) = if links[link].0 == from { (1, links[link].1) } else { (2, links[link].0) };
     let key = TeKey { owner: Owner(0), area: 0, router: id(from), number: link as u32 };
     let said = TeLink {

@@ -122,7 +122,7 @@ impl Constraints {
         if self.exclude.iter().any(|one| *one == link.local || *one == far) {
             return Err(Reason::Excluded);
         }
-        if !self.apart.is_empty() && self.apart.has_link(link.local, far, &link.srlgs) {
+        if !self.apart.is_empty() && self.apart.has_link(link.local, far) {
             return Err(Reason::Common);
         }
         if let Some((distrust, _)) = known.distrust.filter(|(_, until)| now < *until) {

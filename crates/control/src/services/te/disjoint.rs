@@ -1,10 +1,11 @@
 //! Paths beside paths: what a path may not have in common with another that is to live on when the other fails.
 
 use super::constraints::Constraints;
-use super::link::Towards;
+use super::link::{TeLink, Towards};
 use super::{Engineering, NoPath, TeHop, TePath};
 use base::Time;
 use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
 
 base::words! {
     /// What two paths have not in common. Their ends they always have.
@@ -24,9 +25,7 @@ base::words! {
 pub struct Apart {
     /// Addresses of links, of both ends.
     links: Vec<Ipv4Addr>,
-    /// Router ids.
     routers: Vec<Ipv4Addr>,
-    srlgs: Vec<u32>,
 }
 
 impl Apart {
@@ -36,10 +35,9 @@ impl Apart {
         self.links.is_empty() && self.routers.is_empty()
     }
 
-    /// Is a link, by the addresses of its ends and its risks, to be kept away from?
-    pub(super) fn has_link(&self, near: Ipv4Addr, far: Ipv4Addr, srlgs: &[u32]) -> bool {
+    /// Is a link, by the addresses of its ends, to be kept away from?
+    pub(super) fn has_link(&self, near: Ipv4Addr, far: Ipv4Addr) -> bool {
         self.links.iter().any(|one| *one == near || *one == far)
-            || srlgs.iter().any(|srlg| self.srlgs.contains(srlg))
     }
 
     /// Is a router, by its router id?
@@ -63,8 +61,6 @@ impl Engineering {
         let members = self.known.iter().flatten().filter(|known| networks.contains(&known.link.towards));
         let members: Vec<Ipv4Addr> = members.map(|known| known.link.local).collect();
         apart.links.extend(members);
-        apart.links.sort_unstable();
-        apart.links.dedup();
         match what {
             Disjoint::Link => {}
             Disjoint::Node => {
@@ -73,20 +69,22 @@ impl Engineering {
             }
             Disjoint::Srlg => {
                 // Either end may tell of the risks of a link.
-                let mut srlgs: Vec<u32> =
+                let risks: BTreeSet<u32> =
                     hops.iter().flat_map(ends).flat_map(|end| self.srlgs_of(end)).collect();
-                srlgs.sort_unstable();
-                srlgs.dedup();
-                apart.srlgs = srlgs;
+                let is_shared = |link: &TeLink| link.srlgs.iter().any(|srlg| risks.contains(srlg));
+                let shared = self.known.iter().flatten().filter(|known| is_shared(&known.link));
+                apart.links.extend(shared.map(|known| known.link.local));
             }
         }
+        apart.links.sort_unstable();
+        apart.links.dedup();
         apart
     }
 
     /// Does a path keep away from all that?
     pub fn is_apart(&self, hops: &[TeHop], apart: &Apart) -> bool {
         let between = hops.split_last().map_or(&[][..], |(_, before)| before);
-        hops.iter().all(|hop| !apart.has_link(hop.near, hop.far, &self.srlgs_of(hop.near)))
+        hops.iter().all(|hop| !apart.has_link(hop.near, hop.far))
             && between.iter().all(|hop| !apart.has_router(hop.router))
     }
 
