@@ -252,6 +252,12 @@ def test_entries_that_pass_no_probe_are_a_fault() -> None:
     assert faults(confirmed_min=3) == ["in 1 test entries passed no probe of their own: flow-add-50"]
     assert faults(delay_median_s=None) == ["in 1 test the last entry never worked: flow-add-50"]
     assert faults(state="running") == ["1 test did not come to its end"]
+    data = OpenFlowParameters(sut="ovs", only="data-10-100", quick=True)
+    told = Outcome({**outcome.metrics, "sent": 390, "received": 0}, outcome.tables)
+    metrics = EXPERIMENT.joined(data, {"data-10-100": told}).metrics
+    assert EXPERIMENT.faults(Point(data.model_dump(), metrics)) == [
+        "in 1 test no packet came back: data-10-100"
+    ]
     assert summary.confirmed([50, 3, 50]) == [50, 3] and summary.confirmed([50, 0]) == [50]
     assert summary.confirmed([0]) == [0]
 

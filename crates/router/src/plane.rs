@@ -49,10 +49,19 @@ impl Carrier {
     }
 
     fn carry(&mut self, world: &mut World, now: Time) {
-        self.accept(world, now);
+        if self.accept(world, now) {
+            // The router has not heard of it: what it has to say is for the connection before.
+            return;
+        }
         let Some(stream) = &mut self.stream else { return };
         let mut bytes = Vec::new();
-        (0..READS).for_each(|_| stream.receive(&mut bytes));
+        for _ in 0..READS {
+            let had = bytes.len();
+            stream.receive(&mut bytes);
+            if bytes.len() == had {
+                break;
+            }
+        }
         // A device that is lent to be changed is looked after at once: only if there is something to take.
         let (has_some, is_refused) =
             world.device::<Router>(self.node).map_or((false, false), Router::channel_state);
@@ -70,7 +79,9 @@ impl Carrier {
         }
     }
 
-    fn accept(&mut self, world: &mut World, now: Time) {
+    /// Takes connections that are there; is there a new one?
+    fn accept(&mut self, world: &mut World, now: Time) -> bool {
+        let mut is_new = false;
         while let Ok((socket, _)) = self.listener.accept() {
             let Ok(stream) = Stream::new(OwnedFd::from(socket)) else { continue };
             if watch(&self.epoll, stream.poll_fd(), libc::EPOLLIN, true).is_err() {
@@ -81,6 +92,8 @@ impl Carrier {
                 self.tell(world, now, ChannelInput::Closed { connection: CONNECTION });
             }
             self.tell(world, now, ChannelInput::Opened { connection: CONNECTION });
+            is_new = true;
         }
+        is_new
     }
 }

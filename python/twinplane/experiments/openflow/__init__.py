@@ -81,8 +81,7 @@ class OpenFlow(Experiment[OpenFlowParameters]):
 
     def answer(self, points: Sequence[Point]) -> str:
         """How many figures hold."""
-        said = headline(compared.comparisons(points))
-        return f"{said}." if said else "Nothing was compared."
+        return f"{headline(compared.comparisons(points))}."
 
     def lines(self, points: Sequence[Point]) -> Sequence[Point]:
         """A line for each test."""
@@ -170,9 +169,15 @@ class OpenFlow(Experiment[OpenFlowParameters]):
             for row in flow
             if (least := metrics[f"{row.name}_confirmed_min"]) is not None and least < row.flows
         ]
+        silent = [
+            row.name
+            for row in compared.ran(point)
+            if not row.part.startswith("flow") and not row.in_words and not metrics[f"{row.name}_received"]
+        ]
         if count := metrics["unfinished"]:
             found.append(f"{count} {_tests(count)} did not come to {'its' if count == 1 else 'their'} end")
         for names, what in (
+            (silent, "no packet came back"),
             (unwritten, "the last entry never worked"),
             (unconfirmed, "entries passed no probe of their own"),
         ):

@@ -140,7 +140,7 @@ def _of_real(what: str, p: OpenFlowParameters, point: Point, row: Row) -> list[C
         return []
     (said,) = (said for said in published()["control"]["rows"] if said[0] == "open-vswitch")
     figure, packets = said[2] / 1e6, said[4]
-    if point.metrics[f"{row.name}_received"] < packets:
+    if point.metrics[f"{row.name}_sent"] < packets:
         return []
     because = f"another machine: up to {ELSEWHERE} times as long or short"
     ends = (figure / ELSEWHERE, figure * ELSEWHERE)

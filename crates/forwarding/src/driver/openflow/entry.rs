@@ -37,7 +37,6 @@ pub(super) enum Key {
 pub(super) enum Admission {
     /// Those to the port's own address.
     Own,
-    /// ARP.
     Arp,
     /// Those to groups.
     Group,
@@ -61,7 +60,6 @@ pub(super) enum Bottom {
     Any,
     /// There are others below.
     No,
-    /// It is.
     Yes,
 }
 

@@ -103,16 +103,21 @@ impl OpenFlow {
 
     /// Makes the entries of some keys what they should be now; `sent` is told the number of each message.
     fn update(&mut self, soft: &Soft, keys: BTreeSet<Key>, sent: &mut Vec<u32>) {
+        let mut changes = Vec::new();
         for key in keys {
             let wanted = self.mirror.entry(&key, &self.spec, soft.forwarding().config.pipe_ttl);
             let had = match wanted.clone() {
                 Some(entry) => self.desired.insert(key, entry),
                 None => self.desired.remove(&key),
             };
-            if had == wanted || !self.session.is_up() {
-                continue;
+            if had != wanted && self.session.is_up() {
+                changes.push((had, wanted));
             }
-            match (had, wanted) {
+        }
+        // A place may pass from one key to another: what goes, goes first.
+        changes.sort_by_key(|(_, wanted)| wanted.is_some());
+        for change in changes {
+            match change {
                 (_, Some(entry)) => {
                     self.counters.written += 1;
                     sent.push(self.session.add(&entry));

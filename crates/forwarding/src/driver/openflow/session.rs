@@ -9,7 +9,7 @@ use wire::openflow::v1_3::{
     Message, MeterCommand, MeterFlags, MeterMod, MultipartReply, MultipartRequest, OxmField, PacketOut, Port,
     ReplyBody, RequestBody, SwitchConfig, groups, meter_flags, ports,
 };
-use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, Rest, Version, message_len};
+use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, PortReason, Rest, Version, message_len};
 
 /// The meter of packets for want of an entry, and of those of protocols.
 pub(super) const PUNTS: u32 = 1;
@@ -225,6 +225,8 @@ impl Session {
             let xid = self.meter(MeterCommand::Add, meter, rate);
             self.adding.push((xid, meter, rate));
         }
+        // Entries name these meters, and a switch may do later messages first (its answer is about no batch).
+        self.barrier();
         let more = MultipartRequest { more: false, body: RequestBody::PortDescription };
         self.send(Body::MultipartRequest(more));
         let every = FlowStatsRequest {
@@ -251,7 +253,12 @@ impl Session {
             Body::MultipartReply(MultipartReply { body: ReplyBody::PortDescription(ports), .. }) => {
                 ports.iter().for_each(|port| self.port(port));
             }
-            Body::PortStatus(status) => self.port(&status.port),
+            Body::PortStatus(mut status) => {
+                if status.reason == PortReason::Delete {
+                    status.port.state |= LINK_DOWN;
+                }
+                self.port(&status.port);
+            }
             Body::BarrierReply => self.heard.push_back(Heard::Barrier(message.xid)),
             Body::PacketIn(packet) => {
                 let by = packet.matching.fields.iter().find(|field| field.field == OxmField::InPort);
