@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -88,8 +88,10 @@ class ProbeError(Exception):
         self.outcome = Unavailable(reason, missing)
 
 
-def _anchor(name: str, group: str, *options: str) -> Probe:
-    return Probe(name, group, (sys.executable, str(ANCHORS / f"{name}.py"), *options), limit_s=180.0)
+def _anchor(name: str, group: str, *options: str, example: str = "", limit_s: float = 180.0) -> Probe:
+    """What another one does; `example` of our control plane says what it is fed with."""
+    build = _build("twinplane-control", example) if example else ()
+    return Probe(name, group, (sys.executable, str(ANCHORS / f"{name}.py"), *options), limit_s, build=build)
 
 
 def _example(
@@ -117,9 +119,8 @@ def _live(what: str, by: str, limit_s: float, *options: str) -> Probe:
 
 def _ospf(by: str) -> Probe:
     """An OSPF daemon that is flooded our database."""
-    command = (sys.executable, str(ANCHORS / "ospf.py"), "--by", by)
-    return Probe(
-        f"ospf_{by}", "ospf", command, limit_s=600.0, build=_build("twinplane-control", "bench_ospf")
+    return replace(
+        _anchor("ospf", "ospf", "--by", by, example="bench_ospf", limit_s=600.0), name=f"ospf_{by}"
     )
 
 
@@ -189,9 +190,9 @@ PROBES: tuple[Probe, ...] = (
     _example("fib", "forwarding", FORWARDING, "bench_fib"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
-    _anchor("bird", "bgp"),
+    _anchor("bird", "bgp", example="bench_bgp", limit_s=400.0),
     _example("bgp", "bgp", "twinplane-control", "bench_bgp"),
-    _anchor("ldpd", "ldp"),
+    _anchor("ldpd", "ldp", example="bench_ldp", limit_s=600.0),
     _example("ldp", "ldp", "twinplane-control", "bench_ldp"),
     *(_ospf(by) for by in ("frr", "bird")),
     _example("ospf", "ospf", "twinplane-control", "bench_ospf"),

@@ -282,7 +282,7 @@ def run_anchor(
     except MissingError as error:
         print(error, file=sys.stderr)
         return EXIT_MISSING
-    except (FailedError, OSError) as error:
+    except (FailedError, OSError, subprocess.SubprocessError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

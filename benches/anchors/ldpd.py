@@ -39,7 +39,7 @@ from anchorlib import (
 )
 
 BUILD_LIMIT_S = 900
-LIMIT_S = 400
+LIMIT_S = 500
 SETTLE_S = 2.0
 """Nobody works for so long: all is done."""
 OWN, FEEDER, OWN_ID, FEEDER_ID = "10.0.0.1", "10.0.0.2", "192.0.2.9", "192.0.2.1"

@@ -212,8 +212,10 @@ def settle(one: Bird | Frr, neighbours: Neighbours) -> None:
     while True:
         before = spent_ms(one.process.pid)
         neighbours.rest(one.wait_s)
-        if spent_ms(one.process.pid) - before < 8 * one.wait_s or time.monotonic() > deadline:
+        if spent_ms(one.process.pid) - before < 8 * one.wait_s:
             return
+        if time.monotonic() > deadline:
+            raise FailedError(f"the daemon does not come to rest within {SETTLE_LIMIT_S:.0f} s.")
 
 
 def inside(by: str, written: Path, told: dict[str, object], changes: int) -> dict[str, object]:
@@ -262,16 +264,19 @@ def inside(by: str, written: Path, told: dict[str, object], changes: int) -> dic
             settle(one, neighbours)
             single.append(one.took(begun))
     nothing = statistics.median(idle)
+    changed = [*own, *single]
+    # One that was not taken would be the least of all.
+    if min(found["total"] for found in changed) <= 2 * nothing:
+        raise FailedError("the daemon did no more for a change than for none.")
+    if by == "frr" and not all("said" in found for found in changed):
+        raise FailedError("ospfd does not say of each change how long its computation took.")
     figures = {
         "own_link_ms": min(found["total"] for found in own) - nothing,
         "one_link_ms": statistics.median(found["total"] for found in single) - nothing,
         "idle_ms": nothing,
     }
     if by == "frr":
-        said = [found for found in own if "said" in found]
-        if not said:
-            raise FailedError("ospfd says of no computation how long it took.")
-        figures |= {f"{name}_ms": min(found[name] for found in said) for name in ("said", "spf")}
+        figures |= {f"{name}_ms": min(found[name] for found in own) for name in ("said", "spf")}
     return {"anchor": by, "routes": routes, **{name: round(one, 3) for name, one in figures.items()}}
 
 
