@@ -178,7 +178,9 @@ def asked(
             "--lab and --sut external: one of them: a lab is built here, an external system is not"
         )
     if (given or sut_router_id or sut_hops) and not external:
-        raise TwinplaneError("options of the tester's ports need --sut external")
+        raise TwinplaneError(
+            "options of the tester's ports need --sut external, or --sut tcp:ADDRESS of openflow"
+        )
     if not (lab or external or clock == "wall"):
         for option, used in (
             ("--rate auto", rate),

@@ -40,7 +40,9 @@ fn bird_agrees_on_intervals_and_is_missed_when_it_ends() {
     // BIRD 2.0.12 ends its BFD without a word: that is found by time, and the neighbour with it (RFC 5882, 4.2.1),
     // which comes again by its Hellos alone.
     assert!(bird.ask("disable bfd1").contains("disabled"));
-    beside.wait("down", |world| is_in(world, SessionState::Down));
+    beside.wait("down, and the neighbour with it", |world| {
+        is_in(world, SessionState::Down) && full(world, 0) == 0
+    });
     beside.wait("adjacent without BFD", |world| full(world, 0) == 1);
     assert!(bird.ask("enable bfd1").contains("enabled"));
     beside.wait("up again", |world| is_in(world, SessionState::Up));

@@ -1,6 +1,6 @@
 //! A router beside GoBGP: routes of both families and with labels, both ways and back, and a daemon that is killed.
 
-use super::{Beside, OWN, THEIRS, TOLD, TOLD6, bgp, router};
+use super::{Beside, OWN, THEIRS, TOLD, TOLD6, begin, bgp, router};
 use base::plane::{IpPrefix, NextHop, Prefix, Prefix6};
 use base::{Label, PortId};
 use core::net::Ipv6Addr;
@@ -85,19 +85,9 @@ impl GoBgp<'_> {
     }
 }
 
-fn begin() -> Option<Pair> {
-    if !testing::available("gobgpd") {
-        return None;
-    }
-    let pair = Pair::new(1500)?;
-    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
-    pair.ip(1, &["link", "set", "lo", "up"]);
-    Some(pair)
-}
-
 #[test]
 fn gobgp_exchanges_routes_of_both_families() {
-    let Some(pair) = begin() else { return };
+    let Some(pair) = begin("gobgpd") else { return };
     // GoBGP forwards nothing: that its next hop of IPv6 is nobody's address does not matter to it.
     let address6 = Address6 { address: OWN6, prefix_len: 64, dad: false, advertise: None };
     let mut beside = Beside::with(&pair, 65002, &json!({"families": ["ipv4", "ipv6"]}), Some(address6));
@@ -137,7 +127,7 @@ fn gobgp_exchanges_routes_of_both_families() {
 
 #[test]
 fn gobgp_exchanges_labels_of_both_families() {
-    let Some(pair) = begin() else { return };
+    let Some(pair) = begin("gobgpd") else { return };
     let families = json!({"families": ["ipv4-labelled", "ipv6-labelled"], "next_hop_self": true});
     let mut beside = Beside::new(&pair, 65001, &families);
     let gobgp = GoBgp::start(&pair, "labels", 65001, &["ipv4-labelled", "ipv6-labelled"]);

@@ -1,26 +1,15 @@
 //! Routes with labels, of IPv4 and of IPv6 over IPv4 (RFC 8277, RFC 4798), and numbered paths (RFC 7911), with FRR.
 
-use super::{BEHIND, Beside, OWN, THEIRS, TOLD, TOLD6, bgp};
+use super::{BEHIND, Beside, OWN, TOLD, TOLD6, begin, bgp};
 use base::Label;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use serde_json::json;
-use testing::Pair;
 
 const BEHIND6: &str = "2001:db8:7::/48";
 
-fn begin() -> Option<Pair> {
-    if !testing::available("vtysh") {
-        return None;
-    }
-    let pair = Pair::new(1500)?;
-    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
-    pair.ip(1, &["link", "set", "lo", "up"]);
-    Some(pair)
-}
-
 #[test]
 fn frr_exchanges_labels_of_both_families() {
-    let Some(pair) = begin() else { return };
+    let Some(pair) = begin("vtysh") else { return };
     let families = json!({"families": ["ipv4-labelled", "ipv6-labelled"], "next_hop_self": true});
     let mut beside = Beside::new(&pair, 65001, &families);
     let lines = format!(
@@ -51,7 +40,7 @@ fn frr_exchanges_labels_of_both_families() {
 
 #[test]
 fn frr_exchanges_numbered_paths() {
-    let Some(pair) = begin() else { return };
+    let Some(pair) = begin("vtysh") else { return };
     let paths = json!({"receive_paths": true, "send_paths": "all"});
     let mut beside = Beside::new(&pair, 65002, &paths);
     let lines = format!(

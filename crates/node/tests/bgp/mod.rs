@@ -32,6 +32,17 @@ const TOLD: &str = "203.0.113.0/24";
 const TOLD6: &str = "2001:db8:a::/48";
 const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
 
+/// A pair of namespaces, of which the second one has an address for a daemon; nothing without the daemon's program.
+fn begin(program: &str) -> Option<Pair> {
+    if !testing::available(program) {
+        return None;
+    }
+    let pair = Pair::new(1500)?;
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    Some(pair)
+}
+
 /// FRR's zebra and bgpd of an AS, with these lines more.
 fn frr(pair: &Pair, name: &str, asn: u32, lines: &str) -> Frr {
     let bgpd = format!(
