@@ -1,5 +1,6 @@
 """Settings of all tests: what they need, their order, and how long random campaigns are."""
 
+import os
 from itertools import chain, groupby, zip_longest
 
 import pytest
@@ -17,6 +18,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "needs(*names): skipped where one is not there, failed where it is required"
     )
+    # Drawing charts for papers takes most of the time of a short run: tests of such files ask for them.
+    os.environ["TWINPLANE_FIGURES"] = "none"
     if (seed := campaign.seed()) is not None and config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = seed
     # Also if no test that is run needs it: the machine is not what it was said to be.

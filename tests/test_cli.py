@@ -44,7 +44,8 @@ def good(*words: str, **options: Any) -> str:
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "one"
-    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(folder), "--pcap", "--pcap-packets", "500")
+    kept = ("--figures", "png,svg", "--pcap", "--pcap-packets", "500")
+    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(folder), *kept)
     return folder
 
 
@@ -295,12 +296,26 @@ def test_ctrl_c_in_a_single_run_says_so(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("runs/*"))
 
 
+def test_figures_that_are_asked_for(tmp_path: Path) -> None:
+    words = ("run", "lsp-flap", *FEW, "--set", "n=10", "--set", "scenario=single")
+    good(*words, "--figures", "none", "--out", str(tmp_path / "none"))
+    good(*words, "--out", str(tmp_path / "both"), env={**os.environ, "TWINPLANE_FIGURES": "svg, png"})
+    assert not (tmp_path / "none" / "figures").exists()
+    kinds = {path.suffix for path in (tmp_path / "both" / "figures").iterdir()}
+    assert kinds == {".png", ".svg"} and (tmp_path / "none" / "report.html").exists()
+    done = command(*words, "--figures", "gif", "--out", str(tmp_path / "gif"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "twinplane: --figures gif: 'gif' is neither of png, svg; or none\n"
+    assert not (tmp_path / "gif").exists()
+
+
 def test_a_campaign_has_the_whole_matrix(tmp_path: Path) -> None:
-    text = good("run", "lsp-flap", "--campaign", *BRIEF, "--out", str(tmp_path), "--json")
+    text = good("run", "lsp-flap", "--campaign", *BRIEF, "--figures", "svg", "--out", str(tmp_path), "--json")
     points = json.loads(text)["points"]
     assert len(points) == 216
     assert {point["parameters"]["scenario"] for point in points} == {"ring", "single"}
-    assert (tmp_path / "figures" / "k-ring-family-1.png").exists()
+    assert (tmp_path / "figures" / "k-ring-family-1.svg").exists()
     assert (tmp_path / "figures" / "delay-single-line-rate.svg").exists()
+    assert not list(tmp_path.glob("figures/*.png"))
     # A shorter procedure is not the published one.
     assert "Published, predicted and measured" not in (tmp_path / "report.html").read_text()

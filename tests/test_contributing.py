@@ -48,7 +48,7 @@ def follow(package: Path) -> None:
 
 
 def call(words: list[str], folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "TWINPLANE_FIGURES": "svg"}
     command = [sys.executable, "-m", *words]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}\n{done.stderr}"

@@ -48,7 +48,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(own: Path) -> Path:
-    said = good("run", str(own), "--duration", "1.1 s", cwd=own.parent)
+    said = good("run", str(own), "--duration", "1.1 s", "--figures", "svg", cwd=own.parent)
     assert "own  own.yaml, 1.1 s   seed 5   virtual time" in said
     assert all(word in said for word in ("voice", "bulk", "right-left", "pe1 towards pe2", "└─ rest"))
     assert "repeat   twinplane run " in said and "--seed 5 --set duration_s=1.1" in said
@@ -327,7 +327,7 @@ tcp:
 def test_flows_over_tcp_are_shown_and_kept(tmp_path: Path) -> None:
     file, out = tmp_path / "own.yaml", tmp_path / "out"
     file.write_text(OVER_TCP)
-    done = command("run", str(file), "--duration", "2 s", "--out", str(out))
+    done = command("run", str(file), "--duration", "2 s", "--figures", "png", "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "Flows over TCP" in done.stdout and "ask back" in done.stdout
     assert "bytes arrived over TCP, from 2." in done.stdout

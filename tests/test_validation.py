@@ -141,8 +141,11 @@ def test_a_discipline_of_the_kernel_does_what_ours_does(case: kernel.Case) -> No
 def test_a_discipline_that_differs_from_the_kernels_is_noticed() -> None:
     slow = kernel.RATE_BPS - kernel.RATE_BPS // 20
     case = replace(kernel.CASES[0], ours=lambda: queues.Tbf(rate=slow, burst=5000, limit=60_000))
-    seen = kernel.compare(case, 1, attempts=1)
-    assert not seen.holds, seen
+    # A machine that stalls in between allows more: then another time shows it.
+    seen = [kernel.compare(case, 1, attempts=1)]
+    while seen[-1].holds and len(seen) < 4:
+        seen.append(kernel.compare(case, 1, attempts=1))
+    assert not seen[-1].holds, seen
 
 
 def test_what_holds_beside_the_kernel() -> None:

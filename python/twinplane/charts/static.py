@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,16 @@ from ..files import write_with
 from . import SHADES, Chart, look, thinned
 from .words import placed
 
+KINDS = ("png", "svg")
+"""Files that can be made of a chart."""
 LINES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 MARKERS = ("o", "s", "^", "D", "P", "X")
 LETTERS = 110
 """So many letters have room beside each other."""
 
 
-def save(chart: Chart, folder: Path) -> list[Path]:
-    """Write a chart as ``KEY.png`` and ``KEY.svg``."""
+def save(chart: Chart, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
+    """Write a chart as ``KEY.png``, ``KEY.svg`` or both."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -93,10 +96,15 @@ def save(chart: Chart, folder: Path) -> list[Path]:
     axes[-1].set_xlabel(chart.x_title)
     figure.suptitle(chart.title, fontsize=11)
     # `savefig` lays a figure out and draws it twice for each file, which is most of the time of a short run.
-    draw_png: Any = FigureCanvasAgg(figure).print_png
-    png = write_with(folder / f"{chart.key}.png", draw_png)
-    figure.set_layout_engine("none")
-    figure.set_dpi(72)
-    draw_svg: Any = FigureCanvasSVG(figure).print_svg
-    svg = write_with(folder / f"{chart.key}.svg", lambda file: draw_svg(file, metadata={"Date": None}))
-    return [png, svg]
+    saved = []
+    if "png" in kinds:
+        draw_png: Any = FigureCanvasAgg(figure).print_png
+        saved.append(write_with(folder / f"{chart.key}.png", draw_png))
+        figure.set_layout_engine("none")
+    if "svg" in kinds:
+        figure.set_dpi(72)
+        draw_svg: Any = FigureCanvasSVG(figure).print_svg
+        saved.append(
+            write_with(folder / f"{chart.key}.svg", lambda file: draw_svg(file, metadata={"Date": None}))
+        )
+    return saved

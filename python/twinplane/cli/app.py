@@ -89,6 +89,7 @@ def run(
     ] = None,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
     out: options.Results = None,
+    figures: options.Figures = "png,svg",
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture every link; of repeated runs, of the first.")
     ] = False,
@@ -214,6 +215,7 @@ def run(
         signals,
         file,
         events,
+        options.kinds_of(figures),
     )
     raise typer.Exit(run_experiment(request, as_json, estimate))
 

@@ -293,6 +293,7 @@ def run_(
     ] = None,
     repeat: Annotated[int, typer.Option(min=1, help="Runs of each point, with the seeds that follow.")] = 1,
     out: options.Results = None,
+    figures: options.Figures = "png,svg",
     pcap: Annotated[bool, typer.Option("--pcap", help="Capture the tester's links.")] = False,
     rate: Annotated[
         str | None, typer.Option(metavar="auto", help="auto: the highest rate without loss.")
@@ -330,7 +331,10 @@ def run_(
         name, flows, first = experiment, None, 1
     found = own.with_duration(settings, duration)
     first = first if seed is None else seed
-    request = Request(name, found, first, repeat, out, pcap, real=real, file=flows, events=events)
+    kinds = options.kinds_of(figures)
+    request = Request(
+        name, found, first, repeat, out, pcap, real=real, file=flows, events=events, figures=kinds
+    )
     raise typer.Exit(run_experiment(request, as_json))
 
 

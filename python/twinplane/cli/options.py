@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from typer.models import OptionInfo
 
+from ..errors import TwinplaneError
+
 EXTERNAL = "An external system under test"
 REAL = "Real time"
 
@@ -26,6 +28,14 @@ Duration = Annotated[
 Events = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Failures and other events, `events: [...]`, beside those of a file."),
+]
+Figures = Annotated[
+    str,
+    typer.Option(
+        metavar="KINDS",
+        envvar="TWINPLANE_FIGURES",
+        help="Files made of each chart, beside the report: png,svg, one of them, or none.",
+    ),
 ]
 Results = Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")]
 
@@ -68,3 +78,16 @@ KeptCalibration = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.", rich_help_panel=REAL),
 ]
+
+
+def kinds_of(figures: str) -> tuple[str, ...]:
+    """The kinds of files that ``--figures`` asks for; ``none`` is none of them."""
+    from ..charts.static import KINDS
+
+    words = tuple(dict.fromkeys(word.strip() for word in figures.split(",")))
+    if words == ("none",):
+        return ()
+    for word in words:
+        if word not in KINDS:
+            raise TwinplaneError(f"--figures {figures}: {word!r} is neither of {', '.join(KINDS)}; or none")
+    return words

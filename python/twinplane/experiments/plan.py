@@ -44,6 +44,8 @@ class Plan:
     """The results folder; None for a new one."""
     events: str | None = None
     """A file with events beside those of the network."""
+    figures: tuple[str, ...] = ("png", "svg")
+    """Files that are made of each chart."""
 
     @property
     def called(self) -> str:
@@ -95,6 +97,7 @@ def planned(request: Request) -> Plan:
         pcap_packets=request.pcap_packets if request.pcap else None,
         out=request.out,
         events=None if request.events is None else str(request.events),
+        figures=request.figures,
     )
 
 

@@ -37,3 +37,5 @@ class Request:
     """Of a network of the user's own."""
     events: Path | None = None
     """A file with events, beside those that the network has."""
+    figures: tuple[str, ...] = ("png", "svg")
+    """Files that are made of each chart, beside those of the report."""

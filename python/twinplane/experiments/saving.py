@@ -89,7 +89,9 @@ def _manifest(
 
 
 def _draw(plan: Plan, found: results.Results) -> None:
+    if not plan.figures:
+        return
     from ..charts.static import save as save_chart
 
     for chart in [*plan.experiment.charts(found.points), *plan.experiment.plots(found)]:
-        save_chart(chart, found.folder / "figures")
+        save_chart(chart, found.folder / "figures", plan.figures)
