@@ -20,11 +20,11 @@ Generated from the core by `python -m twinplane.model.generate`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from ..units import Quantity
-from .written import Checked, Written, checked
+from .written import Checked, Written, written
 '''
 
 
@@ -67,7 +67,7 @@ def _record(
 ) -> str:
     checks = next((known for known in (choice, name) if known in core.checked_types()), None)
     lines = [
-        "@dataclass(frozen=True, kw_only=True)" if checks is None else "@checked",
+        "@written",
         f"class {name}({'Written' if checks is None else 'Checked'}):",
         f'    """{_line(one["meaning"])}"""',
         "",

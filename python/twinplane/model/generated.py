@@ -8,14 +8,14 @@ Generated from the core by `python -m twinplane.model.generate`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from ..units import Quantity
-from .written import Checked, Written, checked
+from .written import Checked, Written, written
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class NetworkSpec(Written):
     """A network: nodes, links, queues, LSPs and flows."""
 
@@ -53,7 +53,7 @@ class NetworkSpec(Written):
     """When phases of the measurement begin, and how delays are measured [default: one phase, from the start]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class LinkSpec(Written):
     """A link between two nodes."""
 
@@ -101,7 +101,7 @@ class LinkSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class PvcSpec(Written):
     """A permanent virtual circuit of ATM."""
 
@@ -125,7 +125,7 @@ class PvcSpec(Written):
     """Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that does not shape [default: no cell is too early]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class LcAtmSpec(Written):
     """How labels are channels of a link of medium atm between routers and ATM-LSRs (RFC 3035)."""
 
@@ -143,7 +143,7 @@ class LcAtmSpec(Written):
     """A channel is a label in one direction of the link alone (RFC 5036, 3.5.3)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class AdvertiseSpec(Written):
     """Router advertisements on a link: hosts make addresses of its IPv6 prefix, and send by the router what is for elsewhere."""
 
@@ -173,7 +173,7 @@ class AdvertiseSpec(Written):
     """For how long hosts prefer addresses that they made of it, in whole seconds."""
 
 
-@checked
+@written
 class Tree(Checked):
     """A discipline with what packets count for in it, and a conditioner in front of it if there is one. The fields of the discipline may stand beside these two instead of under `root`."""
 
@@ -187,7 +187,7 @@ class Tree(Checked):
     """The discipline that the port asks."""
 
 
-@checked
+@written
 class Accounting(Checked):
     """How many bytes a packet counts for; published results depend on it."""
 
@@ -200,7 +200,7 @@ class Accounting(Checked):
     """The least that a packet counts for (tc-stab's `mpu`)."""
 
 
-@checked
+@written
 class Conditioner(Checked):
     """Rules in order: the first that takes a packet decides on it; a packet that no rule takes passes."""
 
@@ -211,7 +211,7 @@ class Conditioner(Checked):
     """Rules in order."""
 
 
-@checked
+@written
 class Rule(Checked):
     """Packets, their meter, and what becomes of each colour; without a meter every packet is green."""
 
@@ -252,7 +252,7 @@ class Rule(Checked):
     """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
 
 
-@checked
+@written
 class TokenBucket(Checked):
     """A token bucket, with a second one for the peak rate if that is given: what finds room in both is green, all else red."""
 
@@ -269,7 +269,7 @@ class TokenBucket(Checked):
     """Bytes that the second bucket holds [default: 2047, as tc has it]."""
 
 
-@checked
+@written
 class SingleRate(Checked):
     """The single-rate three-colour marker (RFC 2697)."""
 
@@ -286,7 +286,7 @@ class SingleRate(Checked):
     """Take the colour that a packet has, by its drop precedence, into account."""
 
 
-@checked
+@written
 class TwoRate(Checked):
     """The two-rate three-colour marker (RFC 2698)."""
 
@@ -305,7 +305,7 @@ class TwoRate(Checked):
     """Take the colour that a packet has, by its drop precedence, into account."""
 
 
-@checked
+@written
 class Pfifo(Checked):
     """First in, first out, limited in packets (tc-pfifo)."""
 
@@ -316,7 +316,7 @@ class Pfifo(Checked):
     """Packets that may wait."""
 
 
-@checked
+@written
 class Bfifo(Checked):
     """First in, first out, limited in bytes (tc-bfifo)."""
 
@@ -327,7 +327,7 @@ class Bfifo(Checked):
     """Bytes that may wait."""
 
 
-@checked
+@written
 class Tbf(Checked):
     """Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`."""
 
@@ -350,7 +350,7 @@ class Tbf(Checked):
     """What waits [default: a bfifo of limit]."""
 
 
-@checked
+@written
 class Prio(Checked):
     """Strict priority (tc-prio): a band sends only when those before it have nothing to send."""
 
@@ -365,7 +365,7 @@ class Prio(Checked):
     """Where the others go [default: the last band]."""
 
 
-@checked
+@written
 class Filter(Checked):
     """Packets that go to a class; the first filter that takes a packet decides."""
 
@@ -399,7 +399,7 @@ class Filter(Checked):
     """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
 
 
-@checked
+@written
 class PrioClass(Checked):
     """A band of a prio."""
 
@@ -408,7 +408,7 @@ class PrioClass(Checked):
     """What waits in it."""
 
 
-@checked
+@written
 class Red(Checked):
     """Random early detection (Floyd and Jacobson 1993; tc-red)."""
 
@@ -435,7 +435,7 @@ class Red(Checked):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@checked
+@written
 class Gred(Checked):
     """Generic RED (tc-gred): a virtual queue for each drop precedence, all in one real queue, whose limit is that of the discipline."""
 
@@ -468,7 +468,7 @@ class Gred(Checked):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@checked
+@written
 class GredQueue(Checked):
     """A virtual queue of a gred; what it does not say is as the discipline says."""
 
@@ -497,7 +497,7 @@ class GredQueue(Checked):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@checked
+@written
 class Cbq(Checked):
     """Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it up to 6.2)."""
 
@@ -522,7 +522,7 @@ class Cbq(Checked):
     """Where the others go [default: they are dropped]."""
 
 
-@checked
+@written
 class CbqClass(Checked):
     """A class of a cbq."""
 
@@ -555,7 +555,7 @@ class CbqClass(Checked):
     """What waits; leaves only [default: a pfifo of 1000]."""
 
 
-@checked
+@written
 class Htb(Checked):
     """Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class."""
 
@@ -574,7 +574,7 @@ class Htb(Checked):
     """Packets that may wait in that direct queue."""
 
 
-@checked
+@written
 class HtbClass(Checked):
     """A class of an htb."""
 
@@ -597,7 +597,7 @@ class HtbClass(Checked):
     """What waits; leaves only [default: a pfifo of 1000]."""
 
 
-@checked
+@written
 class Drr(Checked):
     """Deficit round robin (Shreedhar and Varghese 1995; tc-drr)."""
 
@@ -612,7 +612,7 @@ class Drr(Checked):
     """Where the others go [default: they are dropped]."""
 
 
-@checked
+@written
 class DrrClass(Checked):
     """A class of a drr."""
 
@@ -623,7 +623,7 @@ class DrrClass(Checked):
     """What waits in it."""
 
 
-@checked
+@written
 class FqCodel(Checked):
     """Fair queueing with CoDel (RFC 8290; tc-fq_codel)."""
 
@@ -648,7 +648,7 @@ class FqCodel(Checked):
     """Bytes that may wait in all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class LspSpec(Written):
     """A label-switched path from one router to another, or a group of them that differ only by number."""
 
@@ -711,7 +711,7 @@ class LspSpec(Written):
     """Signal it at once; an edge leaves it to its programme."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class PathSpec(Written):
     """What is asked of the path of an LSP that its head end computes, beside bandwidth and priority."""
 
@@ -739,7 +739,7 @@ class PathSpec(Written):
     """Keep an LSP set up beside the other, along a path that has no `link`, no `node` (a router between the ends) or no `srlg` (shared risk) in common with it, and no link in any case. It takes over when the other fails [default: none stands by]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ProtectionSpec(Written):
     """What an LSP asks of the routers on its way, for the case that something fails (RFC 4090)."""
 
@@ -749,7 +749,7 @@ class ProtectionSpec(Written):
     """With as much bandwidth as it has itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class FilterSpec(Written):
     """Packets, by the fields of their headers; what is not said may be anything."""
 
@@ -767,7 +767,7 @@ class FilterSpec(Written):
     """Code point, by name or number."""
 
 
-@checked
+@written
 class BfdPace(Checked):
     """How closely a protocol wants neighbours watched by BFD (RFC 5882). Of protocols that share a neighbour the one that wants it most closely counts."""
 
@@ -778,7 +778,7 @@ class BfdPace(Checked):
     """After so many packets that are missing a neighbour is gone [default: as in the router's 'bfd']."""
 
 
-@checked
+@written
 class ELsp(Checked):
     """An E-LSP: the TC bits say the PHB, by a map of its own, which is signalled, or by the preconfigured one of each router."""
 
@@ -793,7 +793,7 @@ class ELsp(Checked):
     """Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."""
 
 
-@checked
+@written
 class LLsp(Checked):
     """An L-LSP: the label says the scheduling class, the TC bits the drop precedence."""
 
@@ -807,7 +807,7 @@ class LLsp(Checked):
     """Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class P2mpSpec(Written):
     """A point-to-multipoint LSP (RFC 4875): a tree from one router to several, along which packets are copied where it branches."""
 
@@ -849,7 +849,7 @@ class P2mpSpec(Written):
     """Longest time between retries."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class Topology(Written):
     """Nodes and links where containerlab has them."""
 
@@ -859,7 +859,7 @@ class Topology(Written):
     """All links."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ShortestSpec(Written):
     """Routes that are computed anew, for all routers at once, when a link or a node goes down or comes back."""
 
@@ -870,7 +870,7 @@ class ShortestSpec(Written):
     """From that moment to the one at which routers are given the new routes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class RouterSpec(Written):
     """A Twinplane router: in a lab a process in a network namespace whose kernel stays silent."""
 
@@ -925,7 +925,7 @@ class RouterSpec(Written):
     """Probes on the links to other routers, as in a published study [default: not spoken]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class RsvpSpec(Written):
     """Signalling of a router."""
 
@@ -961,7 +961,7 @@ class RsvpSpec(Written):
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
 
 
-@checked
+@written
 class DiffServ(Checked):
     """How a router supports DiffServ over MPLS (RFC 3270)."""
 
@@ -976,7 +976,7 @@ class DiffServ(Checked):
     """PHBs of code points that mean another one here than they are recommended for."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class RouteSpec(Written):
     """A static route of a router, beside those that lead to every node by the shortest path. It takes the place of one of these if that has the same prefix."""
 
@@ -988,7 +988,7 @@ class RouteSpec(Written):
     """Have the neighbour watched by BFD (RFC 5882): true, or how closely. The route is in force as long as it answers. Only with one neighbour [default: false]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class TableDriver(Written):
     """The driver that writes a router's forwarding tables: one of these, or its name alone."""
 
@@ -1000,12 +1000,12 @@ class TableDriver(Written):
     """Staged, a made-up driver: an example for developers [default: another driver]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ModelSpec(Written):
     """The driver of a device that was measured. Its settings are those of the device profile."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OpenFlowSpec(Written):
     """The forwarding plane of a router is an OpenFlow 1.3 switch elsewhere. Its port 1 is the router's first link, and so on. What it can do is that of Open vSwitch unless it is said."""
 
@@ -1021,7 +1021,7 @@ class OpenFlowSpec(Written):
     """The same of ARP and of packets that protocols and the router's own addresses get."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class StagedSpec(Written):
     """Staged, a made-up driver: an example for developers."""
 
@@ -1037,7 +1037,7 @@ class StagedSpec(Written):
     """So often a commit is tried; if the last one fails, too, what it was to put into tables is refused."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class GreetSpec(Written):
     """Greet, a made-up protocol: an example for developers."""
 
@@ -1047,7 +1047,7 @@ class GreetSpec(Written):
     """So many Hellos may be lost before a neighbour is."""
 
 
-@checked
+@written
 class Ospf(Checked):
     """OSPF version 2 (RFC 2328): true, or how. A router that speaks it has no routes by shortest paths but those that it finds. What is said here of links holds for all of its links."""
 
@@ -1100,7 +1100,7 @@ class Ospf(Checked):
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at once [default: false]."""
 
 
-@checked
+@written
 class OspfArea(Checked):
     """How an area is treated. All of its routers have to say the same `kind`, and its border routers the rest."""
 
@@ -1119,7 +1119,7 @@ class OspfArea(Checked):
     """What border routers of an area of kind nssa do there [default: as RFC 3101 has it]."""
 
 
-@checked
+@written
 class OspfRange(Checked):
     """Networks of an area that border routers announce to other areas as one, or not at all (RFC 2328, 3.5). Packets to it for which no closer route is known are dropped."""
 
@@ -1132,7 +1132,7 @@ class OspfRange(Checked):
     """What it costs to get there [default: what the farthest of its networks costs]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OspfNssa(Written):
     """What border routers of an area do that is not so stubby (RFC 3101, D)."""
 
@@ -1146,7 +1146,7 @@ class OspfNssa(Written):
     """Networks outside that are passed on as one, or not at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OspfOutsideRange(Written):
     """Networks outside that boundary routers of an area announce, as its border routers pass them on: as one, or not at all (RFC 3101, 2.2)."""
 
@@ -1158,7 +1158,7 @@ class OspfOutsideRange(Written):
     """A number for other boundary routers."""
 
 
-@checked
+@written
 class OspfSpf(Checked):
     """How computations of paths are delayed after changes (RFC 8405)."""
 
@@ -1175,7 +1175,7 @@ class OspfSpf(Checked):
     """So long nothing changes until all is quiet again: HOLDDOWN_INTERVAL."""
 
 
-@checked
+@written
 class OspfRedistribution(Checked):
     """Routes that a boundary router announces as networks outside (RFC 2328, 12.4.4)."""
 
@@ -1193,7 +1193,7 @@ class OspfRedistribution(Checked):
     """Which of them, and what is changed; without a rule, all of them. Rules may ask for `prefixes` and for the `tag` that the source gave, and set `set_metric` and `set_tag`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class PolicyRule(Written):
     """A rule: which routes it is for, what becomes of them, and what is changed of those that go on. All that it asks has to be true of a route; a rule that asks nothing is for all. A route that no rule accepts or rejects is rejected."""
 
@@ -1225,7 +1225,7 @@ class PolicyRule(Written):
     """Communities that it has no more."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OspfVirtualLink(Written):
     """A virtual link (RFC 2328, 15): it joins a piece of the backbone, or a border router without a link there, to the rest, through another area. Both ends have to say it, and the same of it. What it costs follows from the way through the area."""
 
@@ -1245,7 +1245,7 @@ class OspfVirtualLink(Written):
     """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
 
 
-@checked
+@written
 class OspfAuthentication(Checked):
     """How OSPF packets are authenticated. All routers of a link have to say the same."""
 
@@ -1258,7 +1258,7 @@ class OspfAuthentication(Checked):
     """Number of the key, with MD5 and SHA."""
 
 
-@checked
+@written
 class OspfInterface(Checked):
     """OSPF on a link of a router. What is absent is as for all of its links."""
 
@@ -1293,7 +1293,7 @@ class OspfInterface(Checked):
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is lost at once [default: false]."""
 
 
-@checked
+@written
 class Ldp(Checked):
     """LDP (RFC 5036): true, or how. Routers that speak it give each other labels for the routes that they find by OSPF."""
 
@@ -1346,7 +1346,7 @@ class Ldp(Checked):
     """Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets to what lies behind an LSP whose end is not heard any more go without its label [default: false]."""
 
 
-@checked
+@written
 class Bgp(Checked):
     """BGP-4 (RFC 4271). A router that speaks it has no routes by shortest paths."""
 
@@ -1373,7 +1373,7 @@ class Bgp(Checked):
     """Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says that this takes (RFC 4724)."""
 
 
-@checked
+@written
 class BgpNeighbor(Checked):
     """A neighbour of BGP."""
 
@@ -1409,7 +1409,7 @@ class BgpNeighbor(Checked):
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class BgpRedistribution(Written):
     """Routes of another source that a router tells as its own."""
 
@@ -1420,7 +1420,7 @@ class BgpRedistribution(Written):
     """Which of them, and what is said of them; without a rule, all of them."""
 
 
-@checked
+@written
 class Tdp(Checked):
     """TDP, the tag-switching dialect that LDP came from: true, or how. It gives labels to the router's routes, as far as its bytes are known."""
 
@@ -1431,7 +1431,7 @@ class Tdp(Checked):
     """Which prefixes get a tag."""
 
 
-@checked
+@written
 class Bfd(Checked):
     """BFD (RFC 5880): true, or how. It watches the neighbours of those protocols of the router that say `bfd`."""
 
@@ -1448,7 +1448,7 @@ class Bfd(Checked):
     """Keep all sessions down. Neighbours are told so, and nobody takes it for a failure."""
 
 
-@checked
+@written
 class BfdAuthentication(Checked):
     """How packets of BFD are authenticated. Both ends have to say the same."""
 
@@ -1463,7 +1463,7 @@ class BfdAuthentication(Checked):
     """Number of the key."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class LspPing(Written):
     """LSP ping (RFC 8029): true, or how requests of others are answered."""
 
@@ -1477,7 +1477,7 @@ class LspPing(Written):
     """Prefixes, of IPv4 and IPv6, whose requests are answered [default: all]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class Igmp(Written):
     """IGMP on the links to hosts and on shared segments: who wants which groups."""
 
@@ -1493,7 +1493,7 @@ class Igmp(Written):
     """So many messages are sent where one may get lost."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class Cbt(Written):
     """Core-based trees: label-switched, and the same for all senders of a group."""
 
@@ -1507,7 +1507,7 @@ class Cbt(Written):
     """A join is repeated after so long."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class CbtGroup(Written):
     """A group and the core of its tree."""
 
@@ -1517,7 +1517,7 @@ class CbtGroup(Written):
     """An address of the core, the router that the tree grows from: all routers of the tree have to say the same."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class Probing(Written):
     """Probes on the links to other routers, by which failures and repairs are noticed."""
 
@@ -1529,7 +1529,7 @@ class Probing(Written):
     """Bytes of a probe behind its UDP header."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class HostSpec(Written):
     """An IP host, on one link to a router: in a lab a network namespace with the kernel's own stack."""
 
@@ -1552,7 +1552,7 @@ class HostSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class HostProfile(Written):
     """What a host profile says."""
 
@@ -1564,7 +1564,7 @@ class HostProfile(Written):
     """How its TCP behaves."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class TcpOptions(Written):
     """How TCP behaves at an end."""
 
@@ -1588,7 +1588,7 @@ class TcpOptions(Written):
     """Does a short segment wait while others are not acknowledged (Nagle's algorithm)? [default: true]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class StationSpec(Written):
     """A namespace with bare interfaces for the measuring process, a host with several links."""
 
@@ -1599,7 +1599,7 @@ class StationSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class EdgeSpec(Written):
     """The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring process."""
 
@@ -1618,7 +1618,7 @@ class EdgeSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class StepSpec(Written):
     """A step of a programme: something is done to all LSPs of a group, evenly spaced."""
 
@@ -1632,7 +1632,7 @@ class StepSpec(Written):
     """How many messages are sent per second; above zero [default: all at once]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ExternalSpec(Written):
     """Somebody else's router beyond an interface that exists already, or beyond several."""
 
@@ -1645,7 +1645,7 @@ class ExternalSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class PeerSpec(Written):
     """A raw port, on one link."""
 
@@ -1654,7 +1654,7 @@ class PeerSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class BridgeSpec(Written):
     """A shared segment: a learning bridge without spanning tree (IEEE 802.1D). Routers on links to it have the lowest free addresses of its prefix, in the order of links; hosts have those that they say."""
 
@@ -1667,7 +1667,7 @@ class BridgeSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class SwitchSpec(Written):
     """An OpenFlow switch. Its ports have the numbers 1, 2 and so on, in the order of links. A link with `addresses` is none of them but a management port: over TCP of its own the switch talks to controllers there. A switch without one has them over TCP of the kernel, in a lab only, where it is a process in a network namespace."""
 
@@ -1696,7 +1696,7 @@ class SwitchSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class SwitchProfileSpec(Written):
     """What a switch profile says. Nothing is left out: a switch that was measured has a value for each, and zero is one of them."""
 
@@ -1740,7 +1740,7 @@ class SwitchProfileSpec(Written):
     """Bytes of messages that wait, beyond which the connection is reset; zero for no limit."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class AtmLsrSpec(Written):
     """An ATM-LSR: its links of medium atm lead to others of its kind and to routers."""
 
@@ -1781,7 +1781,7 @@ class AtmLsrSpec(Written):
     """Probes on the links to other routers, as in a published study [default: not spoken]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class AtmSwitchSpec(Written):
     """An ATM switch. It is joined to others by links of medium atm, and its table follows from the circuits of the network. The port of a circuit's end makes cells of packets, so that one beside a router may stand for the router's own ATM interface."""
 
@@ -1796,7 +1796,7 @@ class AtmSwitchSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class FrrSpec(Written):
     """A router of FRRouting: in a lab a network namespace whose kernel forwards, with the daemons in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
 
@@ -1809,7 +1809,7 @@ class FrrSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class BirdSpec(Written):
     """A router of BIRD 2: in a lab a network namespace whose kernel forwards, with BIRD in it. Without a configuration it is set up to be a neighbour of the routers on its links."""
 
@@ -1822,7 +1822,7 @@ class BirdSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ReflectorSpec(Written):
     """A plug at the end of one link: every frame to one station goes back, with its Ethernet addresses exchanged."""
 
@@ -1833,7 +1833,7 @@ class ReflectorSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OpenFlowTesterSpec(Written):
     """A tester of an OpenFlow switch: a link with `addresses` leads to a management port of the switch, and two others to ports of its datapath. It waits for the switch to connect, and then does one test."""
 
@@ -1870,7 +1870,7 @@ class OpenFlowTesterSpec(Written):
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class FlowSpec(Written):
     """A flow of test packets."""
 
@@ -1919,7 +1919,7 @@ class FlowSpec(Written):
     """Link at whose address it ends, in the same way [default: on the shortest path]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class UniformSizes(Written):
     """Sizes between two bounds, each equally often."""
 
@@ -1930,7 +1930,7 @@ class UniformSizes(Written):
     """The greatest."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class EmpiricalSizes(Written):
     """Some sizes, each as often as its weight says."""
 
@@ -1941,7 +1941,7 @@ class EmpiricalSizes(Written):
     """Their weights, in any unit [default: all the same]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ExponentialSizes(Written):
     """Exponential sizes, cut at both ends."""
 
@@ -1954,7 +1954,7 @@ class ExponentialSizes(Written):
     """What is longer becomes that."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class OnOff(Written):
     """A source that is on and off in turn, at constant rate while it is on."""
 
@@ -1967,7 +1967,7 @@ class OnOff(Written):
     """`rate` of the flow is the mean over both, not that while it is on."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class PeriodSpec(Written):
     """How long a source is on or off."""
 
@@ -1979,7 +1979,7 @@ class PeriodSpec(Written):
     """Of a Pareto distribution: the tail falls as the length to minus this; above 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class Trace(Written):
     """Packets one by one, listed or from a capture."""
 
@@ -1996,7 +1996,7 @@ class Trace(Written):
     """Begin again after the last."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class MeasuringSpec(Written):
     """When phases of the measurement begin, and how delays are measured."""
 
@@ -2010,7 +2010,7 @@ class MeasuringSpec(Written):
     """Width of the bins of time in which lost packets are counted."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class EventSpec(Written):
     """Something that is done to the network while it runs: a time of one form, and one action."""
 
@@ -2059,7 +2059,7 @@ class EventSpec(Written):
     """A flow that stops sending, or demands."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class RandomSpec(Written):
     """When something happens at random: gaps are exponentially distributed."""
 
@@ -2069,7 +2069,7 @@ class RandomSpec(Written):
     """Random stream that the gaps are drawn from: events with one stream happen at the same times [default: one of the event's own, by its place]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class LossSpec(Written):
     """Frames that get lost, or arrive twice."""
 
@@ -2082,7 +2082,7 @@ class LossSpec(Written):
     """Node that sends in the direction that is disturbed [default: both directions]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class CorruptionSpec(Written):
     """Bits that are inverted, so that the receiver drops the frame."""
 
@@ -2097,7 +2097,7 @@ class CorruptionSpec(Written):
     """Node that sends in the direction that is disturbed [default: both directions]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class ReorderingSpec(Written):
     """Frames that are held back, so that others overtake them."""
 
@@ -2112,7 +2112,7 @@ class ReorderingSpec(Written):
     """Node that sends in the direction that is disturbed [default: both directions]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class DelaySpec(Written):
     """Delay of all frames, in addition to the link's own."""
 
@@ -2127,7 +2127,7 @@ class DelaySpec(Written):
     """Node that sends in the direction that is disturbed [default: both directions]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class RateSpec(Written):
     """A limit to the rate of a link's ports."""
 
@@ -2140,7 +2140,7 @@ class RateSpec(Written):
     """Node that sends in the direction that is slowed down [default: both directions]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class TcpSpec(Written):
     """Programs at two hosts that talk over TCP."""
 
@@ -2201,7 +2201,7 @@ class TcpSpec(Written):
     """Does a short segment wait while others are not acknowledged (Nagle's algorithm)? [default: true]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class DemandsSpec(Written):
     """Demands between nodes, each of which is a flow: a traffic matrix, listed, in a file or by the gravity model."""
 
@@ -2223,7 +2223,7 @@ class DemandsSpec(Written):
     """When they stop [default: with the run]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class DemandSpec(Written):
     """A demand: how much goes from a node to another. In short `[FROM, TO, RATE]` or `[FROM, TO, RATE, CLASS]`."""
 
@@ -2238,7 +2238,7 @@ class DemandSpec(Written):
     """Of which class all of it is [default: each class has its share]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class GravitySpec(Written):
     """Rates by the gravity model: between two nodes as much as the product of their weights says."""
 
@@ -2248,7 +2248,7 @@ class GravitySpec(Written):
     """Weights of nodes by name; a node without one has none. If nothing is said, every router has the same."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@written
 class DemandClassSpec(Written):
     """A class of demands."""
 
@@ -2262,7 +2262,7 @@ class DemandClassSpec(Written):
     """When packets are due: poisson, constant, or a mapping of kind on-off."""
 
 
-@checked
+@written
 class Match(Checked):
     """Packets that match every field that is given; a match with no field takes every packet."""
 

@@ -13,11 +13,22 @@ from typing import Any, ClassVar, TypeVar
 from .. import core
 from ..errors import WrongTypeError, below
 
+R = TypeVar("R")
 T = TypeVar("T", bound="Written")
 C = TypeVar("C", bound="Checked")
 
 
-@dataclasses.dataclass(frozen=True)
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclasses.field,))
+def written(cls: type[R]) -> type[R]:
+    """Make a class a record: a frozen dataclass, given its fields by name.
+
+    What `dataclass` would write and compile for each class is in `Written` once: a command that reads a
+    network would wait for the compiler longer than for the rest of its imports.
+    """
+    return dataclasses.dataclass(kw_only=True, init=False, repr=False, eq=False)(cls)
+
+
+@written
 class Written:
     """A record of a description: its fields are as users write them, with defaults filled in by the core."""
 
@@ -27,6 +38,52 @@ class Written:
     """Key and word that say that a mapping is of this type, where there are several."""
     FLAT: ClassVar[str | None] = None
     """The field whose own fields may stand beside the others, instead of under it."""
+
+    def __init__(self, **given: Any) -> None:
+        self._set(given)
+
+    def _set(self, given: Mapping[str, Any]) -> None:
+        """Set all fields, those that are not given to their defaults."""
+        fields = {field.name: field for field in dataclasses.fields(self)}
+        for name in given:
+            if name not in fields:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+        for name, field in fields.items():
+            if name in given:
+                made = given[name]
+            elif field.default_factory is not dataclasses.MISSING:
+                made = field.default_factory()
+            elif field.default is not dataclasses.MISSING:
+                made = field.default
+            else:
+                raise TypeError(f"{type(self).__name__} needs {name!r}")
+            object.__setattr__(self, name, made)
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Are both of one type, with equal fields?"""
+        if other.__class__ is not self.__class__ or not isinstance(other, Written):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        """Of all fields."""
+        return hash(self._values())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: a record does not change."""
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a record does not change."""
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __repr__(self) -> str:
+        """As it could have been made."""
+        fields = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self))
+        return f"{type(self).__qualname__}({', '.join(fields)})"
 
     @classmethod
     def load(cls: type[T], value: Mapping[str, Any]) -> T:
@@ -64,6 +121,7 @@ class Written:
         return all(cls.KEYS.get(field.name, field.name) in value for field in needed)
 
 
+@written
 class Checked(Written):
     """A record that users make, too: the core checks what is given when it is made, and fills in defaults."""
 
@@ -107,21 +165,8 @@ class Checked(Written):
 
     def _take(self, value: Mapping[str, Any]) -> None:
         """Take the fields of what the core has read."""
-        found = self.loaded(value)
-        for field in dataclasses.fields(self):
-            if field.name in found:
-                made = found[field.name]
-            elif field.default_factory is not dataclasses.MISSING:
-                made = field.default_factory()
-            else:
-                made = None if field.default is dataclasses.MISSING else field.default
-            object.__setattr__(self, field.name, made)
-
-
-@typing.dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclasses.field,))
-def checked(cls: type[T]) -> type[T]:
-    """Make a class a record whose fields the core checks."""
-    return dataclasses.dataclass(frozen=True, kw_only=True, init=False, repr=False)(cls)
+        absent = {field.name: None for field in dataclasses.fields(self) if _is_needed(field)}
+        self._set({**absent, **self.loaded(value)})
 
 
 def plain(value: Any) -> Any:
