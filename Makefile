@@ -26,10 +26,11 @@ test:
 test-long:
 	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
+# The Python package is among them, which has no tests, so that crates have the features that it wants, and are built once.
 # Examples are compiled by `make lint`, and linked by who runs them. Some tests wait, so there are three at once for each
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
-RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
+RUST_TESTED := --workspace --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
 THREADED := threads:: windows::
@@ -38,9 +39,9 @@ test-rust-most: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
 test-rust-most:
 	cargo test $(RUST_TESTED) -- $(addprefix --skip ,$(THREADED))
 	for crate in $(UNIT_TESTED); do \
-	    cargo test --quiet --package twinplane-$$crate --lib --config profile.dev.package.twinplane-$$crate.opt-level=0 || exit 1; \
+	    cargo test --quiet --package twinplane-$$crate --package twinplane-py --lib --config profile.dev.package.twinplane-$$crate.opt-level=0 || exit 1; \
 	done
-	cargo test --workspace --exclude twinplane-py --quiet --doc
+	cargo test --workspace --quiet --doc
 
 test-rust-threads:
 	cargo test $(RUST_TESTED) -- $(THREADED)
@@ -116,24 +117,24 @@ $(VENV)/.installed: requirements.txt tests/os_ken/requirements.txt
 # The router is built as if beside the extension module: else other features of a shared crate (syn) build everything twice.
 define install-built
 	@echo "building ..."
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(1) --quiet
-	cargo build --profile $(1) --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
-	install -m 755 "$${CARGO_TARGET_DIR:-target}/$(1)/twinplane-router" $(BIN)/
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(1) $(2) --quiet
+	cargo build --profile $(1) $(2) --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
+	install -m 755 "$${CARGO_TARGET_DIR:-target}/$(if $(filter dev,$(1)),debug,$(1))/twinplane-router" $(BIN)/
 endef
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	$(call install-built,release)
 	touch $@
 
-# What is built for use is tested if it is there; else what takes half as long to build (profile quick), which is no more
-# than that: who uses it next builds for use.
+# What is built for use is tested if it is there; else what is built for tests of Rust, assertions included, which is no
+# more than that: who uses it next builds for use.
 $(VENV)/.testable: $(VENV)/.installed $(RUST) pyproject.toml
-	$(MAKE) --question $(VENV)/.built || { rm -f $(VENV)/.built && $(MAKE) $(VENV)/.quick; }
+	$(MAKE) --question $(VENV)/.built || { rm -f $(VENV)/.built && $(MAKE) $(VENV)/.dev; }
 	touch $@
 
-.PHONY: $(VENV)/.quick
-$(VENV)/.quick:
-	$(call install-built,quick)
+.PHONY: $(VENV)/.dev
+$(VENV)/.dev:
+	$(call install-built,dev,--features twinplane-py/tested)
 
 # A wheel for pip, with the program that runs a router in the package. PROFILE is cargo's: release, or dev for a quick look.
 OUT ?= dist
