@@ -29,13 +29,20 @@ impl Cost {
     /// How long `bytes` take, rounded up to a picosecond.
     #[inline]
     pub fn of(&self, bytes: u32) -> i64 {
-        let bytes = u64::from(bytes);
-        let total = match (self.whole, bytes.checked_mul(BYTE)) {
-            (0, Some(total)) => total.div_ceil(self.rate),
-            (0, None) => saturate((u128::from(bytes) * u128::from(BYTE)).div_ceil(u128::from(self.rate))),
-            (whole, _) => bytes.saturating_mul(whole),
+        let total = match self.whole {
+            0 => self.divided(bytes),
+            whole => u64::from(bytes).saturating_mul(whole),
         };
         i64::try_from(total).unwrap_or(i64::MAX)
+    }
+
+    /// The same if a byte takes no whole number of picoseconds.
+    fn divided(&self, bytes: u32) -> u64 {
+        let bytes = u64::from(bytes);
+        match bytes.checked_mul(BYTE) {
+            Some(total) => total.div_ceil(self.rate),
+            None => saturate((u128::from(bytes) * u128::from(BYTE)).div_ceil(u128::from(self.rate))),
+        }
     }
 
     /// The same of as many bytes as a bucket may have, in picoseconds.

@@ -171,7 +171,6 @@ impl Cbq {
     }
 
     /// Files the class by its undertime, after a change.
-    #[inline]
     fn file(&mut self, at: usize, now: Time) {
         let Some(node) = self.nodes.get(at) else { return };
         let (open, over, until) = (node.open, node.estimator.over(now.0), node.estimator.undertime);
@@ -198,7 +197,10 @@ impl Cbq {
             node.sent_packets += 1;
             node.sent_bytes += u64::from(len);
             next = node.share;
-            self.file(at as usize, now);
+            // One that was under its limit and still is stays where it is filed.
+            if node.estimator.over(now.0) || !node.open {
+                self.file(at as usize, now);
+            }
         }
         // The cutoff is set anew by a class that has more to send, to the level of its first lender that is under its
         // limit.
@@ -268,7 +270,49 @@ impl Cbq {
     }
 
     /// The next packet of a band, which takes turns from where it was.
+    #[inline]
     fn serve(&mut self, band: usize, cursor: usize, cx: &mut Context<'_>) -> Option<Packet> {
+        if self.sets.width() == 1 {
+            self.serve_few(band, cursor, cx)
+        } else {
+            self.serve_many(band, cursor, cx)
+        }
+    }
+
+    /// The same if there are no more leaves than bits of a word, which is turned until that of the turn is the lowest.
+    #[inline]
+    fn serve_few(&mut self, band: usize, turn: usize, cx: &mut Context<'_>) -> Option<Packet> {
+        // Rounds that are granted at once: as many as nobody would send in.
+        let mut grant = 1;
+        loop {
+            let mut missing: Option<i64> = None;
+            // Asking a leaf changes no bits but its own.
+            let (may, stuck) = self.sets.candidates(band, 0, self.toplevel);
+            let may = may.rotate_right(turn as u32);
+            let mut visits = may | stuck.rotate_right(turn as u32);
+            while visits != 0 {
+                let place = visits.trailing_zeros();
+                let leaf = (place as usize + turn) % 64;
+                visits &= visits - 1;
+                if may >> place & 1 == 0 {
+                    self.delay(leaf, cx.now);
+                    continue;
+                }
+                match self.visit(leaf, grant, cx) {
+                    Visit::Sent(packet) => return Some(packet),
+                    Visit::Short(rounds) => {
+                        missing = Some(missing.map_or(rounds, |least| least.min(rounds)));
+                    }
+                    Visit::Nothing => {}
+                }
+            }
+            grant = missing?.max(1);
+        }
+    }
+
+    /// The same of any number of leaves.
+    #[inline(never)]
+    fn serve_many(&mut self, band: usize, cursor: usize, cx: &mut Context<'_>) -> Option<Packet> {
         // Rounds that are granted at once: as many as nobody would send in.
         let mut grant = 1;
         loop {
@@ -276,22 +320,19 @@ impl Cbq {
             let (width, start, shift) = (self.sets.width(), cursor / 64, cursor as u32 % 64);
             // Asking a leaf changes no bits but its own.
             let turn = self.sets.candidates(band, start, self.toplevel);
-            // The word in which the turn is comes twice: its upper part first, its lower part last. If it is the only
-            // one, it is turned instead.
-            let (later, last, turned) =
-                if width == 1 { (u64::MAX, 0, shift) } else { (u64::MAX << shift, width, 0) };
-            for step in 0..last + 1 {
+            // The word in which the turn is comes twice: its upper part first, its lower part last.
+            let later = u64::MAX << shift;
+            for step in 0..width + 1 {
                 let word = if start + step < width { start + step } else { start + step - width };
                 let (may, stuck) = match step {
                     0 => (turn.0 & later, turn.1 & later),
                     _ if step == width => (turn.0 & !later, turn.1 & !later),
                     _ => self.sets.candidates(band, word, self.toplevel),
                 };
-                let may = may.rotate_right(turned);
-                let mut visits = may | stuck.rotate_right(turned);
+                let mut visits = may | stuck;
                 while visits != 0 {
-                    let (place, one) = (visits.trailing_zeros() + turned, visits & visits.wrapping_neg());
-                    let leaf = word * 64 + (place % 64) as usize;
+                    let (place, one) = (visits.trailing_zeros(), visits & visits.wrapping_neg());
+                    let leaf = word * 64 + place as usize;
                     visits ^= one;
                     if may & one == 0 {
                         self.delay(leaf, cx.now);
