@@ -133,7 +133,7 @@ impl Egress {
         pieces.into_iter().for_each(|piece| self.enter(now, enters, piece, wire));
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, now: Time, enters: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
         let wire_len = self.wire_len(&frame);
         self.handed.0 += 1;

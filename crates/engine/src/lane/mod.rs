@@ -266,8 +266,10 @@ impl Lane {
         if !self.up {
             return self.refuse(now, frame, DropReason::PortDown);
         }
-        let framing = self.framing();
-        if framing.len(frame.header(), frame.segment_len()) > framing.most {
+        // No frame is too long for Ethernet.
+        if let Some(Medium { framing, .. }) = self.medium
+            && framing.len(frame.header(), frame.segment_len()) > framing.most
+        {
             return self.refuse(now, frame, DropReason::TooBig);
         }
         let first = self.ring.is_empty();
@@ -286,7 +288,7 @@ impl Lane {
     }
 
     /// Takes a frame into the queues or, if there are none, onto the wire; or says why not.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, now: Time, ready: Time, mut frame: Frame) -> Option<DropReason> {
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;

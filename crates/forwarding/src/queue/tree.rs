@@ -82,6 +82,7 @@ impl Tree {
     }
 
     /// A frame is to be sent.
+    #[inline]
     pub fn offer(&mut self, now: Time, mut frame: Frame) {
         let len = self.counting.bytes(&frame);
         self.totals.offered.packets += 1;
