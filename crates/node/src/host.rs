@@ -510,9 +510,8 @@ impl Device for Host {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let reports = self.memberships.next();
         let tcp = self.tcp.as_ref().and_then(|tcp| tcp.next());
-        self.neighbors.next().into_iter().chain(reports).chain(tcp).min()
+        Time::earliest([self.neighbors.next(), self.memberships.next(), tcp])
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

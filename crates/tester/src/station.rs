@@ -199,6 +199,13 @@ impl Station {
         }
     }
 
+    /// When something other than a packet of the generator is due; the largest time if nothing is.
+    #[inline]
+    fn others(&self) -> Time {
+        let programs = self.programs.as_ref().and_then(|programs| programs.next());
+        Time::earliest([self.ask, self.host.poll_timeout(), programs]).unwrap_or(Time::MAX)
+    }
+
     fn drain(&mut self) {
         while let Some(output) = self.host.poll_output() {
             self.outputs.push_back(output);
@@ -304,12 +311,13 @@ impl Device for Station {
         if !self.known {
             return None;
         }
-        let programs = self.programs.as_ref().and_then(|programs| programs.next());
-        let others = [self.ask, self.host.poll_timeout(), programs];
-        let before = others.into_iter().flatten().fold(before, Time::min);
+        // What the generator sends changes nothing of the rest.
+        let others = self.others();
+        let before = before.min(others);
         let (at, port, frame) =
             self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
-        Some(Departure { at, port, frame, next: self.poll_timeout() })
+        let next = others.min(self.generator.next().unwrap_or(Time::MAX));
+        Some(Departure { at, port, frame, next: (next != Time::MAX).then_some(next) })
     }
 
     fn poll_output(&mut self) -> Option<Output> {
@@ -321,7 +329,7 @@ impl Device for Station {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let programs = self.programs.as_ref().and_then(|programs| programs.next());
-        [self.ask, self.host.poll_timeout(), self.generator.next(), programs].into_iter().flatten().min()
+        let next = self.others().min(self.generator.next().unwrap_or(Time::MAX));
+        (next != Time::MAX).then_some(next)
     }
 }
