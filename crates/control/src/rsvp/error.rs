@@ -100,7 +100,7 @@ impl Rsvp {
             ero,
         };
         self.counters.error_sent(code, value);
-        self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
+        self.send_to_neighbor(to, &mut Message::PathErr(error), Delivery::Reliable);
     }
 
     /// Reports to the ingress of an LSP what is wrong with it.
@@ -198,7 +198,7 @@ impl Rsvp {
             flow_descriptor: Some(descriptor),
         };
         self.counters.error_sent(code, value);
-        self.send_to_neighbor(to, Message::ResvErr(error), Delivery::Reliable);
+        self.send_to_neighbor(to, &mut Message::ResvErr(error), Delivery::Reliable);
     }
 
     /// Takes the bandwidth of a weaker LSP away: tail and head get an error (RFC 3209, 4.7.3).
@@ -256,7 +256,7 @@ impl Rsvp {
             return;
         }
         let message = PathErr { common: passed_on(error.common), ..error };
-        self.pass_on(arrival, to, Message::PathErr(message));
+        self.pass_on(arrival, to, &mut Message::PathErr(message));
     }
 
     /// ResvErr goes hop by hop to the egress, and leaves blockade state behind if bandwidth was refused (RFC 2205,
@@ -305,7 +305,7 @@ impl Rsvp {
             let mut message = error.clone();
             message.common = passed_on(message.common);
             message.hop = self.own_hop(hop, u32::from(hop.port.0));
-            self.pass_on(arrival, hop, Message::ResvErr(message));
+            self.pass_on(arrival, hop, &mut Message::ResvErr(message));
         }
     }
 

@@ -56,7 +56,7 @@ impl Rsvp {
     }
 
     /// Sends a message to a neighbour (RFC 2205, 3.1: all but Path, PathTear and ResvConf).
-    pub(super) fn send_to_neighbor(&mut self, to: Neighbor, message: Message, delivery: Delivery) {
+    pub(super) fn send_to_neighbor(&mut self, to: Neighbor, message: &mut Message, delivery: Delivery) {
         let src = self.links.address(to.port).unwrap_or(self.config.router_id);
         let ttl = self.config.message_ttl;
         self.send(to, (src, to.address), ttl, false, message, delivery);
@@ -64,7 +64,7 @@ impl Rsvp {
 
     /// Passes a message on to the next neighbour, which ends when it goes in circles; without a TTL that is left, no
     /// more.
-    pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Neighbor, message: Message) {
+    pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Neighbor, message: &mut Message) {
         let src = self.links.address(to.port).unwrap_or(self.config.router_id);
         if arrival.ip.ttl > 1 {
             self.send(to, (src, to.address), arrival.ip.ttl - 1, false, message, Delivery::Reliable);
@@ -79,7 +79,7 @@ impl Rsvp {
         to: Neighbor,
         ends: (Ipv4Addr, Ipv4Addr),
         ttl: u8,
-        message: Message,
+        message: &mut Message,
         delivery: Delivery,
     ) {
         self.send(to, ends, ttl, true, message, delivery);
@@ -91,13 +91,13 @@ impl Rsvp {
         (src, dst): (Ipv4Addr, Ipv4Addr),
         ttl: u8,
         router_alert: bool,
-        mut message: Message,
+        message: &mut Message,
         delivery: Delivery,
     ) {
         if self.links.is_up(to.port) {
             self.counters.sent(message.message_type());
             let envelope = Envelope { src, dst, ttl, router_alert };
-            self.transport.send(self.now, to, envelope, &mut message, delivery);
+            self.transport.send(self.now, to, envelope, message, delivery);
         }
     }
 
@@ -180,7 +180,7 @@ impl Rsvp {
         {
             self.counters.error_sent(error_spec.code, error_spec.value);
         }
-        self.send_to_neighbor(to, message, Delivery::Reliable);
+        self.send_to_neighbor(to, &mut message, Delivery::Reliable);
     }
 }
 

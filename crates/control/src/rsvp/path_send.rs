@@ -32,7 +32,8 @@ impl Rsvp {
             self.send_path_around(index, message);
         }
         if (!diverted || reverting) && !self.summarised(hop, sending, path_handle(index)) {
-            let Some(message) = self.build_path(index, hop) else {
+            let mut built = self.build_path(index, hop);
+            let Some(message) = &mut built else {
                 return self.counters.faults.note(Fault::NoLink);
             };
             let delivery = sending.delivery(path_handle(index));

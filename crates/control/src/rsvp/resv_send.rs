@@ -102,11 +102,12 @@ impl Rsvp {
         }
         let handle = resv_handle(group.members().first().copied().unwrap_or(index));
         if !self.summarised(hop, sending, handle) {
-            let Some((message, dropped)) = self.build_resv(index, group.members()) else {
+            let mut built = self.build_resv(index, group.members());
+            let Some((message, dropped)) = &mut built else {
                 self.counters.faults.note(Fault::Incomplete);
                 return group;
             };
-            if dropped {
+            if *dropped {
                 group.members().iter().for_each(|&member| self.resv_rro_dropped(member));
             }
             self.send_to_neighbor(hop, message, sending.delivery(handle));
@@ -242,7 +243,7 @@ impl Rsvp {
             flow_descriptors: vec![FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] }],
         };
         let (src, ttl) = (self.config.router_id, self.config.message_ttl);
-        self.send_end_to_end(hop, (src, to), ttl, Message::ResvConf(confirmation), Delivery::Plain);
+        self.send_end_to_end(hop, (src, to), ttl, &mut Message::ResvConf(confirmation), Delivery::Plain);
     }
 
     /// Sends a ResvConf on its way to the receiver (RFC 2205, 3.1.9).
@@ -269,7 +270,7 @@ impl Rsvp {
                     hop,
                     ends,
                     arrival.ip.ttl - 1,
-                    Message::ResvConf(message),
+                    &mut Message::ResvConf(message),
                     Delivery::Plain,
                 );
             }

@@ -129,7 +129,7 @@ impl Rsvp {
             sender,
         };
         if ttl > 0 {
-            self.send_end_to_end(hop, ends, ttl, Message::PathTear(tear), Delivery::Reliable);
+            self.send_end_to_end(hop, ends, ttl, &mut Message::PathTear(tear), Delivery::Reliable);
         }
     }
 
@@ -158,7 +158,7 @@ impl Rsvp {
             style,
             filters: vec![sender.to_wire()],
         };
-        self.send_to_neighbor(hop, Message::ResvTear(tear), Delivery::Reliable);
+        self.send_to_neighbor(hop, &mut Message::ResvTear(tear), Delivery::Reliable);
     }
 
     /// Gives back label, table entry and bandwidth of a reservation. Sends no message.

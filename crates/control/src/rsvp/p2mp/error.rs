@@ -38,7 +38,7 @@ impl Rsvp {
             self.counters.faults.note(Fault::Incomplete);
         }
         self.counters.error_sent(code, value);
-        self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
+        self.send_to_neighbor(to, &mut Message::PathErr(error), Delivery::Reliable);
     }
 
     /// Reports to the root what is wrong with leaves of a sub-group.
@@ -116,7 +116,7 @@ impl Rsvp {
         if message.common.add_sub_lsps(&listed).is_err() {
             self.counters.faults.note(Fault::Incomplete);
         }
-        self.pass_on(arrival, to, Message::PathErr(message));
+        self.pass_on(arrival, to, &mut Message::PathErr(message));
     }
 
     /// RFC 4875, 18.1.1: is it this router where the ways part that meet again? So it is if leaves which the error
@@ -217,7 +217,7 @@ impl Rsvp {
                 self.counters.faults.note(Fault::Incomplete);
             }
             message.hop = self.own_hop(to, u32::from(to.port.0));
-            self.pass_on(arrival, to, Message::ResvErr(message));
+            self.pass_on(arrival, to, &mut Message::ResvErr(message));
         }
     }
 
@@ -251,7 +251,7 @@ impl Rsvp {
                 self.counters.faults.note(Fault::Incomplete);
             }
             let ends = (self.config.router_id, to);
-            self.send_end_to_end(hop, ends, ttl, Message::ResvConf(confirmation), Delivery::Plain);
+            self.send_end_to_end(hop, ends, ttl, &mut Message::ResvConf(confirmation), Delivery::Plain);
         }
     }
 

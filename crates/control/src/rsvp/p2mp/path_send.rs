@@ -113,11 +113,11 @@ impl Rsvp {
         branch.path_refresh_at = next;
         let hop = branch.to;
         if !self.summarised(hop, sending, path_out(index).0) {
-            let Some((message, ends, ttl)) = self.p2mp_build_path(index) else {
+            let Some((mut message, ends, ttl)) = self.p2mp_build_path(index) else {
                 return self.counters.faults.note(Fault::NoLink);
             };
             let delivery = sending.delivery(path_out(index).0);
-            self.send_end_to_end(hop, ends, ttl, message, delivery);
+            self.send_end_to_end(hop, ends, ttl, &mut message, delivery);
         }
         self.p2mp_arm_branch(index);
     }
@@ -171,7 +171,7 @@ impl Rsvp {
             adspec: said.zip(link).map(|(adspec, link)| through(adspec, &link.interface)),
             rro: None,
         };
-        let message = Message::PathTear(PathTear {
+        let mut message = Message::PathTear(PathTear {
             common: Common::default(),
             session: tree.key.session.to_wire(),
             hop: self.own_hop(branch.to, u32::from(branch.to.port.0)),
@@ -184,7 +184,7 @@ impl Rsvp {
             hop,
             (from, hop.address),
             ttl,
-            message,
+            &mut message,
             crate::rsvp::transport::Delivery::Reliable,
         );
     }

@@ -318,7 +318,7 @@ impl Rsvp {
             self.counters.faults.note(Fault::Incomplete);
         }
         self.counters.error_sent(code, value);
-        self.send_to_neighbor(arrival.from, Message::ResvErr(error), Delivery::Reliable);
+        self.send_to_neighbor(arrival.from, &mut Message::ResvErr(error), Delivery::Reliable);
     }
 
     /// A reservation is refreshed without a message of its own (RFC 2961, 5.3), and with it all that the same Resv set.

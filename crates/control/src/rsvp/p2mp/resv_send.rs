@@ -62,10 +62,10 @@ impl Rsvp {
         let hop = sub.prev_hop;
         let handle = resv_out(index);
         if !self.summarised(hop, sending, handle.0) {
-            let Some(message) = self.p2mp_build_resv(index, label, &reserved) else {
+            let Some(mut message) = self.p2mp_build_resv(index, label, &reserved) else {
                 return self.counters.faults.note(Fault::Incomplete);
             };
-            self.send_to_neighbor(hop, message, sending.delivery(handle.0));
+            self.send_to_neighbor(hop, &mut message, sending.delivery(handle.0));
         }
         let next = self.next_refresh();
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
@@ -175,11 +175,11 @@ impl Rsvp {
 
     /// No leaf of a sub-group is reserved any more.
     pub(super) fn p2mp_send_resv_tear(&mut self, index: u32) {
-        let Some((message, hop)) = self.p2mp_build_resv_tear(index) else {
+        let Some((mut message, hop)) = self.p2mp_build_resv_tear(index) else {
             return self.counters.faults.note(Fault::Incomplete);
         };
         self.transport.forget(resv_out(index));
-        self.send_to_neighbor(hop, message, Delivery::Reliable);
+        self.send_to_neighbor(hop, &mut message, Delivery::Reliable);
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
             self.counters.faults.step(&mut sub.state, SubEvent::Unannounced);
             sub.announced.clear();
