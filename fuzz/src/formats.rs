@@ -34,7 +34,8 @@ pub fn formats(input: &[u8]) {
 fn bgp_message(bytes: &[u8]) {
     let Some((&[terms, kind], body)) = bytes.split_first_chunk::<2>() else { return };
     let add_path = [terms & 4 != 0, terms & 8 != 0, terms & 16 != 0, terms & 32 != 0];
-    let terms = bgp::Terms { four_octet: terms & 1 != 0, is_internal: terms & 2 != 0, add_path };
+    let labels_max = [[0, 2, 3, 4][usize::from(terms >> 6)]; 4];
+    let terms = bgp::Terms { four_octet: terms & 1 != 0, is_internal: terms & 2 != 0, add_path, labels_max };
     let mut whole = vec![0xff; 16];
     whole.extend(u16::try_from(bgp::HEADER_LEN + body.len()).unwrap_or(u16::MAX).to_be_bytes());
     whole.push(kind);

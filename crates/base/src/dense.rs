@@ -302,6 +302,18 @@ pub struct Interned(u32);
 impl Interned {
     /// A name that no value has.
     pub const NONE: Interned = Interned(u32::MAX);
+
+    /// Its number, from zero on, for those who keep it beside something else.
+    #[inline]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The name with this number.
+    #[inline]
+    pub const fn of_number(number: u32) -> Interned {
+        Interned(number)
+    }
 }
 
 /// Values of which each is there once, with how often it is held. It goes with the last who has it.

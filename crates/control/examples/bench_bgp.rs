@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const TERMS: Terms = Terms { four_octet: true, is_internal: false, add_path: [false; 4] };
+const TERMS: Terms = Terms { four_octet: true, is_internal: false, add_path: [false; 4], labels_max: [0; 4] };
 
 /// Seconds that this process has had of the processor.
 fn processor_seconds() -> f64 {

@@ -5,7 +5,9 @@ use super::labels::far;
 use super::table::Path;
 use crate::inquiry::{Fec, FecMapping, GivenBy};
 use crate::services::{Services, ways_to};
+use base::Label;
 use base::plane::{IpPrefix, LabelStack, Leg, Prefix, Prefix6};
+use wire::bgp::Labels;
 
 /// The prefix of an FEC whose label may be of BGP.
 fn prefix_of(fec: &Fec) -> Option<IpPrefix> {
@@ -26,15 +28,16 @@ impl Bgp {
         let entry = self.prefixes.get(prefix_of(fec)?)?;
         let given = entry.told.as_slice().iter().find_map(Path::label);
         let best = entry.best()?;
-        let out = best.place().and_then(|_| best.label());
-        let Some(label) = out else {
+        let labels = best.place().map_or(Labels::NONE, |_| self.sets.sequences.get(best.label));
+        if labels.is_empty() {
             // This router reaches it without a label: whoever was told one sends packets on an LSP that ends here.
             return given.map(|given| FecMapping::egress(GivenBy::Bgp, Some(given)));
-        };
+        }
         let gateway = far(self.sets.hops.address(self.sets.brief(best.set).gateway)?)?;
         let ways = ways_to(gateway, Bgp::ID, &services.interfaces, &services.rib, &services.bindings);
         let below = |leg: Leg| {
-            let labels = [&[label], leg.labels.as_slice()].concat();
+            let labels: Vec<Label> =
+                labels.iter().rev().chain(leg.labels.as_slice().iter().copied()).collect();
             Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
         };
         let legs = ways.into_iter().filter_map(below).collect();

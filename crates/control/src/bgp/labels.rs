@@ -6,12 +6,13 @@
 //! IPv4 neighbours are told implicit null, of IPv6 explicit null, which says to the router at the end of the LSP what
 //! is below (RFC 4798, 3).
 
+use super::several::pushed;
 use super::table::{Entry, Path};
 use super::{Bgp, EXTERNAL_PREFERENCE, INTERNAL_PREFERENCE};
 use crate::protocol::Context;
 use crate::services::{Beneath, Binder, Incoming, LabelSpace, Services, Source};
 use base::Label;
-use base::plane::{IpPrefix, LabelStack};
+use base::plane::IpPrefix;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The IPv4 address that an IPv6 address stands for (RFC 4291, 2.5.5.2).
@@ -52,9 +53,11 @@ impl Bgp {
     /// How packets get to a destination by a path with a label; nothing if it has none.
     fn beneath(&self, path: &Path) -> Option<Beneath> {
         path.place()?;
-        let label = path.label()?;
+        if !path.is_labelled() {
+            return None;
+        }
+        let push = pushed(&self.sets.sequences.get(path.label));
         let gateway = far(self.sets.hops.address(self.sets.brief(path.set).gateway)?)?;
-        let push = if label == Label::IMPLICIT_NULL { LabelStack::EMPTY } else { LabelStack::one(label) };
         Some(Beneath { gateway, push })
     }
 
@@ -111,10 +114,11 @@ impl Bgp {
         labels.release(LabelSpace::Platform, Bgp::ID, label);
     }
 
-    /// Of each path to a prefix that a neighbour has told, the label if it has one.
+    /// Of each path to a prefix that a neighbour has told, the outermost label if it has any.
     pub fn labels_from(&self, place: usize, prefix: IpPrefix) -> Vec<Option<Label>> {
         let all = self.prefixes.get(prefix).map_or(&[][..], |entry| entry.paths.as_slice());
-        all.iter().filter(|path| path.place() == Some(place)).map(Path::label).collect()
+        let own = all.iter().filter(|path| path.place() == Some(place));
+        own.map(|path| self.sets.sequences.get(path.label).first()).collect()
     }
 
     /// The label of this router for a destination.

@@ -3,7 +3,8 @@
 //! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
 //!   begin and end
 //! - `liveness`: neighbours are watched (RFC 5882)
-//! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798); `fec`: what is bound to one
+//! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798); `several`: several of one
+//!   destination; `fec`: what is bound to one
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
 //! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
 //! - `path_ids`: numbers by which several paths are told (RFC 7911)
@@ -27,6 +28,7 @@ mod routes;
 pub mod section;
 pub mod session;
 mod sets;
+mod several;
 mod shown;
 mod table;
 #[cfg(test)]

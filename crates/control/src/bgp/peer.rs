@@ -2,6 +2,7 @@
 
 use super::PeerConfig;
 use super::session::{Connection, SessionState};
+use super::several::ToldSeveral;
 use super::table::is_of;
 use super::told::Pending;
 use crate::services::sessions::SessionId;
@@ -55,6 +56,8 @@ pub struct Peer {
     pub stale: usize,
     /// Until when they are kept.
     pub stale_until: Time,
+    /// What it was told with several labels in sessions that have failed.
+    pub told_several: Vec<ToldSeveral>,
     /// Is it still to be told that it has been told everything (RFC 4724, 2)?
     pub is_end_due: bool,
 }
@@ -83,6 +86,7 @@ impl Peer {
             refused: 0,
             stale: 0,
             stale_until: Time::MAX,
+            told_several: Vec::new(),
             is_end_due: false,
         }
     }

@@ -2,9 +2,9 @@
 
 use super::restart::restart_of;
 use super::session::{Connection, SessionState, SessionStep};
-use super::table::is_of;
+use super::table::{is_labelled, is_of};
 use super::told::Pending;
-use super::{Bgp, Event, Peer};
+use super::{Bgp, Event, Peer, several};
 use crate::protocol::{Context, Output};
 use crate::services::sessions::{Closed, Connect, Refusal, SessionId, SessionOutput};
 use crate::services::{Interface, InterfaceKind, Services};
@@ -165,6 +165,7 @@ impl Bgp {
             let numbers = peer.families.iter().map(|family| family.numbers());
             all.push(Capability::AddPath(numbers.map(|(afi, safi)| (afi, safi, mode)).collect()));
         }
+        all.extend(several::capability(&peer.families));
         let open = Open::new(self.config.asn, self.peers[place].config.hold_s, self.router_id, all);
         self.send(now, place, id, &Message::Open(open));
     }
@@ -306,6 +307,12 @@ impl Bgp {
         for family in families.iter().filter(|family| peer.takes_paths && does(family, AddPathMode::Send)) {
             add_path[family.place()] = true;
         }
+        let (mut labels_told, mut labels_max) = ([0; Family::ALL.len()], [0; Family::ALL.len()]);
+        for family in families.iter().filter(|family| is_labelled(**family)) {
+            if let Some(count) = several::taken_by(open, *family) {
+                (labels_told[family.place()], labels_max[family.place()]) = (count, several::TAKEN);
+            }
+        }
         let is_many = |family: &&Family| peer.told_paths.is_some() && does(family, AddPathMode::Receive);
         let many = families.iter().filter(is_many).copied().collect();
         let Some(connection) = self.peers[place].connection(id) else { return };
@@ -313,7 +320,8 @@ impl Bgp {
         connection.expires = if hold_s == 0 { Time::MAX } else { now + connection.hold };
         connection.speak = Time::MAX;
         connection.id = Some(open.id);
-        connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, add_path };
+        connection.terms = Terms { four_octet: open.has_four_octets(), is_internal, add_path, labels_max };
+        connection.labels_told = labels_told;
         connection.many = many;
         connection.refreshes = open.capabilities.contains(&Capability::RouteRefresh);
         connection.restart = restart_of(open);
@@ -461,6 +469,10 @@ impl Bgp {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
             (peer.pending, peer.is_end_due) = (Pending::default(), false);
             self.untell(context, place);
+            if !is_failure {
+                // It keeps nothing.
+                self.peers[place].told_several.clear();
+            }
             match restart.filter(|_| keeps && is_failure) {
                 Some(restart) => self.keep(now, context, place, &restart),
                 None => self.forget(context, place),

@@ -120,14 +120,18 @@ impl Bgp {
     /// A neighbour that is gone has been told nothing.
     pub(super) fn untell(&mut self, context: &mut Context<'_>, place: usize) {
         let is_its = |path: &Path| path.place() == Some(place);
+        let mut gone = Vec::new();
         for prefix in self.prefixes.keys_where(|entry| entry.told.as_slice().iter().any(is_its)) {
             let Some(entry) = self.prefixes.get_mut(prefix) else { continue };
             for at in (0..entry.told.as_slice().len()).rev() {
                 if is_its(&entry.told.as_slice()[at]) {
-                    let old = entry.told.remove(at);
-                    self.sets.release(old.set);
-                    self.peers[place].sent -= 1;
+                    gone.push(entry.told.remove(at));
                 }
+            }
+            for old in gone.drain(..) {
+                self.note_several(place, prefix, &old);
+                self.sets.release_path(&old);
+                self.peers[place].sent -= 1;
             }
             self.prefixes.tidy(prefix);
             self.tidy_label(context, prefix);

@@ -165,14 +165,11 @@ impl Bgp {
                 self.withdraw(place, family, one, changed);
                 continue;
             };
-            let label = if is_labelled(family) {
-                one.label.map_or(0, |label| label.value())
-            } else {
-                Path::UNLABELLED
-            };
+            let label = self.sets.sequences.intern(&one.labels);
             let path = Path { set, id: one.path_id.unwrap_or(0), label, peer: place as u16, is_stale: false };
             let (entry, peer) = (self.prefixes.get_or_new(one.prefix), &mut self.peers[place]);
             if !entry.has_room(&path) {
+                self.sets.sequences.release(label);
                 peer.refused += 1;
                 continue;
             }

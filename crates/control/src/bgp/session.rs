@@ -101,6 +101,9 @@ pub struct Connection {
     pub families: Vec<Family>,
     /// Families of which the neighbour is told several paths to a destination (RFC 7911, 5).
     pub many: Vec<Family>,
+    /// How many labels of a destination the neighbour may be told, by the place of the family; zero where both have not
+    /// said that they take several, and there is one (RFC 8277, 2.1).
+    pub labels_told: [u8; Family::ALL.len()],
     /// Does the neighbour tell all routes again when asked (RFC 2918)?
     pub refreshes: bool,
     /// What the neighbour keeps over a restart, if it knows of that (RFC 4724).
@@ -129,6 +132,7 @@ impl Connection {
             terms: Terms::default(),
             families: Vec::new(),
             many: Vec::new(),
+            labels_told: [0; Family::ALL.len()],
             refreshes: false,
             restart: None,
         }

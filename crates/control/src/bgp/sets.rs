@@ -3,6 +3,8 @@
 
 use super::NextHops;
 use super::routes::USUAL_PREFERENCE;
+use super::several::Sequences;
+use super::table::Path;
 use base::{Interned, Interner};
 use core::borrow::Borrow;
 use core::hash::{Hash, Hasher};
@@ -104,6 +106,8 @@ pub(super) struct Sets {
     packed: Vec<u8>,
     /// The next hops that there are.
     pub hops: NextHops,
+    /// Labels of paths that have several.
+    pub sequences: Sequences,
 }
 
 impl Sets {
@@ -147,6 +151,18 @@ impl Sets {
         if self.all.len() < before {
             self.hops.release(gateway);
         }
+    }
+
+    /// Somebody else is told what a path says.
+    pub fn hold_path(&mut self, path: &Path) {
+        self.hold(path.set);
+        self.sequences.hold(path.label);
+    }
+
+    /// A path is gone.
+    pub fn release_path(&mut self, path: &Path) {
+        self.release(path.set);
+        self.sequences.release(path.label);
     }
 
     pub fn brief(&self, id: Interned) -> &Brief {

@@ -85,8 +85,10 @@ base::table! {
         /// The router of this AS that told it first, if reflectors have passed it on.
         originator: Option<Ipv4Addr>,
         /// The label that packets get for its next hop (RFC 8277): 3, implicit null, stands for none. Absent if it was
-        /// told without a label.
+        /// told without a label. Of several it is the outermost.
         label: Option<Label>,
+        /// The labels that packets get below that one, the outermost first; mostly there are none.
+        labels_below: Vec<Label>,
         /// The label by which neighbours reach the destinations through this router; absent if none was told one.
         local_label: Option<Label>,
         /// The number by which the neighbour tells it from its other paths to the prefix (RFC 7911); absent where it
@@ -152,6 +154,7 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
             paths.sort_by_key(|(_, path)| (path.place(), path.key()));
             for (at, path) in paths {
                 let (set, place) = (bgp.sets.get(path.set), path.place());
+                let labels = bgp.sets.sequences.get(path.label);
                 let reached = bgp.sets.hops.known(bgp.sets.brief(path.set).gateway);
                 to.push(BgpRouteRow {
                     node,
@@ -170,7 +173,8 @@ impl RowsOf<Bgp> for BgpRouteRow<'static> {
                     med: set.med,
                     communities: communities(&set),
                     originator: set.originator,
-                    label: path.label(),
+                    label: labels.first(),
+                    labels_below: labels.iter().skip(1).collect(),
                     local_label: bgp.label_of(prefix),
                     path_id: (path.id != 0).then_some(path.id),
                 });

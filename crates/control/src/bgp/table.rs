@@ -16,7 +16,7 @@ pub(super) struct Path {
     pub set: Interned,
     /// Which of several paths (RFC 7911, 3); zero where there are no numbers.
     pub id: u32,
-    /// Its label; [`Path::UNLABELLED`] without one.
+    /// Its label, or by a greater number several, which [`super::several::Sequences`] has; [`Path::UNLABELLED`] without.
     pub label: u32,
     /// The neighbour, by its place; [`Path::OWN`] if the route is this router's own.
     pub peer: u16,
@@ -39,8 +39,9 @@ impl Path {
         self.label != Path::UNLABELLED
     }
 
+    /// Its label, if it is one alone.
     pub fn label(&self) -> Option<Label> {
-        self.is_labelled().then(|| Label::truncate(self.label))
+        Label::new(self.label)
     }
 
     /// What tells it from others to the same prefix: one of its kind replaces it.
@@ -178,7 +179,7 @@ impl Entry {
         let (at, old) = self.paths.put(path);
         match old {
             Some(old) => {
-                sets.release(old.set);
+                sets.release_path(&old);
                 if (old.set, old.label) == (path.set, path.label) {
                     return Put::Same { was_stale: old.is_stale };
                 }
@@ -197,7 +198,7 @@ impl Entry {
     /// Takes a path out.
     pub fn remove(&mut self, at: usize, sets: &mut Sets) -> Path {
         let old = self.paths.remove(at);
-        sets.release(old.set);
+        sets.release_path(&old);
         match self.best_at() {
             Some(best) if best == at => (self.chosen, self.is_other) = (0, true),
             Some(best) if best > at => self.chosen -= 1,

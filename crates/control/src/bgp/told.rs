@@ -225,7 +225,7 @@ impl Bgp {
         let (terms, families) = (connection.terms, connection.families.clone());
         let is_end = core::mem::take(&mut peer.is_end_due);
         let all = peer.pending.take();
-        let mut updates = Vec::new();
+        let mut updates = if is_end { self.withdraw_several(place, &families) } else { Vec::new() };
         let mut reached = Vec::new();
         for family in &families {
             let (mut news, mut passed) = (News::default(), Passed::default());
@@ -323,7 +323,10 @@ impl Bgp {
         let label = match is_labelled(family) {
             false => Path::UNLABELLED,
             true if self.is_next_hop(place, family, path) => self.local_label(context, prefix, path)?.value(),
-            // RFC 8277, 3.2.1: it is the next hop's.
+            // RFC 8277, 3.2.1: it is the next hop's; not told if the neighbour does not take so many.
+            true if self.sets.sequences.get(path.label).len() > self.labels_for(place, family) => {
+                return None;
+            }
             true => path.label,
         };
         Some(Path { set, id: 0, label, peer: place as u16, is_stale: false })
@@ -340,15 +343,15 @@ impl Bgp {
     ) {
         debug_assert_eq!(is_labelled(family), path.is_labelled());
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
-        self.sets.hold(path.set);
+        self.sets.hold_path(&path);
         let (_, before) = entry.told.put(path);
         self.peers[usize::from(path.peer)].sent += usize::from(before.is_none());
         if before != Some(path) {
-            let path_id = is_numbered.then_some(path.id);
-            news.reached.push((path.set, Nlri { prefix, path_id, label: path.label() }));
+            let (path_id, labels) = (is_numbered.then_some(path.id), self.sets.sequences.get(path.label));
+            news.reached.push((path.set, Nlri { prefix, path_id, labels }));
         }
         if let Some(before) = before {
-            self.sets.release(before.set);
+            self.sets.release_path(&before);
         }
     }
 
@@ -357,7 +360,7 @@ impl Bgp {
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
         let Ok(at) = entry.told.search(key) else { return };
         let before = entry.told.remove(at);
-        self.sets.release(before.set);
+        self.sets.release_path(&before);
         self.peers[usize::from(key.0)].sent -= 1;
         news.withdrawn.push(Nlri { path_id: is_numbered.then_some(key.2), ..Nlri::new(prefix) });
     }

@@ -3,7 +3,8 @@
 //! - [`message`](Message): the header, all messages, and how a stream divides into them
 //! - [`open`](Open): what a speaker says of itself, with its capabilities (RFC 5492)
 //! - [`update`](Update): routes and their attributes; [`attributes`](Attributes): path attributes as values
-//! - [`nlri`](Nlri): destinations of four address families, with labels (RFC 8277) and path identifiers (RFC 7911)
+//! - [`nlri`](Nlri): destinations of four address families, with path identifiers (RFC 7911) and [`labels`](Labels)
+//!   (RFC 8277)
 //! - [`pack`]: many destinations in few messages
 //! - [`notification`](Notification): why a session ends
 //!
@@ -11,6 +12,7 @@
 //! a [`Malformed`] with the NOTIFICATION that says so; what does not is a [`Fault`] of the message that was read.
 
 mod attributes;
+mod labels;
 mod message;
 mod nlri;
 pub mod notification;
@@ -21,6 +23,7 @@ mod tests;
 mod update;
 
 pub use attributes::{Aggregator, AsPath, Attributes, Origin, Segment, Unknown, attribute};
+pub use labels::Labels;
 pub use message::{HEADER_LEN, MAX_LEN, Message, Refresh, kind, message_len};
 pub use nlri::{Family, NextHop, Nlri};
 pub use notification::Notification;
@@ -47,6 +50,9 @@ pub struct Terms {
     pub is_internal: bool,
     /// Families of which received destinations begin with a path identifier (RFC 7911, 3), by [`Family::place`].
     pub add_path: [bool; Family::ALL.len()],
+    /// How many labels received destinations of a family have at most, by [`Family::place`], where both ends have said
+    /// that they take several (RFC 8277, 2.1); else zero: there is one, and its S bit says nothing.
+    pub labels_max: [u8; Family::ALL.len()],
 }
 
 /// What can't be read and ends the session.

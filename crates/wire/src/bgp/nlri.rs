@@ -1,15 +1,9 @@
 //! Destinations (RFC 4271, 4.3; RFC 4760, 5; RFC 8277, 2) and next hops.
 
-use super::{LAYER, Terms};
+use super::{LAYER, Labels, Terms};
 use crate::error::Error;
-use base::Label;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use core::net::{Ipv4Addr, Ipv6Addr};
-
-/// What stands for a label in what is withdrawn (RFC 8277, 2.4).
-const WITHDRAWN_LABEL: [u8; 3] = [0x80, 0, 0];
-/// Bits of a label in front of a prefix.
-const LABEL_BITS: u8 = 24;
 
 /// An address family with what is said of its destinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,25 +59,27 @@ pub struct Nlri {
     pub prefix: IpPrefix,
     /// Which of several paths to them (RFC 7911, 3).
     pub path_id: Option<u32>,
-    /// The label that packets to them are to have; absent where the family has none, and in what is withdrawn.
-    pub label: Option<Label>,
+    /// The labels that packets to them are to have.
+    pub labels: Labels,
 }
 
 impl Nlri {
     /// A destination without a label and with one path.
     pub const fn new(prefix: IpPrefix) -> Nlri {
-        Nlri { prefix, path_id: None, label: None }
+        Nlri { prefix, path_id: None, labels: Labels::NONE }
     }
 
-    /// Reads all of a field.
+    /// Reads all of a field. Beside the destinations it says whether one has more labels than this end has said that
+    /// it takes.
     pub(super) fn read(
         mut left: &[u8],
         family: Family,
         terms: &Terms,
         is_withdrawn: bool,
         at: usize,
-    ) -> Result<Vec<Nlri>, Error> {
-        let total = left.len();
+    ) -> Result<(Vec<Nlri>, bool), Error> {
+        let (total, mut has_too_many) = (left.len(), false);
+        let labels_max = usize::from(terms.labels_max[family.place()]);
         // By far the most have three octets of address behind their length.
         let mut all = Vec::with_capacity(left.len() / 4);
         while !left.is_empty() {
@@ -98,13 +94,15 @@ impl Nlri {
             let (&bits, rest) = left.split_first().ok_or(ends)?;
             let (value, rest) = rest.split_at_checked(usize::from(bits).div_ceil(8)).ok_or(ends)?;
             left = rest;
-            let (mut bits, mut value, mut label) = (bits, value, None);
+            let (mut bits, mut value, mut labels) = (usize::from(bits), value, Labels::NONE);
             if family.is_labelled() {
-                let too_short = Error::invalid(LAYER, at, "no room for a label");
-                let (&[a, b, c], after) = value.split_first_chunk::<3>().ok_or(too_short)?;
-                // RFC 8277, 2.2: one label, and its S bit says nothing; 2.4: none in what is withdrawn.
-                label = (!is_withdrawn).then(|| Label::truncate(u32::from_be_bytes([0, a, b, c]) >> 4));
-                (bits, value) = (bits.checked_sub(LABEL_BITS).ok_or(too_short)?, after);
+                let too_short = Error::invalid(LAYER, at, "no room for its labels");
+                // RFC 8277, 2.4: what is withdrawn has three bytes in their place, whatever was agreed on.
+                let takes_several = labels_max > 0 && !is_withdrawn;
+                let (read, count, after) = Labels::read(value, takes_several).ok_or(too_short)?;
+                (bits, value) = (bits.checked_sub(Labels::bits(count)).ok_or(too_short)?, after);
+                has_too_many |= count > labels_max.max(1);
+                labels = if is_withdrawn { Labels::NONE } else { read };
             }
             let most = if family.is_ipv4() { 32 } else { 128 };
             if bits > most {
@@ -112,15 +110,16 @@ impl Nlri {
             }
             let mut octets = [0; 16];
             octets[..value.len()].copy_from_slice(value);
+            let bits = bits as u8;
             let [a, b, c, d, ..] = octets;
             let prefix = if family.is_ipv4() {
                 IpPrefix::V4(Prefix::new(Ipv4Addr::new(a, b, c, d), bits))
             } else {
                 IpPrefix::V6(Prefix6::new(Ipv6Addr::from(octets), bits))
             };
-            all.push(Nlri { prefix, path_id, label });
+            all.push(Nlri { prefix, path_id, labels });
         }
-        Ok(all)
+        Ok((all, has_too_many))
     }
 
     /// Writes it behind what is there.
@@ -133,12 +132,9 @@ impl Nlri {
             IpPrefix::V6(prefix) => (prefix.len(), &prefix.address().octets()),
         };
         if family.is_labelled() {
-            to.push(len + LABEL_BITS);
-            match self.label {
-                // RFC 8277, 2.2: the S bit is set.
-                Some(label) => to.extend(&(label.value() << 4 | 1).to_be_bytes()[1..]),
-                None => to.extend(WITHDRAWN_LABEL),
-            }
+            // At most 128 bits of a prefix and four labels: less than the 255 bits that there are (RFC 8277, 2.1).
+            to.push(len + 8 * self.labels.buffer_len() as u8);
+            self.labels.emit(to);
         } else {
             to.push(len);
         }
@@ -151,7 +147,7 @@ impl Nlri {
             IpPrefix::V4(prefix) => prefix.len(),
             IpPrefix::V6(prefix) => prefix.len(),
         };
-        let labelled = if family.is_labelled() { 3 } else { 0 };
+        let labelled = if family.is_labelled() { self.labels.buffer_len() } else { 0 };
         let numbered = if self.path_id.is_some() { 4 } else { 0 };
         1 + numbered + labelled + usize::from(len).div_ceil(8)
     }

@@ -12,6 +12,7 @@ const CAPABILITIES: u8 = 2;
 mod code {
     pub(super) const MULTIPROTOCOL: u8 = 1;
     pub(super) const ROUTE_REFRESH: u8 = 2;
+    pub(super) const MULTIPLE_LABELS: u8 = 8;
     pub(super) const GRACEFUL_RESTART: u8 = 64;
     pub(super) const FOUR_OCTET: u8 = 65;
     pub(super) const ADD_PATH: u8 = 69;
@@ -53,6 +54,8 @@ pub enum Capability {
     },
     /// It tells all routes again when asked (RFC 2918, 2).
     RouteRefresh,
+    /// It takes several labels of a destination: families, each with how many at most; 255 is no limit (RFC 8277, 2.1).
+    MultipleLabels(Vec<(u16, u8, u8)>),
     /// It reads AS numbers of four octets, and has this one (RFC 6793, 3).
     FourOctet(u32),
     /// What it keeps over a restart (RFC 4724, 3).
@@ -82,6 +85,12 @@ impl Capability {
                 Capability::Multiprotocol { afi: u16::from_be_bytes([a, b]), safi }
             }
             (code::ROUTE_REFRESH, []) => Capability::RouteRefresh,
+            (code::MULTIPLE_LABELS, all) => {
+                // RFC 8277, 2.1: a length that is no multiple of four is malformed.
+                let (all, []) = all.as_chunks::<4>() else { return None };
+                let counts = all.iter().map(|&[a, b, safi, count]| (u16::from_be_bytes([a, b]), safi, count));
+                Capability::MultipleLabels(counts.collect())
+            }
             (code::FOUR_OCTET, &[a, b, c, d]) => Capability::FourOctet(u32::from_be_bytes([a, b, c, d])),
             (code::GRACEFUL_RESTART, &[high, low, ref rest @ ..]) => {
                 let (all, []) = rest.as_chunks::<4>() else { return None };
@@ -120,6 +129,13 @@ impl Capability {
                 code::MULTIPROTOCOL
             }
             Capability::RouteRefresh => code::ROUTE_REFRESH,
+            Capability::MultipleLabels(all) => {
+                for (afi, safi, count) in all {
+                    value.extend(afi.to_be_bytes());
+                    value.extend([*safi, *count]);
+                }
+                code::MULTIPLE_LABELS
+            }
             Capability::FourOctet(asn) => {
                 value.extend(asn.to_be_bytes());
                 code::FOUR_OCTET

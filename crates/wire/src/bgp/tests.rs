@@ -1,3 +1,5 @@
+mod several;
+
 use super::attributes::attribute as kinds;
 use super::notification::Code;
 use super::*;
@@ -9,18 +11,22 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 
-const LONG: Terms = Terms { four_octet: true, is_internal: true, add_path: [false; 4] };
+const LONG: Terms = Terms { four_octet: true, is_internal: true, add_path: [false; 4], labels_max: [0; 4] };
 
 fn terms() -> impl Strategy<Value = Terms> {
-    any::<(bool, bool, [bool; 4])>().prop_map(|(four_octet, is_internal, add_path)| Terms {
-        four_octet,
-        is_internal,
-        add_path,
-    })
+    let labels_max = [0..5u8, 0..5, 0..5, 0..5].prop_map(|all| all.map(|max| if max == 1 { 0 } else { max }));
+    (any::<(bool, bool, [bool; 4])>(), labels_max).prop_map(
+        |((four_octet, is_internal, add_path), labels_max)| Terms {
+            four_octet,
+            is_internal,
+            add_path,
+            labels_max,
+        },
+    )
 }
 
 fn nlri(family: Family, terms: Terms, is_withdrawn: bool) -> impl Strategy<Value = Nlri> {
-    any::<(u128, u8, u32, u32)>().prop_map(move |(address, len, id, label)| {
+    any::<(u128, u8, u32, [u32; Labels::MAX], u8)>().prop_map(move |(address, len, id, labels, count)| {
         let (bytes, numbers) = (address.to_be_bytes(), family.numbers());
         let prefix = if numbers.0 == 1 {
             let [a, b, c, d, ..] = bytes;
@@ -28,12 +34,13 @@ fn nlri(family: Family, terms: Terms, is_withdrawn: bool) -> impl Strategy<Value
         } else {
             IpPrefix::V6(Prefix6::new(Ipv6Addr::from(bytes), len % 129))
         };
-        let has_label = numbers.1 == 4 && !is_withdrawn;
-        Nlri {
-            prefix,
-            path_id: terms.add_path[family.place()].then_some(id),
-            label: has_label.then(|| Label::truncate(label)),
-        }
+        let labels = if numbers.1 == 4 && !is_withdrawn {
+            let count = 1 + usize::from(count % terms.labels_max[family.place()].max(1));
+            Labels::new(&labels.map(Label::truncate)[..count]).expect("labels")
+        } else {
+            Labels::NONE
+        };
+        Nlri { prefix, path_id: terms.add_path[family.place()].then_some(id), labels }
     })
 }
 
@@ -140,6 +147,7 @@ fn capabilities() -> impl Strategy<Value = Capability> {
         (1..=u32::MAX).prop_map(Capability::FourOctet),
         (0..16u8, 0..4096u16, vec(any::<(u16, u8, u8)>(), 0..4))
             .prop_map(|(flags, time_s, families)| Capability::GracefulRestart { flags, time_s, families }),
+        vec(any::<(u16, u8, u8)>(), 0..4).prop_map(Capability::MultipleLabels),
         vec((any::<u16>(), any::<u8>(), prop::sample::select(modes.to_vec())), 0..4)
             .prop_map(Capability::AddPath),
         (70..=255u8, vec(any::<u8>(), 0..8))
@@ -261,12 +269,12 @@ fn messages_have_the_bytes_of_the_rfc() {
     let told = Update { attributes, nlri: vec![ten], ..Update::default() };
     let expected = update(&[], &[ORIGIN, PATH, NEXT].concat(), TEN);
     assert_eq!(Message::Update(Box::new(told)).emit(&LONG), Ok(expected));
-    let label = Some(Label::truncate(0x12345));
+    let labels = Labels::one(Label::truncate(0x12345));
     let labelled = Update {
         reach: Some(Reach {
             family: Family::Ipv4Labelled,
             next_hop: NextHop::V4(Ipv4Addr::new(10, 0, 0, 1)),
-            nlri: vec![Nlri { label, ..ten }],
+            nlri: vec![Nlri { labels, ..ten }],
         }),
         ..Update::default()
     };

@@ -338,7 +338,12 @@ impl Reader<'_> {
         let next_hop = next_hop.ok_or(wrong("a next hop of a length that its family does not have"))?;
         let at = found.at + found.whole.len() - nlri.len();
         let nlri = Nlri::read(nlri, family, self.terms, false, at);
-        let nlri = nlri.map_err(|error| Malformed { error, ..wrong("destinations that can't be read") })?;
+        let (nlri, has_too_many) =
+            nlri.map_err(|error| Malformed { error, ..wrong("destinations that can't be read") })?;
+        if has_too_many {
+            // RFC 8277, 2.1.
+            self.withdraw(found, Code::OptionalAttribute, "more labels than this end has said that it takes");
+        }
         self.update.reach = Some(Reach { family, next_hop, nlri });
         Ok(())
     }
@@ -353,7 +358,8 @@ impl Reader<'_> {
         };
         let at = found.at + found.whole.len() - nlri.len();
         let nlri = Nlri::read(nlri, family, self.terms, true, at);
-        let nlri = nlri.map_err(|error| Malformed { error, ..wrong("destinations that can't be read") })?;
+        let (nlri, _) =
+            nlri.map_err(|error| Malformed { error, ..wrong("destinations that can't be read") })?;
         self.update.unreach = Some(Unreach { family, nlri });
         Ok(())
     }
@@ -409,7 +415,8 @@ impl Update {
         reader.attributes(attributes, HEADER_LEN + middle + 2)?;
         let networks = |error| Malformed { error, ..Malformed::new(Code::InvalidNetwork, &[], 0, "") };
         let read = |bytes, is_withdrawn, at| {
-            Nlri::read(bytes, Family::Ipv4, terms, is_withdrawn, HEADER_LEN + at).map_err(networks)
+            let read = Nlri::read(bytes, Family::Ipv4, terms, is_withdrawn, HEADER_LEN + at);
+            read.map(|(all, _)| all).map_err(networks)
         };
         reader.update.withdrawn = read(withdrawn, true, 2)?;
         reader.update.nlri = read(&body[end..], false, end)?;
@@ -588,4 +595,9 @@ impl Attributes {
 }
 
 /// How attributes are packed.
-const PACKED: Terms = Terms { four_octet: true, is_internal: true, add_path: [false; Family::ALL.len()] };
+const PACKED: Terms = Terms {
+    four_octet: true,
+    is_internal: true,
+    add_path: [false; Family::ALL.len()],
+    labels_max: [0; Family::ALL.len()],
+};

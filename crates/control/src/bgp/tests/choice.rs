@@ -154,7 +154,12 @@ mod reading {
 
 fn terms(n: usize, is_from_it: bool) -> Terms {
     let several = if is_from_it { n == TELLS_SEVERAL } else { n == TAKES_ALL };
-    Terms { four_octet: true, is_internal: !is_external(n), add_path: [several, false, false, false] }
+    Terms {
+        four_octet: true,
+        is_internal: !is_external(n),
+        add_path: [several, false, false, false],
+        labels_max: [0; 4],
+    }
 }
 
 /// The speaker, and what its neighbours know from it.

@@ -7,23 +7,28 @@ use crate::services::{Route, RouteWrites, Source};
 use base::plane::{GroupId, IpPrefix, LabelStack, NextHop as Hop, Nhlfe, Prefix, TableOp};
 use base::{Label, PortId, ProtocolId};
 use core::net::{Ipv4Addr, Ipv6Addr};
-use wire::bgp::{Attributes, Family, NextHop, Nlri, Reach, Unreach, Update};
+use wire::bgp::{Attributes, Family, Labels, NextHop, Nlri, Reach, Unreach, Update};
 
-const V4: &str = "203.0.113.0/24";
+pub(super) const V4: &str = "203.0.113.0/24";
 const V6: &str = "2001:db8:7::/48";
 
 fn labelled(prefix: &str, label: u32) -> Vec<Nlri> {
-    let label = Some(Label::truncate(label));
-    nlri(&[prefix]).into_iter().map(|one| Nlri { label, ..one }).collect()
+    several(prefix, &[label])
 }
 
-fn tells(n: u8, family: Family, next_hop: NextHop, nlri: Vec<Nlri>) -> Update {
+pub(super) fn several(prefix: &str, labels: &[u32]) -> Vec<Nlri> {
+    let all: Vec<Label> = labels.iter().copied().map(Label::truncate).collect();
+    let labels = Labels::new(&all).expect("no more labels than there can be");
+    nlri(&[prefix]).into_iter().map(|one| Nlri { labels, ..one }).collect()
+}
+
+pub(super) fn tells(n: u8, family: Family, next_hop: NextHop, nlri: Vec<Nlri>) -> Update {
     let attributes = Attributes { next_hop: None, ..attributes(n) };
     Update { attributes, reach: Some(Reach { family, next_hop, nlri }), ..Update::default() }
 }
 
 /// What is written of FTN and ILM, without groups: what is pushed, or nothing where an entry is removed.
-fn written(net: &mut Beside, routes: &mut RouteWrites) -> Vec<(Option<Label>, Option<Vec<u32>>)> {
+pub(super) fn written(net: &mut Beside, routes: &mut RouteWrites) -> Vec<(Option<Label>, Option<Vec<u32>>)> {
     let services = &mut net.services;
     services.labelled.write(&services.interfaces, &mut services.rib, &mut services.bindings, routes);
     let pushed = |nhlfe: Nhlfe| {
@@ -56,7 +61,7 @@ fn a_label_is_swapped_for_that_of_the_next_hop() {
     let told = net.told(1);
     let reach = told[0].reach.clone().expect("labels");
     assert_eq!((reach.family, reach.next_hop), (family, NextHop::V4(Ipv4Addr::new(10, 1, 0, 1))));
-    let own = reach.nlri[0].label.expect("a label");
+    let own = reach.nlri[0].labels.first().expect("a label");
     assert!(own >= Label::FIRST_UNRESERVED && told[0].attributes.next_hop.is_none());
     // RFC 8277, 4: an IP packet gets the label, and one with this router's label gets it for that.
     assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![100])), (Some(own), Some(vec![100]))]);
@@ -109,7 +114,11 @@ fn ipv6_goes_by_the_lsp_to_an_ipv4_address() {
     net.update(0, tells(0, Family::Ipv6Labelled, by(mapped), labelled(V6, 500)));
     assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![500]))]);
     let told: Vec<Reach> = net.told(1).into_iter().filter_map(|update| update.reach).collect();
-    assert_eq!((told.len(), told[0].family, told[0].nlri[0].label), (1, Family::Ipv6, None), "RFC 8277, 5");
+    assert_eq!(
+        (told.len(), told[0].family, told[0].nlri[0].labels.first()),
+        (1, Family::Ipv6, None),
+        "RFC 8277, 5"
+    );
     // An address of each kind is for one of the families.
     net.update(0, tells(0, Family::Ipv6, by(mapped), nlri(&["2001:db8:8::/48"])));
     let global = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);

@@ -164,7 +164,8 @@ fn of_several_capabilities_to_restart_the_last_counts() {
 
 #[test]
 fn a_speaker_of_two_octets_is_told_and_tells_long_numbers_beside() {
-    const OLD: Terms = Terms { four_octet: false, is_internal: false, add_path: [false; 4] };
+    const OLD: Terms =
+        Terms { four_octet: false, is_internal: false, add_path: [false; 4], labels_max: [0; 4] };
     let mut net = two(&["ipv4"]);
     net.open(1, families(&[Family::Ipv4]));
     // RFC 6793, 4.1: neighbour 0 says nothing of four octets.
@@ -230,8 +231,12 @@ fn a_speaker_of_two_octets_is_told_and_tells_long_numbers_beside() {
 
 #[test]
 fn a_neighbour_that_restarts_may_number_its_paths_anew() {
-    const NUMBERED: Terms =
-        Terms { four_octet: true, is_internal: false, add_path: [true, false, false, false] };
+    const NUMBERED: Terms = Terms {
+        four_octet: true,
+        is_internal: false,
+        add_path: [true, false, false, false],
+        labels_max: [0; 4],
+    };
     let mut net = beside(&json!({"receive_paths": true}));
     let says = || {
         let mut all = restarting(0x80);

@@ -2,6 +2,7 @@ mod choice;
 mod labels;
 mod limits;
 mod peers;
+mod several;
 
 use super::decision::{Candidate, choose};
 use super::session::SessionState;

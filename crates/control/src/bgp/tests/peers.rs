@@ -19,7 +19,8 @@ use wire::bgp::{
 };
 
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-const TERMS: Terms = Terms { four_octet: true, is_internal: false, add_path: [false; 4] };
+pub(super) const TERMS: Terms =
+    Terms { four_octet: true, is_internal: false, add_path: [false; 4], labels_max: [0; 4] };
 
 /// The neighbour at port `n` has the address 10.n.0.2 (2001:db8:n::2) and AS 65100 + n; this router has AS 65000.
 pub(super) fn of(n: u8) -> (Ipv4Addr, u32) {
@@ -40,6 +41,8 @@ pub(super) struct Beside {
     /// The same as bytes.
     pub(super) raw: Vec<(SessionId, Vec<u8>)>,
     pub(super) closed: Vec<SessionId>,
+    /// How neighbours read what they are told.
+    pub(super) terms: Terms,
 }
 
 impl Beside {
@@ -73,6 +76,7 @@ impl Beside {
             told: Vec::new(),
             raw: Vec::new(),
             closed: Vec::new(),
+            terms: TERMS,
         }
     }
 
@@ -82,7 +86,7 @@ impl Beside {
         while let Some(output) = self.bgp.poll_output() {
             match output {
                 Output::Session(id, SessionOutput::Send(bytes)) => {
-                    self.told.push((id, Message::parse(&bytes, &TERMS).expect("a message")));
+                    self.told.push((id, Message::parse(&bytes, &self.terms).expect("a message")));
                     self.raw.push((id, bytes));
                 }
                 Output::Session(id, _) => self.closed.push(id),
@@ -96,8 +100,21 @@ impl Beside {
     }
 
     pub(super) fn say(&mut self, n: u8, message: &Message) {
-        let bytes = message.emit(&TERMS).expect("bytes");
+        self.say_update(n, message.emit(&TERMS).expect("bytes"));
+    }
+
+    /// A message with these bytes, whose length is made right.
+    pub(super) fn say_update(&mut self, n: u8, mut bytes: Vec<u8>) {
+        let len = bytes.len() as u16;
+        bytes[16..18].copy_from_slice(&len.to_be_bytes());
         self.event(self.sessions[&n], SessionEvent::Received(&bytes));
+    }
+
+    /// An UPDATE with what has to be there in front of this attribute.
+    pub(super) fn say_bytes(&mut self, n: u8, attribute: &[u8]) {
+        let before = [&[0x40, 1, 1, 0, 0x40, 2, 0], attribute].concat();
+        let length = (before.len() as u16).to_be_bytes();
+        self.say_update(n, [&[0xff; 16][..], &[0, 0, 2, 0, 0], &length, &before].concat());
     }
 
     /// Goes on to a time, and does what is due until then.
@@ -112,11 +129,16 @@ impl Beside {
 
     /// The neighbour takes the connection that this router begins, and says this.
     pub(super) fn open(&mut self, n: u8, capabilities: Vec<Capability>) {
+        self.open_as(n, of(n).1, capabilities);
+    }
+
+    /// The same of a neighbour with another AS.
+    pub(super) fn open_as(&mut self, n: u8, asn: u32, capabilities: Vec<Capability>) {
         let peer = self.bgp.peers().iter().find(|peer| peer.config.address == of(n).0).expect("a neighbour");
         let session = peer.begun.session.expect("it connects");
         self.sessions.insert(n, session);
         self.event(session, SessionEvent::Connected);
-        self.say(n, &Message::Open(Open::new(of(n).1, 90, of(n).0, capabilities)));
+        self.say(n, &Message::Open(Open::new(asn, 90, of(n).0, capabilities)));
         self.say(n, &Message::KeepAlive);
     }
 
