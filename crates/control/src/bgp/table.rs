@@ -16,7 +16,8 @@ pub(super) struct Path {
     pub set: Interned,
     /// Which of several paths (RFC 7911, 3); zero where there are no numbers.
     pub id: u32,
-    /// Its label, or by a greater number several, which [`super::several::Sequences`] has; [`Path::UNLABELLED`] without.
+    /// Its label, or a greater number, by which [`super::several::Sequences`] knows several; [`Path::UNLABELLED`]
+    /// without one.
     pub label: u32,
     /// The neighbour, by its place; [`Path::OWN`] if the route is this router's own.
     pub peer: u16,
