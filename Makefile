@@ -26,11 +26,10 @@ test:
 test-long:
 	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
-# The Python package is among them, which has no tests, so that crates have the features that it wants, and are built once.
 # Examples are compiled by `make lint`, and linked by who runs them. Some tests wait, so there are three at once for each
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
-RUST_TESTED := --workspace --quiet --bins --test '*'
+RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
 THREADED := threads:: windows::
@@ -39,9 +38,9 @@ test-rust-most: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
 test-rust-most:
 	cargo test $(RUST_TESTED) -- $(addprefix --skip ,$(THREADED))
 	for crate in $(UNIT_TESTED); do \
-	    cargo test --quiet --package twinplane-$$crate --package twinplane-py --lib --config profile.dev.package.twinplane-$$crate.opt-level=0 || exit 1; \
+	    cargo test --quiet --package twinplane-$$crate --lib --config profile.dev.package.twinplane-$$crate.opt-level=0 || exit 1; \
 	done
-	cargo test --workspace --quiet --doc
+	cargo test --workspace --exclude twinplane-py --quiet --doc
 
 test-rust-threads:
 	cargo test $(RUST_TESTED) -- $(THREADED)
