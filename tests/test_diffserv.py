@@ -354,6 +354,7 @@ def test_flows_that_send_nothing_are_left_out() -> None:
 def test_one_command_runs_all_and_reports(tmp_path: Path) -> None:
     settings = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
     words = [*TWINPLANE, "run", "diffserv", *settings, "--repeat", "2", "--out", "found", "--json"]
+    words += ["--figures", "png"]
     ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     summary = json.loads((tmp_path / "found/summary.json").read_text())

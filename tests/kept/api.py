@@ -8,6 +8,7 @@ where the goldens were made, all three tables are empty.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import warnings
@@ -187,9 +188,14 @@ def experiment(
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """A command of the command line."""
+    """A command of the command line, which makes all files that it can."""
+    environment = {**os.environ, "TWINPLANE_FIGURES": "png,svg"}
     return subprocess.run(
-        [sys.executable, "-m", "twinplane", *words], capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "twinplane", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
 
 
