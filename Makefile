@@ -9,17 +9,18 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-rust-most test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-rust-most test-rust-units test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
 
 setup: $(VENV)/.built
 
-# Some tests of Rust wait more than they compute, and so the package is built while they run.
+# Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run.
 test:
 	cargo test $(RUST_TESTED) --no-run
-	$(MAKE) $(VENV)/.testable & built=$$!; $(MAKE) test-rust-most; tested=$$?; wait $$built && exit $$tested
+	($(MAKE) $(VENV)/.testable && $(MAKE) test-rust-units) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
+	    wait $$built && exit $$tested
 	$(MAKE) test-rust-threads test-python
 
 # By hand: every random campaign twenty times as long, and with another seed if one is given.
@@ -33,10 +34,12 @@ RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
 THREADED := threads:: windows::
-test-rust: test-rust-most test-rust-threads
-test-rust-most: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
+test-rust: test-rust-most test-rust-units test-rust-threads
+test-rust-most test-rust-units: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
 test-rust-most:
 	cargo test $(RUST_TESTED) -- $(addprefix --skip ,$(THREADED))
+
+test-rust-units:
 	for crate in $(UNIT_TESTED); do \
 	    cargo test --quiet --package twinplane-$$crate --lib --config profile.dev.package.twinplane-$$crate.opt-level=0 || exit 1; \
 	done
