@@ -23,7 +23,7 @@ ALLOWED = {
     "py": {"base", "wire", "control", "engine", "node", "network", "tester", "testing"},
     # A router in production has no instrument in it.
     "router": {"base", "wire", "control", "engine", "node", "network"},
-    # For tests of all crates: only [dev-dependencies] name it.
+    # For tests of all crates: only [dev-dependencies] name it, and a feature of py for tests of the package.
     "testing": {"base"},
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..charts.static import KINDS
 from ..errors import TwinplaneError
 from . import events, load
 from .base import Experiment
@@ -44,7 +45,7 @@ class Plan:
     """The results folder; None for a new one."""
     events: str | None = None
     """A file with events beside those of the network."""
-    figures: tuple[str, ...] = ("png", "svg")
+    figures: tuple[str, ...] = KINDS
     """Files that are made of each chart."""
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..charts.static import KINDS
 from ..results.manifest import PCAP_PACKETS
 
 if TYPE_CHECKING:
@@ -37,5 +38,5 @@ class Request:
     """Of a network of the user's own."""
     events: Path | None = None
     """A file with events, beside those that the network has."""
-    figures: tuple[str, ...] = ("png", "svg")
+    figures: tuple[str, ...] = KINDS
     """Files that are made of each chart, beside those of the report."""

@@ -57,7 +57,7 @@ pub struct Peer {
     /// Until when they are kept.
     pub stale_until: Time,
     /// What it was told with several labels in sessions that have failed.
-    pub told_several: Vec<ToldSeveral>,
+    pub told_several: ToldSeveral,
     /// Is it still to be told that it has been told everything (RFC 4724, 2)?
     pub is_end_due: bool,
 }
@@ -86,7 +86,7 @@ impl Peer {
             refused: 0,
             stale: 0,
             stale_until: Time::MAX,
-            told_several: Vec::new(),
+            told_several: ToldSeveral::new(),
             is_end_due: false,
         }
     }

@@ -5,6 +5,7 @@ use super::Bgp;
 use super::table::{Path, is_labelled, is_of};
 use base::plane::{IpPrefix, LabelStack};
 use base::{Interned, Interner, Label};
+use std::collections::BTreeMap;
 use wire::bgp::{Capability, Family, Labels, Nlri, Open, pack};
 
 /// So many labels of a destination are taken of neighbours: those that one entry of the forwarding tables can push.
@@ -93,13 +94,9 @@ pub(super) fn pushed(labels: &Labels) -> LabelStack {
     LabelStack::new(&inward).unwrap_or(LabelStack::EMPTY)
 }
 
-/// A destination that a neighbour was told with several labels in a session that has failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToldSeveral {
-    prefix: IpPrefix,
-    path_id: u32,
-    count: u8,
-}
+/// What a neighbour was told with several labels in sessions that have failed: destination and number of the path, with
+/// how many labels.
+pub type ToldSeveral = BTreeMap<(IpPrefix, u32), u8>;
 
 impl Bgp {
     /// How many labels of a family a neighbour may be told.
@@ -112,7 +109,7 @@ impl Bgp {
     pub(super) fn note_several(&mut self, place: usize, prefix: IpPrefix, path: &Path) {
         let count = self.sets.sequences.get(path.label).len() as u8;
         if count > 1 {
-            self.peers[place].told_several.push(ToldSeveral { prefix, path_id: path.id, count });
+            self.peers[place].told_several.insert((prefix, path.id), count);
         }
     }
 
@@ -123,9 +120,10 @@ impl Bgp {
         for family in families.iter().copied().filter(|family| is_labelled(*family)) {
             let most = self.labels_for(place, family);
             let is_many = self.peers[place].established().is_some_and(|one| one.many.contains(&family));
-            let meant = all.iter().filter(|one| is_of(family, one.prefix) && usize::from(one.count) > most);
+            let is_meant = |prefix, count| is_of(family, prefix) && usize::from(count) > most;
+            let meant = all.iter().filter(|&(&(prefix, _), &count)| is_meant(prefix, count));
             let nlri =
-                meant.map(|one| Nlri { path_id: is_many.then_some(one.path_id), ..Nlri::new(one.prefix) });
+                meant.map(|(&(prefix, id), _)| Nlri { path_id: is_many.then_some(id), ..Nlri::new(prefix) });
             let nlri: Vec<Nlri> = nlri.collect();
             if !nlri.is_empty() {
                 updates.extend(pack::withdrawn(family, &nlri));
