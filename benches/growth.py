@@ -147,9 +147,8 @@ LAWS = {
     "routes": Law("routes", decades(100, 100_000), many_routes, "static routes of one router"),
     "threads": Law("packet-hops", PACKET_HOPS, long_links, "links of 1 ms"),
     "rounds": Law("microseconds", decades(1, 1_000), short_links, "930,000 packet-hops, links of so long"),
+    "chords": Law("routers", (10_000,), chords, "a ring with links across, built"),
 }
-POINTS = {**LAWS, "chords": Law("routers", (10_000,), chords, "a ring with links across, built")}
-"""All networks that `--point` knows."""
 THREADED = ("threads", "rounds")
 """Laws that are measured with one thread and with two, whether or not two pay."""
 
@@ -161,7 +160,7 @@ def point(law: str, size: int, threads: int) -> dict[str, Any]:
 
     before = resident()
     marks = [time.process_time()]
-    net, end_s = POINTS[law].make(tp, size)
+    net, end_s = LAWS[law].make(tp, size)
     marks.append(time.process_time())
     core = net.engine.start()
     marks.append(time.process_time())
@@ -235,9 +234,8 @@ def main() -> int:
     parser.add_argument("--page", action="store_true", help="measure nothing: make figure and page")
     options = parser.parse_args()
     laws = options.laws.split(",") if options.point is None else options.point[:1]
-    known = LAWS if options.point is None else POINTS
-    if unknown := [law for law in laws if law not in known]:
-        parser.error(f"{unknown[0]!r} is none of {', '.join(known)}")
+    if unknown := [law for law in laws if law not in LAWS]:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(LAWS)}")
     if options.point is not None:
         begin = time.monotonic()
         found = point(options.point[0], int(options.point[1]), options.threads)
@@ -247,8 +245,9 @@ def main() -> int:
     if not options.page:
         kept = json.loads(options.out.read_text()) if options.out.exists() else {"points": []}
         points = [one for one in kept["points"] if one["law"] not in laws]
-        points += measure(laws, options.repeat, options.most)
-        whole = {"revision": revision(), "machine": machine(), "repeat": options.repeat, "points": points}
+        of_now = {"revision": revision(), "repeat": options.repeat}
+        points += [{**one, **of_now} for one in measure(laws, options.repeat, options.most)]
+        whole = {"machine": machine(), "points": points}
         options.out.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     if options.page or options.out == OUT:
         import growth_page

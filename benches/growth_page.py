@@ -223,8 +223,8 @@ def page(found: Mapping[str, Any]) -> str:
     points, machine = found["points"], found["machine"]
     lines = [HEAD.read_text(encoding="utf-8").rstrip(), ""]
     lines += [
-        f"Measured on {machine['cores']} processors ({machine['processor']}), revision {found['revision']},"
-        f" load {machine['load_average_1min']:.1f} at the start, medians of {found['repeat']}.",
+        f"Measured on {machine['cores']} processors ({machine['processor']}), load"
+        f" {machine['load_average_1min']:.1f} at the start of what was measured last; {_revisions(points)}.",
         "",
         "![Seconds of the processor and memory over the size of networks](../images/growth.svg)",
         "",
@@ -240,7 +240,7 @@ def page(found: Mapping[str, Any]) -> str:
         cells += [of_bytes(last["memory"])]
         cells += [fits[key].words() if key in fits else "-" for key in ("build_s", "run_s", "memory")]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", *_steep(points), *_threads(points)]
+    lines += ["", *_steep(points), *_built(points), *_threads(points)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -255,6 +255,26 @@ def _steep(points: Sequence[Point]) -> list[str]:
     return [f"Exponents above 1.15 between the two largest sizes: {text}.", ""]
 
 
+def _revisions(points: Sequence[Point]) -> str:
+    """Which revision each law was measured of, and how often."""
+    found: dict[str, list[str]] = {}
+    for law in (*ORDER, "rounds", "chords"):
+        for one in of_law(points, law)[:1]:
+            said = f"medians of {one['repeat']} with revision {one['revision']}"
+            found.setdefault(said, []).append(law)
+    return "; ".join(f"{', '.join(laws)}: {said}" for said, laws in found.items())
+
+
+def _built(points: Sequence[Point]) -> list[str]:
+    """A network with more links than routers, built."""
+    return [
+        f"A ring of {one['size']:,} routers with {one['size'] * 6 // 5:,} links, built:"
+        f" {one['build_s']:.2f} s of the processor and {of_bytes(one['memory'])}, of which describing it took"
+        f" {one['describe_s']:.2f} s more (floor 10 s and 2 GB, goal 1 s and 0.5 GB).\n"
+        for one in of_law(points, "chords")
+    ]
+
+
 def _threads(points: Sequence[Point]) -> list[str]:
     """Two threads beside one, and the model of more."""
     lines = ["## Threads", ""]
@@ -262,7 +282,8 @@ def _threads(points: Sequence[Point]) -> list[str]:
     pairs = [(one, twos[one["size"]]) for one in ones if one["size"] in twos]
     if pairs:
         lines += [
-            "**Measured**, links of 1 ms, 100 routers, 2,000 flows:",
+            "**Measured**, links of 1 ms, 100 routers, 2,000 flows (floor of the ratio 1.7, goal 1.9; a run of"
+            " less than a tenth of a second is over before two threads can gain as much):",
             "",
             "| packet-hops | one thread, clock | two threads, clock | ratio | same digest |",
             "|---:|---:|---:|---:|---|",
