@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-rust-most test-rust-units test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-rust-most test-rust-units test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint lint-rust lint-python docs format setup wheel clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -83,9 +83,13 @@ REVISIONS ?= HEAD
 build-report: $(VENV)/.installed
 	$(BIN)/python benches/build_report.py $(REVISIONS)
 
-lint: $(VENV)/.installed
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-python: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
