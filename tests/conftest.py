@@ -27,9 +27,27 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{needs.REQUIRE}: {'; '.join(lacking.values())}")
 
 
+LONGEST = (
+    "test_docs",
+    "test_against_router",
+    "test_own_network",
+    "test_real_time",
+    "test_mutations",
+    "test_cli",
+    "test_diffserv",
+    "test_validation",
+    "test_threads",
+    "test_node",
+    "test_kernel_routers",
+    "test_foreign_systems",
+)
+"""Files that take a worker for a minute and more. What begins last should not take long."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests wait for other programs, and those whose tests compute, in turn: workers do both."""
+    """Long files first; those whose tests wait for other programs, and those that compute, in turn."""
     files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    files.sort(key=lambda file: file[0].path.stem not in LONGEST)
     waits = [file for file in files if {"lab", "peer"} & set(file[0].path.parts)]
     computes = [file for file in files if file not in waits]
     items[:] = chain.from_iterable(chain.from_iterable(zip_longest(computes, waits, fillvalue=[])))
