@@ -29,6 +29,9 @@ use wire::ospf::{
     RouterLink, link, options,
 };
 
+#[global_allocator]
+static ALLOCATOR: base::Allocator = base::Allocator;
+
 /// Links of the router itself.
 const OWN: usize = 10;
 /// Costs are from 1 to this.
