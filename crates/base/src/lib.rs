@@ -61,7 +61,7 @@ pub use command::Command;
 pub use dense::{Dense, Interned, Interner};
 pub use device::{Device, Output, Verdict};
 pub use diffserv::{DiffServConfig, DscpMap, ELsp, LLsp, LspDiffServ};
-pub use event::Event;
+pub use event::{Event, EventName};
 pub use frame::{Body, Frame};
 pub use histogram::Histogram;
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};

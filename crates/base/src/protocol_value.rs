@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 
 /// A type of which only one protocol knows what it means: its commands, or its events.
 pub trait ProtocolType: Any + Clone + Debug + PartialEq + Send + Sync + Serialize {
@@ -22,6 +23,7 @@ trait Held: Any + Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn Held>;
     fn is_same(&self, other: &dyn Any) -> bool;
     fn text(&self) -> serde_json::Result<Box<RawValue>>;
+    fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()>;
 }
 
 impl<T: ProtocolType> Held for T {
@@ -36,6 +38,9 @@ impl<T: ProtocolType> Held for T {
     }
     fn text(&self) -> serde_json::Result<Box<RawValue>> {
         serde_json::value::to_raw_value(self)
+    }
+    fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()> {
+        serde_json::to_writer(to, self)
     }
 }
 
@@ -81,6 +86,22 @@ impl ProtocolValue {
             Form::Typed(_) => self.get().map(Cow::Borrowed),
             Form::Written(written) if written.0 != T::PROTOCOL => None,
             Form::Written(written) => T::deserialize(&written.1).ok().map(Cow::Owned),
+        }
+    }
+
+    /// Writes the value without its protocol, as JSON, its entries in the order in which its type declares them.
+    pub(crate) fn write_bare(&self, to: &mut dyn io::Write) -> serde_json::Result<()> {
+        match &self.0 {
+            Form::Typed(held) => held.write(to),
+            Form::Written(written) => serde_json::to_writer(to, &written.1),
+        }
+    }
+
+    /// The value as it was written, if it was read and has not become one of its type.
+    pub(crate) fn written(&self) -> Option<&serde_json::Value> {
+        match &self.0 {
+            Form::Typed(_) => None,
+            Form::Written(written) => Some(&written.1),
         }
     }
 

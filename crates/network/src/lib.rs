@@ -77,7 +77,7 @@ use placement::Placed;
 use problem::{BuildProblem, RunProblem};
 use rerouting::Rerouting;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tunnels::TunnelKey;
 use unwritten::Ways;
 use watched::WatchedEnds;
@@ -161,6 +161,10 @@ pub struct Network {
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
+    /// Rows that were made of them for tables.
+    events_written: u64,
+    /// Nodes by their addresses, made when it is first asked for.
+    by_address: OnceLock<Map<Ipv4Addr, u32>>,
     /// What is done to it, in order of time, for table `actions`.
     actions: Vec<actions::Action>,
     /// Routes that follow failures, if they do.
@@ -277,6 +281,26 @@ impl Network {
         let fresh = self.world.drain_events();
         self.events.extend(fresh);
         &self.events
+    }
+
+    /// How many rows of table `events` were made so far: questions about some of them do not write down the others.
+    pub fn events_written(&self) -> u64 {
+        self.events_written
+    }
+
+    /// The node that has an address, as its router id or at a link; the first, if several were given the same.
+    pub fn node_at(&self, address: Ipv4Addr) -> Option<usize> {
+        let all = self.by_address.get_or_init(|| {
+            let mut found = Map::new();
+            for node in 0..self.description.nodes.len() {
+                let at_links = self.ports_of(node).map(|(link, side)| link.addresses[side]);
+                for own in at_links.chain([self.loopback(node)]) {
+                    found.get_or_insert_with(own, || node as u32);
+                }
+            }
+            found
+        });
+        all.get(&address).map(|node| *node as usize)
     }
 
     /// The name of a node.

@@ -8,7 +8,7 @@ use crate::table::PyTable;
 use base::describe::{Describe, Value};
 use base::diagnostic::{Diagnostic, os_text};
 use base::plane::Prefix;
-use base::{NodeId, Time};
+use base::{EventName, NodeId, Time};
 use engine::external::Clock;
 use engine::{Fault, Recording, ThreadsFor};
 use network::kernels::Expectation;
@@ -258,18 +258,35 @@ impl PyNetwork {
         self.inner().te_paths(node, &asked).map(PyTable::new).map_err(network)
     }
 
-    /// Those rows of a table that are of one flow or group of LSPs, by its place, or happened from one time to before
-    /// another.
-    #[pyo3(signature = (name, of=None, from_ps=None, until_ps=None))]
-    fn part(
+    /// Those rows of a table that are of one flow or group of LSPs, by its place.
+    fn part(&mut self, name: &str, of: usize) -> PyResult<PyTable> {
+        let part = Part { of: Some(of), ..Part::default() };
+        self.inner().part(name, &part).map(PyTable::new).map_err(network)
+    }
+
+    /// What happened from one time to before another, what one node told, or what has one name.
+    #[pyo3(signature = (from_ps=None, until_ps=None, node=None, event=None))]
+    fn events(
         &mut self,
-        name: &str,
-        of: Option<usize>,
         from_ps: Option<u64>,
         until_ps: Option<u64>,
+        node: Option<usize>,
+        event: Option<&str>,
     ) -> PyResult<PyTable> {
-        let part = Part { of, from: from_ps.map(Time), until: until_ps.map(Time) };
-        self.inner().part(name, &part).map(PyTable::new).map_err(network)
+        let (from, until) = (from_ps.map(Time), until_ps.map(Time));
+        let part = Part { from, until, node, event: event.map(EventName::new), ..Part::default() };
+        self.inner().part("events", &part).map(PyTable::new).map_err(network)
+    }
+
+    /// How many rows of table `events` were made so far.
+    fn events_written(&mut self) -> u64 {
+        self.inner().events_written()
+    }
+
+    /// The name of the node that has an address; nothing if none has.
+    fn node_at(&mut self, address: &str) -> Option<String> {
+        let network = &*self.inner();
+        Some(network.node_name(network.node_at(address.parse().ok()?)?).to_string())
     }
 
     /// What is surprising about its queues, conditioners, LSPs and flows: with the data of an error each.

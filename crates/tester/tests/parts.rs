@@ -2,8 +2,8 @@
 //! others are not asked for it.
 
 use crate::common::{MS, S, chain, network, routers, run};
-use base::Time;
 use base::table::Table;
+use base::{EventName, Time};
 use network::Part;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -97,9 +97,51 @@ fn events_are_those_from_one_time_to_before_another() {
         (Some(last), Some(first)),
         (Some(last + 1), None),
     ] {
-        let part = Part { of: None, from: from.map(Time), until: until.map(Time) };
+        let part = Part { from: from.map(Time), until: until.map(Time), ..Part::default() };
         let expected = times.iter().filter(|at| from.is_none_or(|from| **at >= from));
         let expected = expected.filter(|at| until.is_none_or(|until| **at < until)).count();
         assert_eq!(network.part("events", &part).expect("a part").len(), expected, "{part:?}");
     }
+}
+
+#[test]
+fn events_of_a_node_or_a_name_are_found_without_writing_the_others() {
+    let mut network = described();
+    let whole = network.table("events", None).expect("a table");
+    let told = serde_json::to_value(&whole).expect("a table");
+    let (nodes, events) = (crate::common::column(&told, "node"), crate::common::column(&told, "event"));
+    let names = ["lsp-up", "port-up", "neighbor-up", "lsp-down", "lsp", "no-such-event"];
+    let asked = (0..5)
+        .map(Some)
+        .chain([None])
+        .flat_map(|node| names.map(|name| (node, Some(name))).into_iter().chain([(node, None)]));
+    let mut found = 0;
+    for (node, name) in asked {
+        let is_asked = |at: usize| {
+            node.is_none_or(|node| nodes[at] == format!("r{node}"))
+                && name.is_none_or(|name| events[at]["event"] == name)
+        };
+        let expected: Vec<&Value> =
+            (0..whole.len()).filter(|at| is_asked(*at)).map(|at| &events[at]).collect();
+        let before = network.events_written();
+        let part = Part { node, event: name.map(EventName::new), ..Part::default() };
+        let table = network.part("events", &part).expect("a part");
+        assert_eq!(network.events_written() - before, expected.len() as u64, "{part:?}");
+        let got = crate::common::column(&serde_json::to_value(&table).expect("a table"), "event");
+        assert_eq!(got.iter().collect::<Vec<_>>(), expected, "{part:?}");
+        found += usize::from(!expected.is_empty() && expected.len() < whole.len());
+    }
+    assert!(found >= 4, "{found}");
+}
+
+#[test]
+fn a_node_is_found_by_each_of_its_addresses() {
+    let network = described();
+    for node in 0..4 {
+        assert_eq!(network.node_at(network.loopback(node)), Some(node));
+        for (link, side) in network.ports_of(node) {
+            assert_eq!(network.node_at(link.addresses[side]), Some(node));
+        }
+    }
+    assert_eq!(network.node_at("192.0.2.1".parse().expect("an address")), None);
 }

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ..network.history import error_words, names_of_addresses
+from ..network.history import error_words
 from .cases import Case
 from .failures import counted
 from .graph import Graph, Parts
@@ -49,7 +49,7 @@ class Reasons:
     def __init__(self, network: Network, graph: Graph) -> None:
         self._graph = graph
         self._names = network.names
-        self._addresses = names_of_addresses(network.tables)
+        self._tables = network.tables
         self._groups = [lsp.name for lsp in network.lsps]
         self._routes = [self._ways(network, lsp.index) for lsp in network.lsps]
 
@@ -156,4 +156,4 @@ class Reasons:
         return f"at {node}" if node else "on its way"
 
     def _node(self, address: Any) -> str:
-        return self._addresses.get(str(address), str(address))
+        return self._tables.named(address)

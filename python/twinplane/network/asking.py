@@ -39,7 +39,7 @@ class Asking:
         """What happened, in order of time: a row for each event, a column for each fact.
 
         Only what happened from `since` on and before `until`, events of one name, or those that one `node`
-        told, if these are given; the others are not looked at.
+        told, if these are given; of the others nothing is read but their time, name and node.
 
         `time_s` is in seconds, `node` told it. `event` is its name, such as lsp-up, lsp-down, lsp-error,
         lsp-rerouted, neighbor-up, neighbor-down, port-up or port-down. Of LSPs `lsp` is the name and `index`
@@ -47,7 +47,7 @@ class Asking:
         RFC 2205. Nodes have their names, also in `route` and `neighbor`. What does not belong to an event is
         null. `table("events")` has the same as the core tells it.
         """
-        return tidy(self.tables, (since, until), event, None if node is None else self.draft.node(node).name)
+        return tidy(self.tables, (since, until), event, None if node is None else self.draft.node(node))
 
     @property
     def events_done(self) -> int:

@@ -173,12 +173,21 @@ class Engine:
         with core.translated():
             return self.start().table(name, None if node is None else node.index)
 
-    def part(
-        self, name: str, of: int | None = None, from_ps: int | None = None, until_ps: int | None = None
-    ) -> _core.Table:
-        """Those rows of a table that are of one flow or group of LSPs, or happened between two times."""
+    def part(self, name: str, of: int) -> _core.Table:
+        """Those rows of a table that are of one flow or group of LSPs."""
         with core.translated():
-            return self.start().part(name, of, from_ps, until_ps)
+            return self.start().part(name, of)
+
+    def events(
+        self, from_ps: int | None, until_ps: int | None, node: Node | None, event: str | None
+    ) -> _core.Table:
+        """What happened from one time to before another, what one node told, or what has one name."""
+        with core.translated():
+            return self.start().events(from_ps, until_ps, None if node is None else node.index, event)
+
+    def node_at(self, address: object) -> str | None:
+        """The name of the node that has an address, as its router id or at a link."""
+        return self.running().node_at(str(address))
 
     def path(self, node: Node, packet: dict[str, Any]) -> _core.Table:
         """What decides on a packet from a node, at each router of its way."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..units import Quantity, span_ps
-from .history import names_of_addresses
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from .nodes import Node
     from .tables import Tables
 
 TYPES = {
@@ -43,7 +43,7 @@ def tidy(
     tables: Tables,
     window: tuple[Quantity | None, Quantity | None] = (None, None),
     event: str | None = None,
-    node: str | None = None,
+    node: Node | None = None,
 ) -> pl.DataFrame:
     """A row for each event, in order of time: from one time to before another, of one name, of one node."""
     import polars as pl
@@ -52,21 +52,14 @@ def tidy(
         None if time is None else span_ps(time, f"events: {key}")
         for key, time in zip(("since", "until"), window, strict=True)
     )
-    columns = tables.events(since, until)
-    asked = [
-        place
-        for place, (told, by) in enumerate(zip(columns["event"], columns["node"], strict=True))
-        if event in (None, told["event"]) and node in (None, by)
-    ]
-    names = names_of_addresses(tables) if asked else {}
+    columns = tables.events(since, until, node, event)
     rows = []
-    for place in asked:
-        told = columns["event"][place]
+    for place, told in enumerate(columns["event"]):
         row = {key: columns[key][place] for key in ("node", "index")}
         group = columns["lsps"][place]
         row["time_s"] = columns["time_ps"][place] / 1e12
         row["lsp"] = None if group is None else tables.lsps[group].name
-        rows.append(row | _facts(told, names))
+        rows.append(row | _facts(told, tables.named))
     types = {key: _types()[kind] for key, kind in TYPES.items()}
     others = dict.fromkeys(key for row in rows for key in row if key not in types)
     made = {key: pl.Series(key, [row.get(key) for row in rows], dtype) for key, dtype in types.items()}
@@ -80,12 +73,8 @@ def _types() -> dict[str, Any]:
     return {str(one): one for one in whole} | {"List(String)": pl.List(pl.String)}
 
 
-def _facts(told: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """What belongs to an event, by column."""
-
-    def name(address: Any) -> str:
-        return names.get(str(address), str(address))
-
+def _facts(told: Mapping[str, Any], name: Callable[[object], str]) -> dict[str, Any]:
+    """What belongs to an event, by column; `name` is that of the node with an address."""
     found: dict[str, Any] = {}
     for key, value in told.items():
         if key == "tunnel":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import core, frames
@@ -68,16 +68,6 @@ def error_words(code: int | None, value: int | None) -> str:
     return f"error {code}, value {value}" if words is None else str(words).replace(": ", ", ", 1)
 
 
-def names_of_addresses(tables: Tables) -> dict[str, str]:
-    """Names of nodes by their router ids and by the addresses of their links."""
-    found: dict[str, str] = {}
-    for node in tables.nodes:
-        info = tables.node_info(node.index)
-        for address in (info["loopback"], *(port["address"] for port in info["ports"])):
-            found.setdefault(str(address), node.name)
-    return found
-
-
 UP_BIN_PS = 10**10
 """Width of the bins of `up_over_time`."""
 
@@ -119,15 +109,12 @@ WORDS = {
 def history(tables: Tables, lsp: Lsp) -> pl.DataFrame:
     """Transitions of a group in order of time; those of the tester's edges carry no reason."""
     rows: list[tuple[float, int, str, str]] = []
-    names: dict[str, str] = {}
     events = tables.part("events", lsp.index)
     for at, group, index, event in zip(
         events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
     ):
         if group == lsp.index:
-            if event["event"] == "lsp-error":
-                names = names or names_of_addresses(tables)
-            rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event, names)))
+            rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event, tables)))
     log = tables.columns("lsp_log")
     for at, group, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
         if group == lsp.index:
@@ -139,15 +126,15 @@ def history(tables: Tables, lsp: Lsp) -> pl.DataFrame:
     return frames.frame(columns)
 
 
-def _why(event: dict[str, Any], names: Mapping[str, str]) -> str:
+def _why(event: dict[str, Any], tables: Tables) -> str:
     """The reason that an event carries, in words."""
     if event.get("reason"):
         return str(event["reason"])
     if event["event"] == "lsp-error":
         # RFC 2205, appendix B: code and value say what is wrong.
-        code, value, node = event.get("code"), event.get("value"), str(event.get("node"))
+        code, value = event.get("code"), event.get("value")
         said, words = f"error {code}, value {value}", error_words(code, value)
-        where = f"{said} at {names.get(node, node)}"
+        where = f"{said} at {tables.named(event.get('node'))}"
         return where if words in ("", said) else f"{where}: {words}"
     if event["event"] == "lsp-up":
         route = [str(hop) for hop in event.get("route") or []]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..frames import Columns
-from .history import names_of_addresses
 
 if TYPE_CHECKING:
     from .network import Network
@@ -35,15 +34,13 @@ def lsp_spans(network: Network) -> Columns:
     found: dict[Key, list[dict[str, Any]]] = {
         key: [{"begin_ps": 0, "state": "waiting", "route": None, "why": None}] for key in keys
     }
-    addresses: dict[str, str] = {}
     for at, key, told in _changes(network):
         if key not in found:
             continue
         state = "down" if told["event"] == "lsp-down" else "up"
         route = None
         if told.get("route"):
-            addresses = addresses or names_of_addresses(tables)
-            hops = [addresses.get(str(hop), str(hop)) for hop in told["route"]]
+            hops = [tables.named(hop) for hop in told["route"]]
             route = [heads[key], *(hop for hop in hops if hop != heads[key])]
         found[key].append({"begin_ps": at, "state": state, "route": route, "why": told.get("reason")})
     _routes_now(network, found, heads, names)

@@ -53,10 +53,20 @@ class Tables:
         found: Columns = self._engine.part(name, of).columns()
         return found
 
-    def events(self, from_ps: int | None, until_ps: int | None) -> Columns:
-        """Rows of table ``events`` from one time to before another, as lists of exact values."""
-        found: Columns = self._engine.part("events", None, from_ps, until_ps).columns()
+    def events(
+        self, from_ps: int | None, until_ps: int | None, node: Node | None, event: str | None
+    ) -> Columns:
+        """Rows of table ``events`` from one time to before another, of one node, of one name."""
+        found: Columns = self._engine.events(from_ps, until_ps, node, event).columns()
         return found
+
+    def node_at(self, address: object) -> str | None:
+        """The name of the node that has an address, as its router id or at a link; None if none has."""
+        return self._engine.node_at(address)
+
+    def named(self, address: object) -> str:
+        """The same, or the address itself if no node has it."""
+        return self.node_at(address) or str(address)
 
     def part_frame(self, name: str, of: int) -> pl.DataFrame:
         """The same as a data frame, times in seconds."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..frames import Columns
-from .history import names_of_addresses
 
 if TYPE_CHECKING:
     from .network import Network
@@ -33,16 +32,14 @@ def control_events(network: Network) -> Columns:
     """
     events = network.columns("events")
     found: Columns = {key: [] for key in KEYS}
-    addresses: dict[str, str] = {}
     lost: set[tuple[str, str, str]] = set()
     for at, node, told in zip(events["time_ps"], events["node"], events["event"], strict=True):
         name = str(told["event"])
         if name not in LOST and name not in BACK:
             continue
-        addresses = addresses or names_of_addresses(network.tables)
         other = told.get("neighbor", told.get("router_id"))
         is_known = "neighbor" in told or "port" not in told
-        about = addresses.get(str(other)) or (str(other) if is_known else None)
+        about = network.tables.node_at(other) or (str(other) if is_known else None)
         if about is None:
             about = _beyond(network, node, int(told["port"]))
         key = (LOST.get(name) or BACK[name], node, about)

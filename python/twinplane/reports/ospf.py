@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..charts.table import Table
 from ..frames import Columns
-from ..network.history import names_of_addresses
 from .page import Section
 
 if TYPE_CHECKING:
@@ -84,10 +83,9 @@ def stray(routers: list[dict[str, Any]]) -> list[str]:
 def _apart(network: Network, joined: list[dict[str, Any]]) -> list[str]:
     """Virtual links whose ends are not adjacent, a sentence each."""
     apart = [one for one in joined if one["neighbor"] != "full"]
-    names = names_of_addresses(network.tables) if apart else {}
     said = []
     for one in apart:
-        far = names.get(one["router_id"], one["router_id"])
+        far = network.tables.named(one["router_id"])
         why = "" if one["state"] != "down" else ": no way through the area leads there"
         why = f": {one['refused_why']}" if one["refused"] else why
         said.append(f"The virtual link of {one['node']} to {far} through area {one['area']} is not up{why}.")
@@ -97,11 +95,9 @@ def _apart(network: Network, joined: list[dict[str, Any]]) -> list[str]:
 def _refused(network: Network, interfaces: list[dict[str, Any]]) -> list[str]:
     """Whose packets routers do not take, and why."""
     said = []
-    names: dict[str, str] = {}
     for one in interfaces:
         if one["refused"]:
-            names = names or names_of_addresses(network.tables)
-            source = names.get(one["refused_from"], one["refused_from"])
+            source = network.tables.named(one["refused_from"])
             said.append(
                 f"{one['node']} refused {one['refused']:,} packets at its link to {one['towards']}, the last"
                 f" one of {source}: {one['refused_why']}."

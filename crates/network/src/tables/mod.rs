@@ -18,7 +18,7 @@ use crate::te_paths::TePathRow;
 use crate::{Network, actions, conditioners, live, queues, rerouting, signals};
 use base::diagnostic::Diagnostic;
 use base::table::{Row, Table, TableDecl, View};
-use base::{NodeId, ProtocolId, Time};
+use base::{EventName, NodeId, ProtocolId, Time};
 use control::Protocol;
 use core::any::Any;
 use node::Router;
@@ -64,7 +64,7 @@ pub struct TableEntry<T> {
 }
 
 /// Which rows of a table are asked for, so that the others need not be made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Those of one group of LSPs or of one flow, by its place; of all if absent.
     pub of: Option<usize>,
@@ -72,6 +72,10 @@ pub struct Part {
     pub from: Option<Time>,
     /// What happened before this time; to the end if absent.
     pub until: Option<Time>,
+    /// What this node told, by its place; what all told if absent.
+    pub node: Option<usize>,
+    /// What was told by this name; by any if absent.
+    pub event: Option<EventName>,
 }
 
 impl<T> TableEntry<T> {

@@ -225,6 +225,10 @@ impl Network {
         let place = |time: Time| self.events.partition_point(|record| record.at < time);
         let (from, until) = (part.from.map_or(0, place), part.until.map_or(self.events.len(), place));
         for record in self.events.get(from..until).unwrap_or_default() {
+            let is_of_node = part.node.is_none_or(|node| record.node.index() == node);
+            if !is_of_node || part.event.as_ref().is_some_and(|name| !name.is_of(&record.event)) {
+                continue;
+            }
             let known = tunnels::change(&record.event)
                 .and_then(|(tunnel, _)| self.by_tunnel.get(&(record.node.0, tunnel)).copied());
             if part.of.is_some_and(|group| known.is_none_or(|(known, _)| known as usize != group)) {
@@ -239,7 +243,9 @@ impl Network {
                 event: Fields(&record.event),
             });
         }
-        table.finish()
+        let table = table.finish();
+        self.events_written += table.len() as u64;
+        table
     }
 
     pub(super) fn processors(&self) -> Table {
