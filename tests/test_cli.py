@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from support import children
 from twinplane.experiments import CATALOGUE
+from twinplane.network import processors
 
 QUICK = [
     *("--set", "setup_rate=20000", "--set", "settle_s=0.1", "--set", "signalling_rate=20000"),
@@ -235,6 +236,8 @@ def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
             "lsp-flap: no point of the published matrix has size=100",
         ),
         (["run", "lsp-flap", "--jobs", "0"], "lsp-flap: jobs=0: at least 1 is needed"),
+        (["run", "lsp-flap", "--threads", "0"], "--threads=0: a whole number from 1 on is needed"),
+        (["run", "lsp-flap", "--threads", "9999"], "--threads=9999: there are "),
         (["run", "lsp-flap", "--out", "/proc/nothing/run"], "/proc/nothing/run: cannot be written"),
         (["show", "nowhere"], "nowhere: no such results folder"),
         (["shove"], "No such command 'shove'"),
@@ -265,6 +268,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "run"
     words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
     words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", jobs]
+    finished = interrupted(out, words)
+    assert 0 < len(finished) < 10
+    good(*words)
+    assert len(json.loads((out / "summary.json").read_text())["points"]) == 10
+    assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
+
+
+def interrupted(out: Path, words: list[str]) -> dict[Path, int]:
+    """Ctrl-C after the first finished run; the runs that are kept, and when each was written."""
     with children.twinplane(
         *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as child:
@@ -275,11 +287,33 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
         _, stderr = child.communicate(timeout=60)
     assert child.returncode == 130, stderr
     assert "interrupted" in stderr and "Traceback" not in stderr
-    finished = {path: path.stat().st_mtime_ns for path in out.glob("points/[0-9a-f]*.json")}
-    assert 0 < len(finished) < 10 and not (out / "manifest.json").exists()
-    good(*words)
-    assert len(json.loads((out / "summary.json").read_text())["points"]) == 10
+    assert not (out / "manifest.json").exists()
+    return {path: path.stat().st_mtime_ns for path in out.glob("points/[0-9a-f]*.json")}
+
+
+def test_ctrl_c_while_threads_share_a_network_keeps_what_is_finished(tmp_path: Path) -> None:
+    """Runs that were finished before are used, and the whole is what one thread gives."""
+    if processors.count() < 2:
+        pytest.skip("one processor")
+    names = [f"r{place}" for place in range(8)]
+    pairs = [(name, names[(place + 1) % 8]) for place, name in enumerate(names)]
+    links = ", ".join(f"{{endpoints: [{a}, {b}], delay: 5 ms}}" for a, b in pairs)
+    flows = ", ".join(
+        f"{{from: {a}, to: {names[(names.index(a) + 4) % 8]}, rate: 20 Mbit/s, size: 200}}" for a in names
+    )
+    file = tmp_path / "ring.yaml"
+    file.write_text(
+        f"name: ring\nnodes: {{{', '.join(f'{name}: {{kind: router}}' for name in names)}}}\n"
+        f"links: [{links}]\nflows: [{flows}]\n"
+    )
+    words = ["run", str(file), "--repeat", "3", "--jobs", "1", "--duration", "1 s", "--figures", "none"]
+    out = tmp_path / "two"
+    finished = interrupted(out, [*words, "--threads", "2", "--out", str(out)])
+    assert 0 < len(finished) < 3
+    assert "threads  2 threads, which exchange frames" in good(*words, "--threads", "2", "--out", str(out))
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
+    good(*words, "--threads", "1", "--out", str(tmp_path / "one"))
+    assert (tmp_path / "one" / "summary.json").read_bytes() == (out / "summary.json").read_bytes()
 
 
 def test_ctrl_c_in_a_single_run_says_so(tmp_path: Path) -> None:

@@ -105,6 +105,22 @@ def test_a_capture_needs_one_thread(four_processors: None) -> None:
     assert net.threads.startswith("one thread: frames are captured"), net.threads
 
 
+def test_threads_by_the_clock_are_none() -> None:
+    """In real time one thread goes by the clock, and whoever asks for more is told so once."""
+    if processors.count() < 2:
+        pytest.skip("one processor")
+    net = tp.Network(clock="wall")
+    net.link(net.router("a"), net.router("b"))
+    net.run(for_="1 ms", threads=1)
+    net.run(for_="1 ms")
+    with pytest.warns(tp.TwinplaneWarning) as said:
+        net.run(for_="1 ms", threads=2)
+        net.run(for_="1 ms", threads=2)
+    assert [str(one.message) for one in said] == [f"threads=2: {processors.BY_THE_CLOCK}"]
+    assert net.threads == processors.BY_THE_CLOCK
+    net.close()
+
+
 def test_the_command_line_says_what_came_of_threads(tmp_path: Path) -> None:
     """In words, beside results that are the same without."""
     (tmp_path / "own.yaml").write_text(

@@ -73,7 +73,7 @@ def _threads(plan: Plan, found: Results) -> list[str]:
     if asked == 1:
         return []
     if asked is not None and plan.real is not None:
-        return ["one thread: in real time a network goes by the clock"]
+        return [processors.BY_THE_CLOCK]
     if asked is not None and plan.jobs > 1 and plan.runs > 1:
         return ["one thread for each run: several at a time fill the processors (--jobs 1: one at a time)"]
     told: list[str] = found.manifest["threads"]

@@ -100,6 +100,8 @@ class Engine:
     @property
     def threads(self) -> str:
         """See `twinplane.Network.threads`."""
+        if self.outside.clock != "virtual":
+            return processors.BY_THE_CLOCK
         return "one thread" if not self.started else str(self.running().threads()[2])
 
     @property
@@ -109,8 +111,10 @@ class Engine:
         return count > 1 or refused
 
     def _warn_of_threads(self, asked: int) -> None:
-        """Warn, once, that the threads that were asked for do not pay."""
+        """Warn, once, that the threads that were asked for do not pay or cannot be."""
         _, refused, why = self.running().threads()
+        if asked > 1 and self.outside.clock != "virtual":
+            refused, why = True, processors.BY_THE_CLOCK
         if refused and not self._told_of_threads:
             self._told_of_threads = True
             warn(f"threads={asked}: {why}")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from .. import core
 from ..errors import TwinplaneError
 
+BY_THE_CLOCK = "one thread: in real time a network goes by the clock"
+"""What comes of threads that are asked for there."""
+
 _most: int | None = None
 _share: int | None = None
 
