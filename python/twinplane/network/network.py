@@ -783,8 +783,8 @@ class Network(Acting, Asking, Shown):
 
         `progress` is called now and then with the time that has been reached. In virtual time up to `threads`
         threads work on the network, where they pay; results are the same, to the byte. Left out, as many do
-        as pay on this machine, which is found by short trials while a run of some length goes on. By the clock
-        on the wall there is one. `Network.threads` says what came of it; a `TwinplaneWarning` says why
+        as pay on this machine, which is found by short trials while a run of some length goes on. By the
+        clock on the wall there is one. `Network.threads` says what came of it; a `TwinplaneWarning` says why
         threads that were asked for do not pay.
         """
         self.engine.run(until, for_, progress, threads)
