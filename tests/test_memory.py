@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 import twinplane as tp
 from twinplane.network import memory
+from twinplane.network.draft import Draft
+
+NEED = memory.need
+"""As it is where a test has not put another in its place."""
 
 
 def ring(count: int) -> tp.Network:
@@ -33,10 +38,64 @@ def test_what_a_network_needs_is_the_sum_of_its_parts() -> None:
     assert found.bytes == 10 * (memory.NODE + memory.LINK + memory.FLOW) + lsps
 
 
+FORKED = """
+import sys
+from pathlib import Path
+from tests.test_memory import ring
+from twinplane.network import memory
+from twinplane.network.forks import forked
+
+def own():
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
+
+def work(_):
+    before = own()
+    net.running().run_until(10**12)
+    return str(own() - before).encode()
+
+net = ring(400)
+net.run(until="100 ms", threads=1)
+((_, answer),) = forked(["it"], work, 1)
+print(int(answer) / memory.need(net.draft).bytes)
+"""
+
+
+def test_what_a_fork_takes_is_foretold() -> None:
+    """A copy of a network that runs on has less for itself than it, and not much less."""
+    root = Path(__file__).resolve().parents[1]
+    words = [sys.executable, "-W", "ignore", "-c", FORKED]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert memory.FORKED / 1.6 < float(done.stdout) < memory.FORKED * 1.2, done.stdout
+
+
+def test_no_more_forks_than_fit_run_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody said how many there are fewer; a number that was asked for is refused."""
+    net = ring(10)
+    whole = memory.need(net.draft).bytes
+    monkeypatch.setattr(memory, "free_bytes", lambda: int(whole * (1 + 2.5 * memory.FORKED)))
+    assert [memory.forks(net.draft, most) for most in (1, 2, 3, 8)] == [1, 2, 2, 2]
+    assert memory.forks(net.draft, 2, asked=True) == 2
+    said = "^3 runs at a time do not fit .*; 2 at a time would fit \\(--jobs 2\\)$"
+    with pytest.raises(tp.TwinplaneError, match=said):
+        tp.fail_everything(net, jobs=3)
+    net.run(until="1 ms")
+    monkeypatch.setattr(memory, "free_bytes", lambda: int(whole * 1.5 * memory.FORKED))
+    assert memory.forks(net.draft, 8) == 1, "what stands is not counted again"
+    monkeypatch.setattr(memory, "free_bytes", lambda: int(whole * 0.5 * memory.FORKED))
+    said = "; with 7 nodes, 7 links and 7 flows one would fit$"
+    with pytest.raises(tp.TwinplaneError, match=said):
+        memory.forks(net.draft, 8)
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    assert memory.forks(net.draft, 8) == 8
+
+
 MEASURED = """
 import sys
 from tests.test_memory import LARGE
 from twinplane.network import memory
+from twinplane.network.draft import Draft
 from twinplane.network.trying import resident
 
 small, large = (LARGE[sys.argv[1]](share) for share in (0.002, 1.0))
@@ -107,6 +166,32 @@ def test_a_network_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pyt
     net.run(until="1 ms")
 
 
+@pytest.mark.parametrize(("share", "doubted"), [(1.01, True), (1.19, True), (1.21, False)])
+def test_a_network_that_takes_nearly_all_is_doubted_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, share: float, doubted: bool
+) -> None:
+    """What is foretold is right within a fifth, so that less than as much over may not be enough."""
+    net = ring(10)
+    free = int(memory.need(net.draft).bytes * share)
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        net.run(until="1 ms")
+    said = [str(one.message) for one in told]
+    takes = "10 nodes, 10 links, 1 LSPs and 10 flows take about 0.0 GB, and 0.0 GB are free for it"
+    assert said == ([f"the network may not fit into memory: {takes}"] if doubted else [])
+    assert net.warnings == [], "what the machine has is not of the network"
+
+
+def test_a_network_that_takes_a_little_more_than_is_free_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to find out by running it."""
+    net = ring(10)
+    free = memory.need(net.draft).bytes - 1
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    with pytest.raises(tp.TwinplaneError, match="does not fit into memory"):
+        net.run(until="1 ms")
+
+
 def test_figures_in_sentences_are_round() -> None:
     """Two digits are enough, and never more than would fit."""
     assert [memory.rounded(count) for count in (0.9, 7, 42, 199, 54_321)] == [0, 7, 42, 190, 54_000]
@@ -123,6 +208,10 @@ def test_the_least_of_machine_and_group_is_free(tmp_path: Path) -> None:
     assert memory.free_bytes(meminfo, tmp_path) == 51_200
     (tmp_path / "memory.max").write_text("11000\n")
     assert memory.free_bytes(meminfo, tmp_path) == 10_000
+    # Files that were read count as used, and are given up for what needs memory.
+    (tmp_path / "memory.current").write_text("11000\n")
+    (tmp_path / "memory.stat").write_text("anon 3000\ninactive_file 5000\nactive_file 2000\nshmem 1000\n")
+    assert memory.free_bytes(meminfo, tmp_path) == 7_000
 
 
 def test_this_machine_says_what_is_free() -> None:
@@ -137,10 +226,57 @@ def test_a_description_that_grows_too_large_is_refused_while_it_grows(
     monkeypatch.setattr(memory, "OFTEN", 10)
     monkeypatch.setattr(memory, "free_bytes", lambda: 25 * memory.NODE)
     net = tp.Network()
-    with pytest.raises(tp.TwinplaneError, match="does not fit into memory: 40 nodes take") as refused:
+    with pytest.raises(tp.TwinplaneError, match="does not fit into memory: 30 nodes take") as refused:
         for place in range(1_000):
             net.router(f"r{place}")
     assert str(refused.value).endswith("; 25 nodes would fit")
+
+
+def test_links_and_lsps_are_counted_while_they_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either can be what a description has most of."""
+    monkeypatch.setattr(memory, "OFTEN", 10)
+    for part, most in (("links", memory.LINK), ("LSPs", memory.LSP + memory.HOP)):
+        net = tp.Network()
+        a, b = net.router("a"), net.router("b")
+        free = 2 * memory.NODE + 100 * most
+        monkeypatch.setattr(memory, "free_bytes", lambda free=free: free)
+        with pytest.raises(tp.TwinplaneError, match=rf"2 nodes(, 1 links)? and \d+ {part} take"):
+            for place in range(1_000):
+                net.link(a, b) if part == "links" or not net.links else a.lsp(f"l{place}", b)
+        assert 90 < len(net.links if part == "links" else net.lsps) <= 115
+
+
+def test_a_description_is_looked_at_seldom_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All looks together see each part a few times, however many there are: of LSPs all are counted anew."""
+    monkeypatch.setattr(memory, "OFTEN", 10)
+    counted: list[int] = []
+
+    def need(draft: Draft) -> memory.Need:
+        found = NEED(draft)
+        counted.append(found.lsps)
+        return found
+
+    monkeypatch.setattr(memory, "need", need)
+    net = tp.Network()
+    a, b = net.router("a"), net.router("b")
+    net.link(a, b)
+    for place in range(2_000):
+        a.lsp(f"l{place}", b)
+    assert counted[-1] > 1_700 and sum(counted) < 10 * 2_000, counted
+
+
+def test_what_runs_already_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is added to a network that runs has to fit into what is left."""
+    monkeypatch.setattr(memory, "OFTEN", 1)
+    net = ring(10)
+    net.run(until="1 ms")
+    monkeypatch.setattr(memory, "free_bytes", lambda: 3 * memory.FLOW)
+    for _ in range(3):
+        net.flow("r0", "r1", rate="1 Mbit/s")
+    with pytest.raises(tp.TwinplaneError, match=r"10 nodes, 10 links, 1 LSPs and 1\d flows take"):
+        for _ in range(5):
+            net.flow("r0", "r1", rate="1 Mbit/s")
+    net.run(until="2 ms")
 
 
 def test_demands_count_as_the_flows_that_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,19 +296,50 @@ def test_demands_count_as_the_flows_that_they_are(monkeypatch: pytest.MonkeyPatc
     assert memory.need(other.draft).flows == 4 + 2 + 1
 
 
-def test_the_command_line_refuses_what_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence, exit code 2, and no folder is left behind."""
-    (tmp_path / "own.yaml").write_text(
-        "name: own\nnodes: {a: {kind: router}, b: {kind: router}}\n"
-        "links: [[a, b]]\nflows: [{from: a, to: b}]\n"
-    )
+OWN = """\
+name: own
+nodes: {a: {kind: router}, b: {kind: router}}
+links: [[a, b]]
+flows: [{from: a, to: b}]
+"""
+OWN_BYTES = 2 * memory.NODE + memory.LINK + memory.FLOW
+
+
+def command(folder: Path, free: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line on a machine that has so many bytes free, with a network of its own in a folder."""
+    (folder / "own.yaml").write_text(OWN)
     code = (
-        "import sys\nfrom twinplane.network import memory\nmemory.free_bytes = lambda: 1000\n"
-        "from twinplane.cli import main\nsys.argv[1:] = ['run', 'own.yaml']\nmain()\n"
+        "import sys\nfrom twinplane.network import memory\n"
+        f"if __name__ == '__main__':\n    memory.free_bytes = lambda: {free}\n"
+        f"    from twinplane.cli import main\n    sys.argv[1:] = {['run', 'own.yaml', *words]}\n    main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    program = folder / "program.py"
+    program.write_text(code)
+    return subprocess.run([sys.executable, program], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_command_line_refuses_what_does_not_fit(tmp_path: Path) -> None:
+    """One sentence, exit code 2, and no folder is left behind."""
+    done = command(tmp_path, 1_000)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "does not fit into memory" in done.stderr, done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_runs_beside_each_other_share_what_is_free(tmp_path: Path) -> None:
+    """Too little for two at a time is refused with a number that would do; no result tells of memory."""
+    words = ("--repeat", "2", "--figures", "none", "--duration", "100 ms", "--out")
+    done = command(tmp_path, int(OWN_BYTES * 1.9), *words, "both", "--jobs", "2")
+    assert done.returncode == 2
+    takes = "2 nodes, 1 links and 1 flows take about 0.0 GB"
+    said = f"{takes}, and 0.0 GB are free for each of 2 runs at a time"
+    refused = f"the network does not fit into memory: {said}; with 1 at a time it would fit (--jobs 1)"
+    assert done.stderr == f"twinplane: {refused}\n", done.stderr
+    nearly = command(tmp_path, int(OWN_BYTES * 2.1), *words, "nearly", "--jobs", "2")
+    assert nearly.returncode == 0, nearly.stderr
+    assert nearly.stderr.startswith(f"twinplane: warning: the network may not fit into memory: {said}\n")
+    assert nearly.stderr.count("memory") == 1, "of two runs once"
+    enough = command(tmp_path, int(OWN_BYTES * 1.3), *words, "enough", "--jobs", "1")
+    assert enough.returncode == 0 and "memory" not in enough.stderr, enough.stderr
+    for file in ("summary.json", "tables/streams.parquet"):
+        assert (tmp_path / "nearly" / file).read_bytes() == (tmp_path / "enough" / file).read_bytes()

@@ -87,6 +87,10 @@ class TwinplaneWarning(UserWarning):
     """Something is odd, though it can be done as asked. The text is one clear sentence."""
 
 
+class MachineWarning(TwinplaneWarning):
+    """Something is odd about the machine, and not about what runs on it: no result tells of it."""
+
+
 def _caller() -> tuple[FrameType, int]:
     """The frame that called this package, and which one it is, counted from the function that asks."""
     caller, level = sys._getframe(2), 2
@@ -95,10 +99,10 @@ def _caller() -> tuple[FrameType, int]:
     return caller, level
 
 
-def warn(text: str) -> None:
+def warn(text: str, kind: type[TwinplaneWarning] = TwinplaneWarning) -> None:
     """Warn of something, at the line of the user's program that led to it; Python tells each line once."""
     _, level = _caller()
-    warnings.warn(text, TwinplaneWarning, stacklevel=level)
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def line_of_caller() -> str | None:

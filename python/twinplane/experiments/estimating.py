@@ -128,7 +128,7 @@ def _tried(experiment: Experiment[Any], task: Task, seconds: float, events: int 
     for name, part in parts.items():
         begun = time.process_time()
         network, taps = prepared(experiment, part, task)
-        memory.check(network.draft, memory.free_bytes())
+        memory.check(network.draft)
         trial = Trial(network, _end_s(experiment, part, task.seed))
         found.before_s += time.process_time() - begun
         looks: dict[str, list[tuple[float, float]]] = {}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
-from ..errors import TwinplaneError, warn
-from ..network import processors
+from ..errors import MachineWarning, TwinplaneError, warn
+from ..network import memory, processors
 from .base import Tick
 from .running import run_task
 from .tasks import Done, Report, Store, Task
@@ -33,6 +34,8 @@ def execute(
         found[place] = done
         for text in done.warnings:
             warn(text)
+        for text in done.asides:
+            warn(text, MachineWarning)
         if store is not None and not old:
             store.put(todo[place], done)
         if report is not None:
@@ -51,14 +54,24 @@ def execute(
             finished(place, run_task(todo[place], tick))
     else:
         with _executor(jobs, scheduler) as pool:
-            _drain(pool, todo, left, finished, jobs)
+            # What is free on the machines of a cluster is not known here.
+            free = memory.free_bytes() if scheduler is None else None
+            _drain(pool, todo, left, finished, (jobs, free))
     return [found[place] for place in range(len(todo))]
 
 
-def _beside(task: Task, jobs: int) -> Done:
-    """One of so many runs at a time."""
+def _beside(task: Task, jobs: int, free: int | None) -> Done:
+    """One of so many runs at a time, which have so much memory together."""
     processors.share(jobs)
-    return run_task(task)
+    memory.share(jobs, free)
+    with warnings.catch_warnings(record=True) as caught:
+        done = run_task(task)
+    for one in caught:
+        if issubclass(one.category, MachineWarning):
+            done.asides.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return done
 
 
 def _drain(
@@ -66,10 +79,12 @@ def _drain(
     todo: Sequence[Task],
     left: Sequence[int],
     finished: Callable[[int, Done], None],
-    jobs: int,
+    shared: tuple[int, int | None],
 ) -> None:
     with _ignoring_interrupts():  # inherited by the workers: Ctrl-C is for this process, which ends them
-        waiting: dict[Future[Done], int] = {pool.submit(_beside, todo[place], jobs): place for place in left}
+        waiting: dict[Future[Done], int] = {
+            pool.submit(_beside, todo[place], *shared): place for place in left
+        }
     while waiting:
         ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in sorted(ready, key=waiting.__getitem__):

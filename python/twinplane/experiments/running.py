@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TwinplaneWarning
+from ..errors import MachineWarning, TwinplaneWarning
 from ..network import processors
 from ..network.placing import is_here
 from . import load
@@ -32,15 +32,24 @@ def quiet() -> Iterator[None]:
 
 
 def run_task(task: Task, tick: Tick | None = None) -> Done:
-    """Build, run and summarise one point; whoever asked for it says what it warns of."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Build, run and summarise one point; whoever asked for it says what it warns of.
+
+    What is odd about the machine is said at once: it is no result.
+    """
+    said: list[str] = []
+    outside = warnings.showwarning
+
+    def hear(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, TwinplaneWarning) and not issubclass(category, MachineWarning):
+            said.append(str(message))
+        else:
+            outside(message, category, *where, **more)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", TwinplaneWarning)
+        warnings.showwarning = hear
         done = _run_task(task, tick)
-    for one in caught:
-        if not issubclass(one.category, TwinplaneWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    ours = (str(one.message) for one in caught if issubclass(one.category, TwinplaneWarning))
-    done.warnings = list(dict.fromkeys(ours))
+    done.warnings = list(dict.fromkeys(said))
     return done
 
 

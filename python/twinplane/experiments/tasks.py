@@ -54,6 +54,8 @@ class Done:
     """Of a run in real time: parameters (its rate may have been found), bounds, calibration, twin."""
     warnings: list[str] = field(default_factory=list)
     """What is surprising about the networks that ran."""
+    asides: list[str] = field(default_factory=list)
+    """What another process found odd about the machine that it ran on; it is not kept."""
     threads: list[str] = field(default_factory=list)
     """How many threads worked on its networks, and why not more, if that is known; it is not kept."""
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import units
 from ..errors import TwinplaneError, warn
+from ..network import memory
 from ..network.drawing import topology
 from ..network.forks import forked
 from ..units import Quantity, format_time, limit_bps
@@ -85,8 +86,8 @@ def fail_everything(
     Cases begin at `warm_up`, by default one second after the last flow has begun, or now if the network has
     run already; where routers speak OSPF, not before their longest `dead_interval` and 15 s more. Each is a
     fork of this process that looks at the flows until all that can come back is back, `watch` at most; so
-    many `jobs` run at a time, by default one for each processor. The network stands at the beginning of the
-    cases afterwards, and nothing of it has failed.
+    many `jobs` run at a time, by default one for each processor that there is memory for. The network stands
+    at the beginning of the cases afterwards, and nothing of it has failed.
 
     `only` are ``links``, ``nodes`` or ``groups``, if not all of them; with `pairs` two of them fail together,
     too. Groups are what links name as `srlg`.
@@ -215,9 +216,9 @@ class Trial:
         """Try every case that is not kept yet."""
         if jobs is not None and jobs < 1:
             raise TwinplaneError(f"jobs={jobs!r}: it should be 1 or more")
+        jobs = memory.forks(self.network.draft, jobs or len(os.sched_getaffinity(0)), jobs is not None)
         world = self.warm()
         found = {} if store is None else {key: value for key, value in store.found.items()}
-        jobs = jobs or len(os.sched_getaffinity(0))
 
         def work(case: Case | None) -> bytes:
             if case is None:

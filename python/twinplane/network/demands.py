@@ -104,7 +104,7 @@ def set_demands(
         raise (found and found.explained(error)) or error from None
     draft.demands = Demands(owner, draft.core.demands() or [])
     draft.matrix = found
-    memory.check(draft, memory.free_bytes())
+    memory.check(draft)
     return draft.demands
 
 

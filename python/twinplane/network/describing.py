@@ -11,6 +11,7 @@ from .. import core
 from ..errors import TwinplaneError
 from ..model.written import plain
 from ..units import Quantity
+from . import memory
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
 from .nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch, handle
@@ -203,6 +204,7 @@ class Describing:
         with core.translated():
             draft.core.add_link({"endpoints": [a.name, b.name], **given(**said), **ends})
         draft.links.append(link)
+        memory.check_growing(draft)
         return link
 
     def place(

@@ -42,6 +42,10 @@ class Draft:
         """What is surprising about the way in which the network was described: a sentence each."""
         self.said_at: dict[int, str] = {}
         """File and line of the Python program at which events were said, by their places."""
+        self.looked_at = 0
+        """How many parts there were when it was looked at last whether all of it fits into memory."""
+        self.standing = 0
+        """Bytes of memory that a network which runs has taken, as foretold; zero before."""
         self.explain: Callable[[TwinplaneError], TwinplaneError] = lambda error: error
         """Says of an error where in a file its place is, if the network comes from one."""
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .. import core, units
-from ..errors import TwinplaneError, warn
+from ..errors import MachineWarning, TwinplaneError, warn
 from ..frames import Columns
 from ..model.places import together
 from ..units import Quantity
@@ -60,7 +60,8 @@ class Engine:
         if self._core is None:
             if not self.draft.nodes:
                 raise TwinplaneError("the network has no nodes")
-            memory.check(self.draft, memory.free_bytes())
+            if doubt := memory.check(self.draft):
+                warn(doubt, MachineWarning)
             try:
                 self._core = core.network(self.draft.core, self.outside.placement(self.draft))
             except TwinplaneError as error:
@@ -90,6 +91,7 @@ class Engine:
         running = self.running()
         if not self.started:
             self.started = True
+            self.draft.standing = memory.need(self.draft).bytes
             for capture in self.captures:
                 self.open(capture)
             for router in self.recorded:

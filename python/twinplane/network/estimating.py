@@ -39,7 +39,7 @@ def estimate(
         raise TwinplaneError("estimate: it is made before the network first runs")
     if not network.nodes:
         raise TwinplaneError("the network has no nodes")
-    memory.check(network.draft, memory.free_bytes())
+    memory.check(network.draft)
 
     def tried(_: str) -> bytes:
         return json.dumps(_tried(network, end_s, seconds, events).as_dict()).encode()

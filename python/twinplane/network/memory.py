@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .draft import Draft
 
 OFTEN = 20_000
-"""Parts of a network that is being described, between two looks at whether it would fit."""
+"""Parts of a network that is being described, between two looks at whether it would fit; of a large one an
+eighth of it, so that all looks together take no more than a few at all of it."""
 NODE, OTHER, LINK, FLOW, LSP, HOP = 50_000, 2_000, 16_000, 6_400, 3_500, 550
 """Bytes that a router, another node, a link, a flow, an LSP and each link on its way take, as measured
 (docs/models/growth.md)."""
@@ -24,8 +25,11 @@ the way keeps all of it."""
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
 
-SURE = 1.2
-"""What is foretold may be so many times what is taken: what is not sure to be too large is not refused."""
+FORKED = 0.8
+"""Of what a network takes, a process that goes on with a copy of it writes to so much, and has that for
+itself: three quarters as measured."""
+FAR_OFF = 1.2
+"""What is taken may be so many times what is foretold: what is nearer to all that is free may not fit."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,38 @@ def gigabytes(count: int) -> str:
     return f"{count / 1e9:,.1f} GB"
 
 
+@dataclass(frozen=True)
+class Room:
+    """Memory that a network may take."""
+
+    bytes: int
+    runs: int = 1
+    """So many go on beside each other, and each may take as much."""
+
+
+_share: Room | None = None
+
+
+def share(runs: int, free: int | None) -> None:
+    """So many processes work beside each other: networks of this one take no more than its part of `free`.
+
+    What is free now is no measure of that: the networks beside this one may not have been built yet.
+    """
+    global _share
+    _share = None if free is None else Room(free // runs, runs)
+
+
+def room(standing: int = 0) -> Room | None:
+    """How much memory a network of this process may take, with the bytes that it has taken already.
+
+    None if the system does not say.
+    """
+    free = free_bytes()
+    if free is None:
+        return None
+    return Room(free + standing) if _share is None else Room(min(free + standing, _share.bytes), _share.runs)
+
+
 def free_bytes(meminfo: Path = MEMINFO, group: Path = GROUP) -> int | None:
     """Memory that is free for this process; None if the system does not say."""
     found = [*_free_of_machine(meminfo), *_free_of_group(group)]
@@ -94,7 +130,17 @@ def _free_of_group(group: Path) -> Iterator[int]:
     except OSError:
         return
     if most.isdigit() and used.isdigit():
-        yield max(int(most) - int(used), 0)
+        yield max(int(most) - int(used) + _cached(group), 0)
+
+
+def _cached(group: Path) -> int:
+    """Bytes of files that count as used and are given up where memory is needed, as in ``MemAvailable``."""
+    try:
+        lines = (group / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    named = dict(line.split() for line in lines if line.count(" ") == 1)
+    return sum(int(named.get(name, 0)) for name in ("inactive_file", "active_file"))
 
 
 def need(draft: Draft) -> Need:
@@ -108,16 +154,50 @@ def need(draft: Draft) -> Need:
 
 def check_growing(draft: Draft) -> None:
     """Refuse a description that is too large already, while there is memory to say so."""
-    if (len(draft.nodes) + len(draft.flows)) % OFTEN == 0:
-        check(draft, free_bytes())
+    parts = len(draft.nodes) + len(draft.links) + len(draft.lsps) + len(draft.flows)
+    if parts - draft.looked_at >= max(OFTEN, draft.looked_at // 8):
+        draft.looked_at = parts
+        check(draft)
 
 
-def check(draft: Draft, free: int | None) -> None:
-    """Refuse a network that does not fit into `free` bytes."""
-    if free is None or (whole := need(draft)).bytes <= SURE * free:
-        return
-    share = free / whole.bytes
+def check(draft: Draft) -> str | None:
+    """Refuse a network that does not fit into memory; a sentence if it is not sure that it does."""
+    free = room(draft.standing)
+    if free is None:
+        return None
+    whole, most = need(draft), free.bytes
+    if whole.bytes * FAR_OFF <= most:
+        return None
+    takes = f"{whole.parts()} take about {gigabytes(whole.bytes)}"
+    beside = "for it" if free.runs == 1 else f"for each of {free.runs} runs at a time"
+    if whole.bytes <= most:
+        return f"the network may not fit into memory: {takes}, and {gigabytes(most)} are free {beside}"
+    lead = f"the network does not fit into memory: {takes}, and"
+    all_of_it = most * free.runs
+    if fewer := all_of_it // whole.bytes:
+        beside = f"{beside}; with {fewer} at a time it would fit (--jobs {fewer})"
+        raise OutOfRangeError(f"{lead} {gigabytes(most)} are free {beside}")
+    smaller = whole.parts(all_of_it / whole.bytes)
+    raise OutOfRangeError(f"{lead} {gigabytes(all_of_it)} are free for it; {smaller} would fit")
+
+
+def forks(draft: Draft, most: int, asked: bool = False) -> int:
+    """How many copies of a network can run at a time beside it: so many at most, or as many as fit.
+
+    If more were asked for than fit, or none fits, that is refused.
+    """
+    free = room(draft.standing)
+    if free is None:
+        return most
+    whole = need(draft)
+    each, left = max(int(whole.bytes * FORKED), 1), max(free.bytes - whole.bytes, 0)
+    fitting = left // each
+    if fitting >= most or (fitting and not asked):
+        return min(fitting, most)
+    would = f"{fitting} at a time would fit (--jobs {fitting})"
+    if not fitting:
+        would = f"with {whole.parts(free.bytes / (whole.bytes + each))} one would fit"
     raise OutOfRangeError(
-        f"the network does not fit into memory: {whole.parts()} take about {gigabytes(whole.bytes)}, and "
-        f"{gigabytes(free)} are free; {whole.parts(share)} would fit"
+        f"{most} runs at a time do not fit into memory beside their network: each takes about "
+        f"{gigabytes(each)}, and {gigabytes(left)} are free; {would}"
     )

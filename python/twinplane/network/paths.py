@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import core
 from ..errors import TwinplaneError
+from . import memory
 from .handles import Lsp, Node, P2mp
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def add_lsp(
         except TwinplaneError:
             draft.remove(lsp)  # what is refused leaves nothing behind
             raise
+    memory.check_growing(draft)
     return lsp
 
 

@@ -16,7 +16,7 @@ from ...errors import TwinplaneError, os_reason
 from ...failing import Probes, Trial, routes_ps
 from ...failing.cases import Case, some_cases
 from ...failing.graph import Graph
-from ...network import Network, processors
+from ...network import Network, memory, processors
 from ...network.forks import forked
 from ...network.graphml import read
 from ...profiles import resolve
@@ -144,7 +144,7 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
         return json.dumps(measure(world, names, case, silent)).encode()
 
     found: dict[str, Any] = {}
-    for case, answer in forked(cases, work, processors.count()):
+    for case, answer in forked(cases, work, memory.forks(network.draft, processors.count())):
         found[case.key] = json.loads(answer)
         if tick is not None:
             tick(len(found) / len(cases))

@@ -16,7 +16,7 @@ from ... import units
 from ...failing import Probes, Trial, routes_ps
 from ...failing.cases import Case, some_cases
 from ...failing.watching import World, fail, fall_silent, loss_times
-from ...network import Network, processors
+from ...network import Network, memory, processors
 from ...network.forks import forked
 from ..base import Tick
 from .parameters import ProtectionParameters
@@ -125,7 +125,7 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
         return json.dumps(measure(world, case, p.detection == "bfd")).encode()
 
     found: dict[str, Any] = {}
-    for case, answer in forked(cases, work, processors.count()):
+    for case, answer in forked(cases, work, memory.forks(network.draft, processors.count())):
         found[case.key] = json.loads(answer)
         if tick is not None:
             tick(len(found) / len(cases))
