@@ -106,7 +106,10 @@ def event(
 def by_calls(said: dict[str, Any]) -> Network:
     """The same by calls of Python."""
     net = Network(seed=said["seed"])
-    nodes = {name: net.router(name, hello="9 s") for name in said["nodes"]}
+    nodes: dict[str, Any] = {}
+    for name, node in said["nodes"].items():
+        is_host = node["kind"] == "host"
+        nodes[name] = net.host(name, node["address"]) if is_host else net.router(name, hello="9 s")
     for a, b, more in said["links"]:
         net.link(a, b, **more)
     for lsp in said["lsps"]:

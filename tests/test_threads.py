@@ -5,14 +5,17 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import twinplane as tp
+from twinplane.declared import tables
 from twinplane.network import processors
 
+from tests.support import wide_networks
 from tests.support.campaign import scaled
-from tests.test_events_drawn import END_S, by_calls, drawn
+from tests.test_events_drawn import END_S
 
 
 def ring(routers: int = 12, delay: str = "5 ms") -> tp.Network:
@@ -28,7 +31,7 @@ def ring(routers: int = 12, delay: str = "5 ms") -> tp.Network:
 
 def seen(net: tp.Network) -> tuple[str, str]:
     """All that a run left: the digest of every frame, and every flow's row."""
-    return net.digest(), str([flow.stats() for flow in net.flows])
+    return net.digest(), repr([flow.stats().to_dicts() for flow in net.flows])
 
 
 @pytest.fixture
@@ -60,32 +63,38 @@ def test_a_fault_and_an_event_in_between_change_nothing(four_processors: None) -
     assert seen(run(2)) == seen(run(1))
 
 
-def shared(net: tp.Network, threads: int) -> tuple[object, ...]:
+NAMES = [table.name for table in tables() if table.scope in ("network", "either")]
+"""Tables that can be asked of a whole network."""
+
+
+def shared(net: tp.Network, threads: int) -> list[object]:
     """All that a run leaves if so many threads share the network wherever that is possible."""
     running = net.engine.start()
     running.set_threads(threads, True)
     running.run_until(int(END_S * 1e12))
-    tables = ("flow_accounts", "losses", "ports", "events")
-    return (
-        net.digest(),
-        net.actions().to_dicts(),
-        [str(flow.stats()) for flow in net.flows],
-        [net.table(name).to_dicts() for name in tables],
-    )
+    captures = [capture.bytes() for capture in net.captures]
+    # In words, since what is not a number is not equal to itself.
+    return [net.digest(), captures, *((name, repr(net.columns(name))) for name in NAMES)]
 
 
-def test_drawn_networks_do_not_tell_how_many_threads_there_were() -> None:
-    parted = 0
-    for seed in range(5_001, 5_001 + scaled(10)):
-        said = drawn(seed)
-        for flow in said["flows"][1:]:
-            flow["arrivals"] = {"kind": "on-off", "on": "30 ms", "off": "20 ms"}
-        one = shared(by_calls(said), 1)
+def test_drawn_networks_do_not_tell_how_many_threads_there_were(tmp_path: Path) -> None:
+    """Digests, captures and all tables are the same for one, two, three and eight threads."""
+    count = scaled(12)
+    parted, occurred = Counter[int](), Counter[str]()
+    for seed in range(5_001, 5_001 + count):
+        said = wide_networks.wide(seed, tmp_path)
+        occurred.update(wide_networks.features(said))
+        one = shared(wide_networks.built(said), 1)
         for threads in (2, 3, 8):
-            several = by_calls(said)
+            several = wide_networks.built(said)
             assert shared(several, threads) == one, (seed, threads)
-            parted += several.threads.startswith(f"{min(threads, 3)} threads")
-    assert parted > 0
+            number = several.engine.running().threads()[0]
+            parted[threads] += number > 1
+            assert said["capture"] is None or number == 1, "frames are captured in the order of time"
+    print(f"{count} networks, parted: {dict(parted)}; with {dict(occurred)}")
+    if count >= 12:
+        assert all(parted[threads] > count // 4 for threads in (2, 3, 8)), parted
+        assert occurred.keys() == wide_networks.FEATURES
 
 
 def test_links_that_are_too_short_are_named(four_processors: None) -> None:
