@@ -38,6 +38,7 @@ mod rerouting;
 mod segments;
 mod staged;
 mod tcp;
+mod threads;
 mod traceroute;
 mod traffic;
 mod tunnels;
