@@ -7,7 +7,7 @@
 
 use base::plane::{LabelUse, Leg};
 use base::{Label, PortId};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 pub use wire::lsp_ping::Fec;
 
 /// What a protocol wants to know.
@@ -114,4 +114,15 @@ pub fn stack(leg: &Leg, ttl: u8) -> Vec<u32> {
         *last |= 1 << 8;
     }
     words
+}
+
+/// Is a packet to this destination taken by way of a leg? Behind each explicit null one family is taken alone (RFC
+/// 3032, 2.1), and without a label a packet of IPv4 goes to no neighbour that is known by an address of IPv6.
+pub fn takes(leg: &Leg, destination: IpAddr) -> bool {
+    let is_bare = leg.labels.as_slice().iter().all(|label| *label == Label::IMPLICIT_NULL);
+    match leg.labels.as_slice().first() {
+        Some(&Label::EXPLICIT_NULL_V6) => destination.is_ipv6(),
+        Some(&Label::EXPLICIT_NULL) => destination.is_ipv4(),
+        _ => destination.is_ipv6() || leg.gateway.is_ipv4() || !is_bare,
+    }
 }

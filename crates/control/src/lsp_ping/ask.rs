@@ -1,8 +1,8 @@
 //! Requests that are sent (RFC 8029, 4.3).
 
 use super::record::{Outcome, Record};
-use super::{Asked, Command, Event, LspPing, Mode, ntp, own6};
-use crate::inquiry::{CLASS, Fec, FecMapping, Findings, GivenBy, Inquiry, stack};
+use super::{Asked, Command, Event, LspPing, Mode, ntp};
+use crate::inquiry::{CLASS, Fec, FecMapping, Findings, GivenBy, Inquiry, stack, takes};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
@@ -259,30 +259,15 @@ impl LspPing {
     }
 }
 
-/// Is a packet to this destination taken by way of a leg? Behind each explicit null one family is taken alone (RFC
-/// 3032, 2.1), and without a label a packet of IPv4 goes to no neighbour that is known by an address of IPv6.
-pub(super) fn takes(leg: &Leg, destination: IpAddr) -> bool {
-    let is_bare = leg.labels.as_slice().iter().all(|label| *label == Label::IMPLICIT_NULL);
-    match leg.labels.as_slice().first() {
-        Some(&Label::EXPLICIT_NULL_V6) => destination.is_ipv6(),
-        Some(&Label::EXPLICIT_NULL) => destination.is_ipv4(),
-        _ => destination.is_ipv6() || leg.gateway.is_ipv4() || !is_bare,
-    }
-}
-
 /// Source and destination of a request by way of a leg: of IPv4, or of IPv6 where the leg takes no other (RFC 8029,
 /// 4.3). Nothing if the leg does not take what was asked for, or this router has no address of that family.
 fn ends(context: &Context<'_>, leg: &Leg, asked: IpAddr) -> Option<(IpAddr, IpAddr)> {
-    let interfaces = &context.services.interfaces;
     let destination = match asked {
         IpAddr::V4(address) if !takes(leg, asked) => IpAddr::V6(address.to_ipv6_mapped()),
         asked => asked,
     };
-    let source = match destination {
-        IpAddr::V4(_) => Some(IpAddr::V4(interfaces.router_id)),
-        IpAddr::V6(_) => own6(interfaces).map(IpAddr::V6),
-    };
-    Some((source?, destination)).filter(|_| takes(leg, destination))
+    let source = context.services.interfaces.source_to(destination)?;
+    takes(leg, destination).then_some((source, destination))
 }
 
 /// A request on its way by a leg, with its source and destination.

@@ -27,12 +27,12 @@ pub use record::Record;
 
 use crate::inquiry::{Findings, Inquiry};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, Topic, UNKNOWN_KIND};
-use crate::services::{Interfaces, WatchedLsp};
+use crate::services::WatchedLsp;
 use ask::Probe;
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::{Limiter, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::IpAddr;
 use respond::{Came, Request};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -223,12 +223,6 @@ fn is_single(address: IpAddr) -> bool {
             !is_near && !address.is_multicast() && address.to_ipv4_mapped().is_none()
         }
     }
-}
-
-/// The IPv6 address that this router speaks from: that of its loopback, else the first of a port.
-fn own6(interfaces: &Interfaces) -> Option<Ipv6Addr> {
-    let of_port = || interfaces.ports().find_map(|(_, interface)| interface.ipv6()).map(|own| own.0);
-    interfaces.loopbacks6().next().or_else(of_port)
 }
 
 impl Protocol for LspPing {

@@ -1,7 +1,7 @@
 //! Requests of others (RFC 8029, 4.4), and the replies to them (4.5).
 
 use super::judge::{Case, Judgement};
-use super::{Discard, LspPing, is_single, ntp, own6};
+use super::{Discard, LspPing, is_single, ntp};
 use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
 use crate::protocol::{Context, Message as IpMessage, Message6, Output, Over};
 use crate::services::bootstrap::Offer;
@@ -239,11 +239,7 @@ impl LspPing {
         let Ok(bytes) = reply.write() else { return };
         let interfaces = &context.services.interfaces;
         // RFC 8029, 3: the reply has the IP version of the request.
-        let own = match request.came.src {
-            IpAddr::V4(_) => Some(IpAddr::V4(interfaces.router_id)),
-            IpAddr::V6(_) => own6(interfaces).map(IpAddr::V6),
-        };
-        let Some(own) = own else { return };
+        let Some(own) = interfaces.source_to(request.came.src) else { return };
         let (to, from) = (request.came.src, request.from);
         let over = Over::Udp { src: PORT, dst: from };
         // With Router Alert it goes not along an LSP, so that every router looks at the option.

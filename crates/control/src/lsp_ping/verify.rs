@@ -1,9 +1,9 @@
 //! LSPs that are verified for who watches them (RFC 5884, 4 and 6): the first requests say by which number a session of
 //! BFD begins, later ones only whether the LSP still ends where it is to end.
 
-use super::ask::{WHOLE, datagram, takes};
+use super::ask::{WHOLE, datagram};
 use super::{Asked, LspPing, ntp};
-use crate::inquiry::{Findings, Inquiry};
+use crate::inquiry::{Findings, Inquiry, takes};
 use crate::protocol::{Context, Output};
 use crate::services::WatchedLsp;
 use base::random::Stream;

@@ -218,6 +218,16 @@ impl Interfaces {
         })
     }
 
+    /// The address that this node speaks from to others of a family: its router id; or the IPv6 address of its
+    /// loopback, else the first of a port, and nothing if it has none.
+    pub fn source_to(&self, family_of: IpAddr) -> Option<IpAddr> {
+        if family_of.is_ipv4() {
+            return Some(self.router_id.into());
+        }
+        let of_port = || self.ports().find_map(|(_, interface)| interface.ipv6()).map(|own| own.0);
+        self.loopbacks6().next().or_else(of_port).map(IpAddr::V6)
+    }
+
     /// An interface by its number.
     pub fn get(&self, id: InterfaceId) -> Option<&Interface> {
         self.all.get(&id)

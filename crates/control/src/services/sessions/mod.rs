@@ -425,15 +425,7 @@ fn towards(interfaces: &Interfaces, address: IpAddr) -> Option<(&super::Interfac
 /// The address that this node uses towards another: that of the link which both are on, or else the router id, and of
 /// IPv6 that of the loopback or of the first port that has one.
 fn source(interfaces: &Interfaces, to: IpAddr) -> Option<IpAddr> {
-    if let Some((_, own)) = towards(interfaces, to) {
-        return Some(own);
-    }
-    if to.is_ipv4() {
-        return Some(interfaces.router_id.into());
-    }
-    let loopback = interfaces.loopbacks6().next().map(IpAddr::V6);
-    let of_ports = || interfaces.ports().flat_map(|(_, interface)| &interface.addresses);
-    loopback.or_else(|| of_ports().map(|own| own.address).find(IpAddr::is_ipv6))
+    towards(interfaces, to).map(|(_, own)| own).or_else(|| interfaces.source_to(to))
 }
 
 /// The longest packet towards an address: that of the link which both are on, or else the least of all links.
