@@ -13,6 +13,8 @@ const A: u32 = 0;
 const B: usize = 1;
 const C: usize = 2;
 const D: u32 = 3;
+/// A label that no router has given.
+const NOWHERE: u32 = 999_999;
 const FAILS: u64 = 25 * S + 300 * MS;
 /// The same where routers find each other first.
 const LATER: u64 = 60 * S;
@@ -164,7 +166,7 @@ fn a_prefix_of_ldp_loses_its_label_and_gets_it_back() {
         column(&ilm, "prefix").iter().position(|prefix| prefix.as_str().is_some_and(|one| one.contains(&d)));
     let label = column(&ilm, "label")[place.expect("a prefix")].as_u64().expect("a label") as u32;
     let out = column(&ilm, "out_labels")[place.expect("a prefix")][0].as_u64().expect("a label") as u32;
-    network.break_label(B, label, Some(999_999)).expect("an entry");
+    network.break_label(B, label, Some(NOWHERE)).expect("an entry");
     network.run_until(Time(61 * S)).expect("a run");
     let found = downs(&mut network, A);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -178,6 +180,150 @@ fn a_prefix_of_ldp_loses_its_label_and_gets_it_back() {
     network.break_label(B, label, Some(out)).expect("an entry");
     network.run_until(Time(80 * S)).expect("a run");
     assert!(is_labelled(&mut network));
+}
+
+/// a and two edges of an AS around a core of IPv4 that knows none of the destinations: edges tell them with labels, and
+/// b, whose identifier is the least, is preferred where both do. Each destination is of one family (RFC 8277, RFC 4798).
+fn edges(watch: &Value, both: &[&str], one: &[&str]) -> Value {
+    let families = json!(["ipv4-labelled", "ipv6-labelled"]);
+    let neighbor = json!({"asn": 65000, "families": families, "advertisement_interval": "1 s"});
+    let ospf = json!({"hello_interval": "1 s"});
+    let edge = |place: u8, bgp: Value| {
+        json!({"kind": "router", "router_id": format!("10.250.0.{place}"), "ipv6": format!("2001:db8:fe::{place}"),
+            "ospf": ospf, "ldp": true, "bgp": bgp})
+    };
+    let speaks = |far: &[&str], networks: &[&str]| {
+        let neighbors: serde_json::Map<_, _> =
+            far.iter().map(|far| ((*far).to_owned(), neighbor.clone())).collect();
+        json!({"asn": 65000, "neighbors": neighbors, "networks": networks})
+    };
+    let core = |place: u8| json!({"kind": "router", "router_id": format!("10.250.0.{place}"), "ospf": ospf, "ldp": true});
+    // Its own destination is where the far ends answer to.
+    let mut of_a = speaks(&["10.250.0.2", "10.250.0.3"], &["2001:db8:fe::1/128"]);
+    of_a.as_object_mut().expect("a mapping").extend(watch.as_object().cloned().unwrap_or_default());
+    let of_b: Vec<&str> = both.iter().chain(one).copied().collect();
+    json!({
+        "name": "edges",
+        "nodes": {
+            "a": edge(1, of_a),
+            "b": edge(2, speaks(&["10.250.0.1"], &of_b)),
+            "c": edge(3, speaks(&["10.250.0.1"], both)),
+            "p": core(8),
+            "q": core(9),
+        },
+        "links": [link("a", "p"), link("p", "q"), link("q", "b"), link("q", "c")],
+    })
+}
+
+const WATCHED6: [&str; 2] = ["2001:db8:b::/48", "2001:db8:b::7/128"];
+
+/// The rows of a table of the first router, of those whose column has a value.
+fn rows(network: &mut Testbed, name: &str, (key, value): (&str, &str)) -> Vec<Value> {
+    let table = table(network, name, Some(A));
+    let columns = table.as_object().expect("columns");
+    let row = |place: usize| -> Value {
+        Value::Object(columns.iter().map(|(name, cells)| (name.clone(), cells[place].clone())).collect())
+    };
+    (0..column(&table, key).len()).map(row).filter(|row| row[key] == *value).collect()
+}
+
+/// What packets to a destination get at the first router; nothing where they get no label.
+fn pushed(network: &mut Testbed, prefix: &str) -> Option<String> {
+    rows(network, "ftn", ("prefix", prefix))
+        .first()
+        .map(|row| row["push"].as_str().expect("labels").to_owned())
+}
+
+/// The first router of the core, and the label by which packets to an edge come to it, with that by which they leave.
+const P: usize = 3;
+
+fn labels_to(network: &mut Testbed, edge: &str) -> (u32, u32) {
+    let table = table(network, "ldp_bindings", Some(P as u32));
+    let place = column(&table, "prefix").iter().position(|prefix| *prefix == json!(format!("{edge}/32")));
+    let place = place.unwrap_or_else(|| panic!("{table}"));
+    let number = |label: &Value| label.as_u64().expect("a label") as u32;
+    (number(&column(&table, "label")[place]), number(&column(&table, "out_labels")[place][0]))
+}
+
+/// RFC 5884, 6 and 7: sessions of an FEC of IPv6 speak IPv6 both ways, and are begun by a request of IPv6.
+#[test]
+fn lsps_to_destinations_of_ipv6_are_watched_by_ipv6() {
+    let within = json!({"lsp_bfd": {"interval": "50 ms"}, "lsp_bfd_prefixes": ["2001:db8:b::/48 le 128"]});
+    let mut network = network(&edges(&within, &[], &WATCHED6));
+    network.run_until(Time(60 * S)).expect("a run");
+    let at_head = table(&mut network, "bfd_sessions", Some(A));
+    let named: Vec<String> = WATCHED6.iter().map(|prefix| format!("BGP {prefix}")).collect();
+    assert_eq!(column_at(&at_head, "lsp"), [json!(named[0]), json!(named[1])], "{at_head}");
+    assert_eq!(column_at(&at_head, "state"), ["up", "up"]);
+    assert_eq!(column_at(&at_head, "clients"), [json!(["bgp"]), json!(["bgp"])]);
+    assert_eq!(column_at(&at_head, "local"), ["2001:db8:fe::1"; 2]);
+    let at_tail = table(&mut network, "bfd_sessions", Some(B as u32));
+    assert_eq!(column_at(&at_tail, "neighbor"), ["2001:db8:fe::1"; 2], "where requests came from");
+    assert_eq!(column_at(&at_tail, "local"), ["2001:db8:fe::2"; 2]);
+    assert_eq!(column_at(&table(&mut network, "lsp_verifications", None), "code"), [3, 3]);
+    let (label, out) = labels_to(&mut network, "10.250.0.2");
+    network.break_label(P, label, Some(NOWHERE)).expect("an entry");
+    let broken = network.now();
+    network.run_until(Time(61 * S)).expect("a run");
+    let found = downs(&mut network, A);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|(at, _)| (100 * MS..=151 * MS).contains(&(at.0 - broken.0))), "{found:?}");
+    // Without a label a core of IPv4 takes none of them.
+    assert_eq!(pushed(&mut network, WATCHED6[0]), None);
+    network.run_until(Time(70 * S)).expect("a run");
+    let verified = table(&mut network, "lsp_verifications", None);
+    assert_eq!(column_at(&verified, "code"), [Value::Null, Value::Null], "LSP ping hears nothing, either");
+    network.break_label(P, label, Some(out)).expect("an entry");
+    network.run_until(Time(80 * S)).expect("a run");
+    assert!(pushed(&mut network, WATCHED6[0]).is_some());
+    assert_eq!(column_at(&table(&mut network, "bfd_sessions", Some(A)), "state"), ["up", "up"]);
+    conserved(&mut network).expect("closed accounts");
+}
+
+/// Another edge is taken to whose label nothing is known to be wrong, and the first one again when it says so anew.
+#[test]
+fn packets_take_another_edge_than_one_that_an_lsp_does_not_reach() {
+    let both = ["198.51.100.7/32", "2001:db8:b::7/128"];
+    let watch = json!({"lsp_bfd": {"interval": "50 ms"}});
+    let mut network = network(&edges(&watch, &both, &[]));
+    network.run_until(Time(60 * S)).expect("a run");
+    let next_hops = |network: &mut Testbed| -> Vec<String> {
+        let best = |prefix: &&str| {
+            let all = rows(network, "bgp_routes", ("prefix", prefix));
+            let best = all.iter().find(|row| row["is_best"] == true).expect("a route that is taken");
+            best["next_hop"].as_str().expect("an address").replace("::ffff:", "")
+        };
+        both.iter().map(best).collect()
+    };
+    let states = |network: &mut Testbed| column_at(&table(network, "bfd_sessions", Some(A)), "state");
+    assert_eq!(
+        (next_hops(&mut network), states(&mut network)),
+        (vec!["10.250.0.2".to_owned(); 2], vec![json!("up"); 2])
+    );
+    // Who has no label of another router to go by is not watched: a's own loopback address.
+    let (label, out) = labels_to(&mut network, "10.250.0.2");
+    network.break_label(P, label, Some(NOWHERE)).expect("an entry");
+    network.run_until(Time(61 * S)).expect("a run");
+    assert_eq!(next_hops(&mut network), ["10.250.0.3"; 2]);
+    network.run_until(Time(65 * S)).expect("a run");
+    assert_eq!(states(&mut network), ["up"; 2], "the LSP to the other edge is watched");
+    assert!(both.iter().all(|prefix| pushed(&mut network, prefix).is_some() || prefix.contains('.')));
+    // Both are broken: the first is taken, without its label, until it is heard.
+    let other = labels_to(&mut network, "10.250.0.3").0;
+    network.break_label(P, other, Some(NOWHERE)).expect("an entry");
+    network.run_until(Time(70 * S)).expect("a run");
+    assert_eq!(
+        (next_hops(&mut network), pushed(&mut network, both[1])),
+        (vec!["10.250.0.2".to_owned(); 2], None)
+    );
+    network.break_label(P, label, Some(out)).expect("an entry");
+    network.run_until(Time(80 * S)).expect("a run");
+    assert_eq!(
+        (next_hops(&mut network), states(&mut network)),
+        (vec!["10.250.0.2".to_owned(); 2], vec![json!("up"); 2])
+    );
+    assert!(pushed(&mut network, both[1]).is_some());
+    conserved(&mut network).expect("closed accounts");
 }
 
 #[test]

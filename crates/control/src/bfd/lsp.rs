@@ -5,7 +5,7 @@ use super::output::by_tables;
 use super::session::{Role, Session};
 use super::states::SessionState;
 use super::{Bfd, Time};
-use crate::inquiry::{self, Fec, Findings};
+use crate::inquiry::{self, Fec, Findings, takes};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use crate::services::bootstrap::{Offer, Wish};
 use crate::services::{WatchedPath, Way};
@@ -19,9 +19,11 @@ use wire::bfd::PORT;
 /// LSP ping begins that time anew.
 const UNUSED: Span = Span::from_secs(10);
 
-/// An address of 127/8 to send to: a random one (RFC 5884, 7), and not that of the network itself.
-pub(super) fn destination(random: &mut Stream) -> Ipv4Addr {
-    Ipv4Addr::from(0x7f00_0000 | (random.next_u32() & 0x00ff_ffff).max(1))
+/// Where a session that speaks from an address sends: to a random address of 127/8, or of ::ffff:127/104 (RFC 5884, 7),
+/// and not to that of the network itself.
+pub(super) fn destination(local: IpAddr, random: &mut Stream) -> IpAddr {
+    let address = Ipv4Addr::from(0x7f00_0000 | (random.next_u32() & 0x00ff_ffff).max(1));
+    if local.is_ipv4() { address.into() } else { address.to_ipv6_mapped().into() }
 }
 
 impl Session {
@@ -46,7 +48,7 @@ impl Bfd {
             SessionState::AdminDown => bootstrap.forget(lsp),
             state => {
                 let is_up = state == SessionState::Up;
-                bootstrap.ask(lsp, Wish { discriminator: number, is_up });
+                bootstrap.ask(lsp, Wish { discriminator: number, is_up, source: session.path.local });
             }
         }
     }
@@ -57,18 +59,17 @@ impl Bfd {
             if discriminator == 0 || self.config.is_shut {
                 continue;
             }
-            let remote = IpAddr::V4(from);
+            let Some(local) = context.services.interfaces.source_to(from) else { continue };
             let is_it = |session: &Session| match &session.role {
                 Role::Tail { fec: own, offered } => {
-                    *offered == discriminator && session.path.remote == remote && *own == fec
+                    *offered == discriminator && session.path.remote == from && *own == fec
                 }
                 Role::Head { .. } | Role::Beside => false,
             };
             // RFC 7726, 2.1: one for each number of a head end.
             let known = self.sessions.iter().find(|(_, session)| is_it(session)).map(|(number, _)| *number);
             let number = known.unwrap_or_else(|| {
-                let local = IpAddr::V4(context.services.interfaces.router_id);
-                let path = WatchedPath { way: Way::Routed, local, remote };
+                let path = WatchedPath { way: Way::Routed, local, remote: from };
                 let random = self.stream(context, &format!("{fec}/{from}/{discriminator}"));
                 let role = Role::Tail { fec, offered: discriminator };
                 self.open(now, context, (path, role), self.config.terms, random)
@@ -88,7 +89,7 @@ impl Bfd {
         match session.role {
             Role::Head { destination } => {
                 let leg = bound.as_ref().and_then(|bound| bound.legs.first());
-                let message = leg.and_then(|leg| on_lsp(context, session, leg, destination, bytes));
+                let message = leg.and_then(|leg| on_lsp(session, leg, destination, bytes));
                 self.outputs.extend(message.map(|message| Output::Lsp(Box::new(message))));
             }
             // RFC 7726, 2.3: the session goes with the LSP.
@@ -98,21 +99,14 @@ impl Bfd {
     }
 }
 
-/// A packet on an LSP (RFC 5884, 7).
-fn on_lsp(
-    context: &Context<'_>,
-    session: &Session,
-    leg: &Leg,
-    dst: Ipv4Addr,
-    bytes: Vec<u8>,
-) -> Option<LspMessage> {
-    let IpAddr::V4(gateway) = leg.gateway else { return None };
-    Some(LspMessage {
+/// A packet on an LSP (RFC 5884, 7); nothing if that takes no packets of the session's family.
+fn on_lsp(session: &Session, leg: &Leg, dst: IpAddr, bytes: Vec<u8>) -> Option<LspMessage> {
+    takes(leg, dst).then(|| LspMessage {
         port: leg.port,
-        gateway: gateway.into(),
+        gateway: leg.gateway,
         stack: inquiry::stack(leg, u8::MAX),
-        src: context.services.interfaces.router_id.into(),
-        dst: dst.into(),
+        src: session.path.local,
+        dst,
         over: Over::Udp { src: session.source, dst: PORT },
         ttl: 1,
         router_alert: false,

@@ -134,7 +134,7 @@ struct Heard {
     ttl: u8,
     /// Destination port of UDP.
     to: u16,
-    /// Was it sent to 127/8?
+    /// Was it sent to 127/8, or to ::ffff:127/104?
     is_on_lsp: bool,
 }
 
@@ -153,16 +153,15 @@ impl Heard {
                 to: to(ip.over)?,
                 is_on_lsp: matches!(arrival, Arrival::Lsp(_)),
             }),
-            Arrival::Ip6(ip) => Some(Heard {
+            Arrival::Ip6(ip) | Arrival::Lsp6(LspArrival { ip, .. }) => Some(Heard {
                 port: ip.port,
                 src: ip.src.into(),
                 dst: ip.dst.into(),
                 ttl: ip.hop_limit,
                 to: to(ip.over)?,
-                is_on_lsp: false,
+                is_on_lsp: matches!(arrival, Arrival::Lsp6(_)),
             }),
-            // No session is on an LSP by IPv6.
-            Arrival::Lsp6(_) | Arrival::Llc(_) => None,
+            Arrival::Llc(_) => None,
         }
     }
 }
@@ -292,7 +291,7 @@ impl Bfd {
         };
         let mut random = self.stream(context, &format!("{at}/{}", path.remote));
         let role = match path.way {
-            Way::Lsp(_) => Role::Head { destination: lsp::destination(&mut random) },
+            Way::Lsp(_) => Role::Head { destination: lsp::destination(path.local, &mut random) },
             Way::Hop(_) | Way::Routed => Role::Beside,
         };
         let number = self.open(now, context, (path, role), terms, random);

@@ -7,7 +7,7 @@ use crate::machine::State as _;
 use crate::services::{Verdict, WatchedPath};
 use base::random::{Rng as _, Stream};
 use base::{ProtocolId, Span, Time};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use rand::RngExt;
 use wire::bfd::{Diag, Repr, State as Said};
 use wire::lsp_ping::Fec;
@@ -33,8 +33,8 @@ pub enum Role {
     Beside,
     /// The LSP begins here: packets leave on it.
     Head {
-        /// The address of 127/8 that they are sent to (RFC 5884, 7).
-        destination: Ipv4Addr,
+        /// The address of 127/8, or of ::ffff:127/104, that they are sent to (RFC 5884, 7).
+        destination: IpAddr,
     },
     /// The LSP ends here: packets go back by the tables.
     Tail {

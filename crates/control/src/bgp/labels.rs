@@ -51,7 +51,7 @@ fn yields(services: &Services, prefix: IpPrefix, preference: u8) -> bool {
 
 impl Bgp {
     /// How packets get to a destination by a path with a label; nothing if it has none.
-    fn beneath(&self, path: &Path) -> Option<Beneath> {
+    pub(super) fn beneath(&self, path: &Path) -> Option<Beneath> {
         path.place()?;
         if !path.is_labelled() {
             return None;
@@ -70,7 +70,8 @@ impl Bgp {
         let binder = Binder { preference, owner: Bgp::ID, rank: 0 };
         // Without a label an IPv4 packet takes its route, which follows LSPs, too.
         let needed = way.filter(|way| !way.push.as_slice().is_empty() || matches!(prefix, IpPrefix::V6(_)));
-        let needed = needed.filter(|_| !yields(services, prefix, preference));
+        let is_silent = best.is_some_and(|path| self.lsps.is_silent(prefix, path));
+        let needed = needed.filter(|_| !is_silent && !yields(services, prefix, preference));
         services.labelled.set_prefix(&mut services.rib, binder, prefix, needed);
         if let Some(label) = self.labels.get(&prefix) {
             let what = best.map(|_| way.map_or(Incoming::Pop, Incoming::Swap));

@@ -22,14 +22,16 @@ fn path(services: &Services, peer: &Peer) -> WatchedPath {
 }
 
 impl Bgp {
-    /// Has those neighbours watched with which routes are exchanged, where the settings say so.
+    /// Has those neighbours watched with which routes are exchanged, and LSPs, where the settings say so.
     pub(super) fn watch(&mut self, context: &mut Context<'_>) {
         if !core::mem::take(&mut self.is_watch_due) {
             return;
         }
         let up = self.peers.iter().filter(|peer| peer.is_established());
         let wanted = up.filter_map(|peer| Some((path(context.services, peer), peer.config.bfd?)));
-        let wanted: BTreeMap<_, _> = wanted.collect();
+        let lsp_pace = self.config.lsp_bfd.iter().map(|watch| watch.pace);
+        let lsps = lsp_pace.flat_map(|pace| self.lsps.wanted(context.services, pace));
+        let wanted: BTreeMap<_, _> = wanted.chain(lsps).collect();
         context.services.liveness.watch_only(Bgp::ID, &wanted);
     }
 

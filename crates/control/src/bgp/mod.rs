@@ -2,7 +2,7 @@
 //!
 //! - [`session`]: the state machine of connections (8.2); `peer` and `peers`: neighbours, how connections
 //!   begin and end
-//! - `liveness`: neighbours are watched (RFC 5882)
+//! - `liveness`: neighbours are watched (RFC 5882); `lsps`: and LSPs (RFC 5884)
 //! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798); `several`: several of one
 //!   destination; `fec`: what is bound to one
 //! - `restart`: routes of neighbours that restart are kept (RFC 4724)
@@ -19,6 +19,7 @@ pub mod decision;
 mod fec;
 mod labels;
 mod liveness;
+mod lsps;
 mod next_hops;
 mod path_ids;
 mod peer;
@@ -47,6 +48,8 @@ use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
 use base::{Label, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+pub use lsps::LspWatch;
+use lsps::Lsps;
 use next_hops::NextHops;
 use path_ids::PathIds;
 pub use peer::Peer;
@@ -169,6 +172,8 @@ pub struct Config {
     pub connect_retry: Span,
     /// Are routes of neighbours kept that restart and go on forwarding (RFC 4724)?
     pub keeps_routes: bool,
+    /// Which LSPs are watched that begin here (RFC 5884); absent: none.
+    pub lsp_bfd: Option<LspWatch>,
 }
 
 /// A speaker of BGP.
@@ -190,7 +195,9 @@ pub struct Bgp {
     is_started: bool,
     /// What timers vary by.
     random: Stream,
-    /// Other neighbours than before may have to be watched.
+    /// LSPs that are watched.
+    lsps: Lsps,
+    /// Other neighbours or LSPs than before may have to be watched.
     is_watch_due: bool,
     outputs: VecDeque<Output>,
 }
@@ -223,6 +230,7 @@ impl Bgp {
             taken: 0,
             is_started: false,
             random,
+            lsps: Lsps::default(),
             is_watch_due: false,
             outputs: VecDeque::new(),
         }
@@ -286,7 +294,9 @@ impl Protocol for Bgp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        let liveness = self.config.peers.iter().any(|peer| peer.bfd.is_some()).then_some(Topic::Liveness);
+        let watches =
+            self.config.lsp_bfd.is_some() || self.config.peers.iter().any(|peer| peer.bfd.is_some());
+        let liveness = watches.then_some(Topic::Liveness);
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 
@@ -312,6 +322,11 @@ impl Protocol for Bgp {
         if !self.peers.iter().all(is_calm) {
             return Vec::new();
         }
+        let unwatched = self.lsps.lacks_ipv6.then(|| {
+            "LSPs to destinations of IPv6 are not watched: the router has no IPv6 address that their ends could answer \
+             to ('ipv6' gives it one)"
+                .to_owned()
+        });
         let all: Vec<String> = self.sets.hops.never_reached().map(|one| one.to_string()).collect();
         let (some, more) =
             (all.iter().take(3).cloned().collect::<Vec<_>>().join(", "), all.len().saturating_sub(3));
@@ -321,7 +336,8 @@ impl Protocol for Bgp {
             "no route leads to the {hops} {some}{more}: routes by {them} are not used (another protocol has to \
              announce {them}, or next_hop_self has to be set)"
         );
-        if all.is_empty() { all } else { vec![clause] }
+        let unreached = (!all.is_empty()).then_some(clause);
+        unreached.into_iter().chain(unwatched).collect()
     }
 
     fn accepts(&self, _: SocketAddr, remote: SocketAddr) -> Option<Options> {
@@ -386,7 +402,11 @@ impl Protocol for Bgp {
                 self.route_changed(context, prefix);
                 self.reached(now, context, prefix);
             }
-            Change::Liveness { path, is_alive: false } => self.on_dead(now, context, path),
+            Change::Liveness { path, is_alive } => match path.lsp() {
+                Some(lsp) => self.on_lsp(context, lsp, is_alive),
+                None if !is_alive => self.on_dead(now, context, path),
+                None => {}
+            },
             _ => {}
         }
         self.settle(now, context);

@@ -275,6 +275,7 @@ impl Bgp {
 
     /// Finds the best route to a destination, has packets take it, and has neighbours told.
     pub(super) fn decide(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
+        self.forget_retold(prefix);
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
         let (new, entry) = match *entry.paths.as_slice() {
             [] => (None, entry),
@@ -287,7 +288,8 @@ impl Bgp {
             }
             ref several => {
                 let several = several.to_vec();
-                let new = choose(self.candidates(context.services, &several)).map(|best| best.at);
+                let all = self.candidates(context.services, &several);
+                let new = choose(self.heard(prefix, &several, all)).map(|best| best.at);
                 let Some(entry) = self.prefixes.get_mut(prefix) else { return };
                 (new, entry)
             }
@@ -321,6 +323,7 @@ impl Bgp {
         }
         self.route(context.services, prefix, best);
         self.route_labelled(context.services, prefix, best.as_ref());
+        self.watch_lsp(context.services, prefix, best.as_ref());
         if is_untold {
             self.prefixes.tidy(prefix);
         }

@@ -1,14 +1,14 @@
 //! What users write of BGP at a router.
 
-use super::{Bgp, Config, Passing, PeerConfig};
+use super::{Bgp, Config, LspWatch, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
-use crate::services::policy::PolicyRule;
+use crate::services::policy::{PolicyRule, PrefixRange};
 use crate::services::sessions::Key;
 use crate::services::{Attached, Beyond, Services, WatchSpec};
-use base::Span;
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::IpPrefix;
+use base::{ProtocolId, Span};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ base::problems! {
         NotOneNode { address: String, kind: &'static str } is OutOfRange, "bgp-not-one-node", "'{address}' is {kind} address: a neighbour is named by a unicast address that is not link-local";
         /// An address that is there already, in other letters.
         SameAddress { address: String, other: String } is Conflict, "bgp-same-address", "'{address}' and '{other}' are the same address: a neighbour is described once";
+        /// Destinations whose LSPs nobody has watched.
+        UnwatchedPrefixes {} is Conflict, "bgp-unwatched-prefixes", "lsp_bfd_prefixes: it has no use without 'lsp_bfd', which has LSPs watched";
     }
 }
 
@@ -266,6 +268,12 @@ base::record! {
         /// Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says
         /// that this takes (RFC 4724).
         pub graceful_restart: bool = true;
+        /// Have LSPs watched by BFD that begin here and whose labels BGP has given (RFC 5884): true, or how closely.
+        /// Packets leave one whose end is not heard any more: they take another path to the destination if there is
+        /// one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes`.
+        pub lsp_bfd: WatchSpec, absent "false";
+        /// Which destinations' LSPs are watched: those in any of these ranges of prefixes.
+        pub lsp_bfd_prefixes: Vec<PrefixRange> = Vec::new();
     }
     check BgpSpec::check;
 }
@@ -286,6 +294,9 @@ impl BgpSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         check_hold(self.hold_time).at("hold_time")?;
         self.check_addresses()?;
+        if self.lsp_bfd.0.is_none() && !self.lsp_bfd_prefixes.is_empty() {
+            return Err(Diagnostic::new(BgpProblem::UnwatchedPrefixes {}).at("lsp_bfd_prefixes").on_key());
+        }
         for (name, one) in &self.neighbors {
             if let Some(hold) = one.hold_time {
                 check_hold(hold).at("hold_time").at(&**name).at("neighbors")?;
@@ -412,6 +423,7 @@ impl Setup for BgpSpec {
             peers: peers.collect(),
             connect_retry: self.connect_retry,
             keeps_routes: self.graceful_restart,
+            lsp_bfd: self.lsp_bfd.0.map(|pace| LspWatch { pace, prefixes: self.lsp_bfd_prefixes.clone() }),
         };
         let random = services.streams.stream(&format!("{}/bgp", known.node));
         Box::new(Bgp::new(known.router_id, config, random))
@@ -422,7 +434,11 @@ impl Setup for BgpSpec {
     }
 
     fn watches(&self) -> bool {
-        self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())
+        self.lsp_bfd.0.is_some() || self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())
+    }
+
+    fn watches_lsps(&self) -> Option<ProtocolId> {
+        self.lsp_bfd.0.map(|_| Bgp::ID)
     }
 
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

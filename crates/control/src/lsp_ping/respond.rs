@@ -278,8 +278,7 @@ fn offer(context: &mut Context<'_>, request: &Request) {
         _ => None,
     });
     if let Some((discriminator, fec)) = wanted.zip(request.fecs().last()) {
-        // Sessions on LSPs are of IPv4.
-        let IpAddr::V4(from) = request.came.src else { return };
+        let from = request.came.src;
         context.services.bootstrap.offer(Offer { fec: fec.clone(), from, discriminator });
     }
 }

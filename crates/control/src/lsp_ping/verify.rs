@@ -2,12 +2,13 @@
 //! BFD begins, later ones only whether the LSP still ends where it is to end.
 
 use super::ask::{WHOLE, datagram};
-use super::{Asked, LspPing, ntp};
+use super::{Asked, Command, LspPing, ntp};
 use crate::inquiry::{Findings, Inquiry, takes};
 use crate::protocol::{Context, Output};
 use crate::services::WatchedLsp;
 use base::random::Stream;
 use base::{Span, Time};
+use core::net::IpAddr;
 use rand::RngExt;
 use wire::lsp_ping::{LspPing as Message, REQUEST, Tlv, VERSION};
 
@@ -102,12 +103,17 @@ impl LspPing {
         }
         let Some(wish) = context.services.bootstrap.wish(lsp) else { return };
         let Some((one, source)) = self.verified.get_mut(&lsp).zip(self.source) else { return };
-        let Some(leg) = findings.fecs.into_iter().flatten().next().and_then(|of| of.legs.first().copied())
-        else {
-            return;
+        let Some(known) = findings.fecs.into_iter().flatten().next() else { return };
+        // RFC 5884, 7: the far end answers to the source, so BFD and its requests are of one family.
+        let destination = match (wish.source, Command::DESTINATION) {
+            (IpAddr::V6(_), IpAddr::V4(address)) => address.to_ipv6_mapped().into(),
+            (_, address) => address,
         };
+        let Some(leg) = known.legs.first().filter(|leg| takes(leg, destination)) else { return };
         (one.sequence, one.sent) = (one.sequence.wrapping_add(1), one.sent + 1);
-        let mut tlvs = vec![Tlv::TargetFecStack { fecs: vec![lsp.fec()] }];
+        // RFC 8029, 3.2: an FEC for each label, the first for the top of the stack.
+        let carriers = known.carriers.iter().map(|carrier| carrier.fec.clone());
+        let mut tlvs = vec![Tlv::TargetFecStack { fecs: carriers.chain([lsp.fec()]).collect() }];
         if !wish.is_up {
             // RFC 5884, 6.1.
             tlvs.push(Tlv::BfdDiscriminator { discriminator: wish.discriminator });
@@ -126,16 +132,12 @@ impl LspPing {
             tlvs,
         };
         let Ok(bytes) = message.write() else { return };
-        // RFC 5884, 4: BFD itself speaks over IPv4 there.
-        let ends = (context.services.interfaces.router_id.into(), super::Command::DESTINATION);
-        let sent = takes(&leg, ends.1).then(|| datagram(&leg, WHOLE, ends, source, bytes));
-        if let Some(sent) = sent {
-            if one.awaited.is_some() {
-                one.code = None;
-            }
-            one.awaited = Some((message.sent, now + WAIT));
-            self.outputs.push_back(Output::Lsp(Box::new(sent)));
+        if one.awaited.is_some() {
+            one.code = None;
         }
+        one.awaited = Some((message.sent, now + WAIT));
+        let sent = datagram(leg, WHOLE, (wish.source, destination), source, bytes);
+        self.outputs.push_back(Output::Lsp(Box::new(sent)));
     }
 
     /// Is a reply one to a request of these? What it says is noted.

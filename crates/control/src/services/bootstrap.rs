@@ -3,7 +3,7 @@
 
 use super::WatchedLsp;
 use crate::inquiry::Fec;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is to be verified of an LSP that begins here.
@@ -14,6 +14,8 @@ pub struct Wish {
     /// Does the session hear the far end? Then the far end need not be told the number (RFC 5884, 6.1), and is asked
     /// rarely.
     pub is_up: bool,
+    /// The address that the session speaks from: the far end answers to the one that requests come from (RFC 5884, 7).
+    pub source: IpAddr,
 }
 
 /// A session that another router wants for an LSP that ends here.
@@ -22,7 +24,7 @@ pub struct Offer {
     /// What is put on the LSP.
     pub fec: Fec,
     /// The router where it begins.
-    pub from: Ipv4Addr,
+    pub from: IpAddr,
     /// By which number that router knows the session.
     pub discriminator: u32,
 }

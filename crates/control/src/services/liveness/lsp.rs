@@ -1,7 +1,7 @@
 //! LSPs that are watched from their head end (RFC 5884).
 
 use crate::inquiry::Fec;
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix};
 use core::fmt;
 use core::net::Ipv4Addr;
 
@@ -23,6 +23,8 @@ pub enum WatchedLsp {
     },
     /// That of a prefix to which LDP gives labels.
     Ldp(Prefix),
+    /// That of a destination to which BGP gives labels (RFC 8277).
+    Bgp(IpPrefix),
 }
 
 impl WatchedLsp {
@@ -34,6 +36,12 @@ impl WatchedLsp {
                 Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id }
             }
             WatchedLsp::Ldp(prefix) => Fec::LdpIpv4 { prefix: prefix.address(), length: prefix.len() },
+            WatchedLsp::Bgp(IpPrefix::V4(prefix)) => {
+                Fec::BgpIpv4 { prefix: prefix.address(), length: prefix.len() }
+            }
+            WatchedLsp::Bgp(IpPrefix::V6(prefix)) => {
+                Fec::BgpIpv6 { prefix: prefix.address(), length: prefix.len() }
+            }
         }
     }
 }
