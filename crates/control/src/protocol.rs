@@ -621,6 +621,12 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
+    /// What it would cost to send by a port if messages of the protocol could say it, and the most that they can, where
+    /// that is less.
+    fn cost_cut(&self, _attached: &Attached, _metric: u64) -> Option<(u64, u64)> {
+        None
+    }
+
     /// What it sends by each port of its own accord, whatever happens, in bits a second: more than the link can carry
     /// is refused.
     fn load(&self) -> Option<Rate> {

@@ -6,8 +6,10 @@ use super::place::Place;
 use super::plan;
 use super::problem::{BuildProblem, LspProblem};
 use super::spec::problem::{NetworkProblem, unknown_node};
+use super::spec::protocols::Spoken;
 use base::describe::{Describe, Name, listed, near};
 use base::diagnostic::{At, Diagnostic};
+use control::protocol::Join;
 use core::net::Ipv4Addr;
 use engine::medium::Carries;
 use node::profile::WrongCost;
@@ -132,6 +134,10 @@ fn check_joins(description: &Description) -> Checked {
                 };
                 return Err(problem.at("router").at(place).at(key).at(protocol).of_node(description, index));
             }
+            if let Some((place, problem)) = joined_twice(description, spoken, &joins) {
+                let problem = Diagnostic::new(problem).at("router").at(place).at(key).at(protocol);
+                return Err(problem.of_node(description, index));
+            }
             if !joins.is_empty() {
                 let far: Vec<&str> = far_names(description, index).collect();
                 let checked = spoken.setup.check_links(&far).at(protocol);
@@ -140,6 +146,27 @@ fn check_joins(description: &Description) -> Checked {
         }
     }
     Ok(())
+}
+
+/// The first way through a region to a router that one before it leads to, too: one of them by the name of the node, the
+/// other by its router id.
+fn joined_twice(description: &Description, of: &Spoken, joins: &[Join<'_>]) -> Option<(usize, BuildProblem)> {
+    let id_of = |router: &str| {
+        let Some(node) = description.nodes.iter().position(|node| node.name == router) else {
+            return router.to_string();
+        };
+        let mut spoken = description.nodes[node].protocols.spoken();
+        let own = spoken.find(|one| one.protocol == of.protocol).and_then(|own| own.setup.router_id());
+        own.unwrap_or_else(|| plan::loopback(description, node)).to_string()
+    };
+    let mut known: BTreeMap<(&str, String), &str> = BTreeMap::new();
+    joins.iter().enumerate().find_map(|(place, join)| {
+        let other = known.insert((&join.region, id_of(join.router)), join.router)?;
+        let what = of.setup.center().map_or("region", |(what, _)| what);
+        let (router, other) = (join.router.to_string(), other.to_string());
+        let region = format!("{what} {}", join.region);
+        Some((place, BuildProblem::JoinsTwice { router, other, region }))
+    })
 }
 
 fn check_nodes(description: &Description) -> Checked {

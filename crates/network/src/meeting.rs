@@ -3,6 +3,7 @@
 
 use super::place::Place;
 use super::problem::AdviceProblem;
+use super::queues::SIDES;
 use super::spec::protocols::Spoken;
 use super::ways::some_names;
 use super::{Link, Network};
@@ -44,6 +45,7 @@ impl Network {
             if speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
                 said.extend(self.disagreements(protocol, &speakers));
             }
+            said.extend(self.cut_costs(protocol, &speakers));
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &speakers));
             said.extend(self.far_disagreements(protocol, &speakers));
@@ -72,6 +74,27 @@ impl Network {
                     let alone = AdviceProblem::OneSided { protocol: protocol.to_string(), a, b, lacks };
                     said.push(alone.of_link(&self.description, index));
                 }
+            }
+        }
+        said
+    }
+
+    /// Links that cost more at an end than messages of the protocol can say.
+    fn cut_costs(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
+        let mut said = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let mut ends: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
+            for side in SIDES {
+                let Some(spoken) = by_node.get(&link.ends()[side]) else { continue };
+                let cut = spoken.setup.cost_cut(&self.attached_at(link, side), link.spec.metric);
+                let Some(cut) = cut else { continue };
+                ends.entry(cut).or_default().push(format!("'{}'", self.node_name(link.ends()[side])));
+            }
+            for ((cost, most), ends) in ends {
+                let (protocol, ends) = (protocol.to_string(), ends.join(" and "));
+                let cut = AdviceProblem::CostCut { protocol, ends, cost, most };
+                said.push(cut.of_link(&self.description, index));
             }
         }
         said

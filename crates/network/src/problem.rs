@@ -58,6 +58,8 @@ base::problems! {
         NoNeighbor { name: String, known: String } is UnknownName, "no-neighbor", "no link leads to '{name}'{known}";
         /// A way from a router to itself.
         JoinsItself {} is Conflict, "joins-itself", "that is this router itself";
+        /// A way to a router that has one in the list already, in other words.
+        JoinsTwice { router: String, other: String, region: String } is Conflict, "joins-twice", "a virtual link to '{other}' through {region} stands in the list already, and '{router}' is the same router";
         /// A way to a node that knows nothing of it.
         JoinsSilent { name: String, protocol: String } is Conflict, "joins-silent", "'{name}' does not speak {protocol}";
         /// Bins that take no time.
@@ -330,6 +332,8 @@ base::problems! {
         ControllerSilent { controller: String, attempts: u32 } is Conflict, "controller-silent", "the switch has no controller at {controller}: {attempts} attempts in a row have failed";
         /// A controller of a switch that has no way to it.
         ControllerNowhere { controller: String } is Conflict, "controller-nowhere", "nothing leads the switch to {controller}: in virtual time a controller is at the other end of a link with 'addresses'";
+        /// A cost that messages of a protocol can't say.
+        CostCut { protocol: String, ends: String, cost: u64, most: u64 } is OutOfRange, "cost-cut", "{protocol}: the link costs {cost} at {ends}, and messages can say {most} at most: it counts as that, and paths over it look shorter than they are (the costs of all links have to be lower)";
         /// A neighbour by an address that nobody has.
         NoSuchNeighbor { a: String, address: String } is Conflict, "no-such-neighbor", "'{a}' expects a neighbour at {address}, and no node has that address: no session comes to be";
         /// A way through a region to a router that knows nothing of it.

@@ -483,6 +483,12 @@ fn virtual_links_that_join_nothing_are_named() {
         let said = refused(&b);
         assert!(said.contains(words), "{said}");
     }
+    // By name and by router id it is the same router.
+    let id = network(&in_two_pieces(&json!([]), &json!([]))).loopback(2).to_string();
+    let both = json!([through("c", &none)[0], through(&id, &none)[0]]);
+    let twice =
+        format!("to 'c' through area 0.0.0.1 stands in the list already, and '{id}' is the same router");
+    assert!(refused(&both).contains(&twice), "{}", refused(&both));
     let joined = json!([{"area": 1, "router": "c"}]);
     for (ospf, words) in [
         (json!({"area": 1, "virtual_links": joined}), "all of its links are in area 0.0.0.1"),
@@ -503,4 +509,24 @@ fn virtual_links_that_join_nothing_are_named() {
         };
         assert!(said.contains(words), "{said}");
     }
+}
+
+/// Links cost at most what messages can say (RFC 2328, A.4.2), and who asks for more is told so.
+#[test]
+fn costs_that_messages_can_not_say_are_named() {
+    let said = |ospf: Value, metric: u32| {
+        let mut described = two_ways(&ospf);
+        described["links"][1]["metric"] = json!(metric);
+        warnings(&described)
+    };
+    assert_eq!(said(json!(true), 65_535), [""; 0]);
+    let by_metric = "link a - b: ospf: the link costs 65536 at 'a' and 'b', and messages can say 65535 at most: it counts as \
+                     that, and paths over it look shorter than they are (the costs of all links have to be lower)";
+    assert_eq!(said(json!(true), 65_536), [by_metric]);
+    // 100 Tbit/s over 1 Gbit/s; where a cost is set, the bandwidth says nothing.
+    let by_rate = said(json!({"reference_bandwidth": "100 Tbit/s"}), 1);
+    assert_eq!(by_rate.len(), 6, "each link, those to hosts included: {by_rate:?}");
+    assert!(by_rate[0].contains("costs 100000 at 'a', and"), "{by_rate:?}");
+    let set = json!({"reference_bandwidth": "100 Tbit/s", "cost": 7});
+    assert_eq!(said(set, 1), [""; 0]);
 }

@@ -538,17 +538,15 @@ impl OspfSpec {
         }
     }
 
-    /// What it costs to send by a port.
-    fn cost(&self, said: &OspfPortSpec, attached: &Attached, metric: u64) -> u16 {
-        if let Some(cost) = said.cost {
-            return cost;
-        }
-        let cost = match self.reference_bandwidth {
-            Some(reference) if attached.rate.0 > 0 => reference.0 / attached.rate.0,
-            Some(_) => 1,
-            None => metric,
+    /// What it costs to send by a port, which may be more than messages can say.
+    fn cost_asked(&self, said: &OspfPortSpec, attached: &Attached, metric: u64) -> u64 {
+        let cost = match (said.cost, self.reference_bandwidth) {
+            (Some(cost), _) => cost.into(),
+            (None, Some(reference)) if attached.rate.0 > 0 => reference.0 / attached.rate.0,
+            (None, Some(_)) => 1,
+            (None, None) => metric,
         };
-        u16::try_from(cost.max(1)).unwrap_or(u16::MAX)
+        cost.max(1)
     }
 
     fn interface(&self, attached: &Attached, metric: u64) -> InterfaceConfig {
@@ -566,7 +564,7 @@ impl OspfSpec {
                 Beyond::Router | Beyond::Host | Beyond::Instrument => NetworkType::PointToPoint,
             }),
             passive: OspfSpec::is_passive(&said, attached),
-            cost: self.cost(&said, attached, metric),
+            cost: u16::try_from(self.cost_asked(&said, attached, metric)).unwrap_or(u16::MAX),
             priority: said.priority.unwrap_or(timed.priority),
             te: Attributes { metric: said.te_metric, groups: said.te_groups.unwrap_or(0), srlgs: said.srlgs },
             bfd: said.bfd.and_then(|said| said.0),
@@ -628,6 +626,12 @@ impl Setup for OspfSpec {
 
     fn cost(&self, attached: &Attached, metric: u64) -> Option<u64> {
         Some(u64::from(self.interface(attached, metric).cost))
+    }
+
+    fn cost_cut(&self, attached: &Attached, metric: u64) -> Option<(u64, u64)> {
+        let (asked, most) = (self.cost_asked(&self.at(attached), attached, metric), u64::from(u16::MAX));
+        // What measures hears of no cost.
+        (asked > most && attached.beyond != Beyond::Instrument).then_some((asked, most))
     }
 
     fn center(&self) -> Option<(&'static str, String)> {
