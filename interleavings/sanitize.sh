@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The engine's tests of threads with every access to memory watched: interleavings/sanitize.sh [FILTER ...].
+# Tests of threads that share a network, of the engine and of whole networks, with every access to memory watched:
+# interleavings/sanitize.sh [FILTER ...].
 # The thread sanitizer is part of each Rust, but only unstable Rust has a flag for it, and the standard library is not
 # built with it. So what is reported from within the standard library needs a second look.
 set -euo pipefail
@@ -15,4 +16,4 @@ export TSAN_OPTIONS="suppressions=$suppressions"
 # Watched, random campaigns take some ten times as long.
 export TWINPLANE_CAMPAIGN="${TWINPLANE_CAMPAIGN:-0.05}"
 [ $# -gt 0 ] || set -- threads
-cargo test --package twinplane-engine --target "$host" --target-dir target/sanitized --test all "$@"
+cargo test --package twinplane-engine --package twinplane-tester --target "$host" --target-dir target/sanitized --test all "$@"
