@@ -148,8 +148,8 @@ fn check_joins(description: &Description) -> Checked {
     Ok(())
 }
 
-/// The first way through a region to a router that one before it leads to, too: one of them by the name of the node, the
-/// other by its router id.
+/// The first way through a region to a router that one before it leads to, too: one of them by the name of the node,
+/// the other by its router id.
 fn joined_twice(description: &Description, of: &Spoken, joins: &[Join<'_>]) -> Option<(usize, BuildProblem)> {
     let id_of = |router: &str| {
         let Some(node) = description.nodes.iter().position(|node| node.name == router) else {

@@ -2,9 +2,11 @@
 //! any port or neighbour that fails, and traffic leaves the LSP.
 
 use crate::common::{MS, S, column, conserved, sum};
-use base::{NodeId, Time};
+use base::{LinkId, NodeId, Time};
 use control::bfd;
+use engine::{CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};
+use std::process::Command;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
@@ -182,14 +184,15 @@ fn a_prefix_of_ldp_loses_its_label_and_gets_it_back() {
     assert!(is_labelled(&mut network));
 }
 
-/// a and two edges of an AS around a core of IPv4 that knows none of the destinations: edges tell them with labels, and
-/// b, whose identifier is the least, is preferred where both do. Each destination is of one family (RFC 8277, RFC 4798).
+/// a and two edges of an AS around a core of IPv4 that knows none of the destinations (RFC 8277, RFC 4798): edges tell
+/// them with labels, and b, whose identifier is the least, is preferred where both do.
 fn edges(watch: &Value, both: &[&str], one: &[&str]) -> Value {
     let families = json!(["ipv4-labelled", "ipv6-labelled"]);
     let neighbor = json!({"asn": 65000, "families": families, "advertisement_interval": "1 s"});
     let ospf = json!({"hello_interval": "1 s"});
+    let id = |place: u8| format!("10.250.0.{place}");
     let edge = |place: u8, bgp: Value| {
-        json!({"kind": "router", "router_id": format!("10.250.0.{place}"), "ipv6": format!("2001:db8:fe::{place}"),
+        json!({"kind": "router", "router_id": id(place), "ipv6": format!("2001:db8:fe::{place}"),
             "ospf": ospf, "ldp": true, "bgp": bgp})
     };
     let speaks = |far: &[&str], networks: &[&str]| {
@@ -197,7 +200,7 @@ fn edges(watch: &Value, both: &[&str], one: &[&str]) -> Value {
             far.iter().map(|far| ((*far).to_owned(), neighbor.clone())).collect();
         json!({"asn": 65000, "neighbors": neighbors, "networks": networks})
     };
-    let core = |place: u8| json!({"kind": "router", "router_id": format!("10.250.0.{place}"), "ospf": ospf, "ldp": true});
+    let core = |place: u8| json!({"kind": "router", "router_id": id(place), "ospf": ospf, "ldp": true});
     // Its own destination is where the far ends answer to.
     let mut of_a = speaks(&["10.250.0.2", "10.250.0.3"], &["2001:db8:fe::1/128"]);
     of_a.as_object_mut().expect("a mapping").extend(watch.as_object().cloned().unwrap_or_default());
@@ -278,6 +281,51 @@ fn lsps_to_destinations_of_ipv6_are_watched_by_ipv6() {
     assert!(pushed(&mut network, WATCHED6[0]).is_some());
     assert_eq!(column_at(&table(&mut network, "bfd_sessions", Some(A)), "state"), ["up", "up"]);
     conserved(&mut network).expect("closed accounts");
+}
+
+/// RFC 5884, 7, in the bytes of the link behind the first router: on the LSP to port 3784 of a random address of
+/// ::ffff:127/104 with a hop limit of 1, and back by the tables to port 4784.
+#[test]
+fn packets_of_ipv6_on_an_lsp_are_those_of_the_rfc() {
+    let within = json!({"lsp_bfd": {"interval": "50 ms"}, "lsp_bfd_prefixes": ["2001:db8:b::/48 le 128"]});
+    let mut network = network(&edges(&within, &[], &WATCHED6));
+    let spec = CaptureSpec::new(CaptureTarget::Link(LinkId(0)), CaptureTo::Memory);
+    let tap = network.world_mut().capture(spec).expect("a capture");
+    network.run_until(Time(40 * S)).expect("a run");
+    let bytes = network.world_mut().finish_capture(tap).expect("a capture").bytes;
+    if !testing::available("tshark") {
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("tester-lsp-bfd-{}.pcapng", std::process::id()));
+    std::fs::write(&file, bytes).expect("a file");
+    let shown = |filter: &str| {
+        let fields =
+            ["_ws.malformed", "ipv6.src", "ipv6.dst", "ipv6.hlim", "udp.dstport", "mpls.ttl", "bfd.sta"];
+        let mut tshark = Command::new("tshark");
+        tshark.arg("-r").arg(&file).args(["-Y", filter, "-T", "fields"]);
+        let output = tshark.args(fields.iter().flat_map(|field| ["-e", field])).output().expect("tshark");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    let (out, back) =
+        (shown("bfd && ipv6.src == 2001:db8:fe::1"), shown("bfd && ipv6.dst == 2001:db8:fe::1"));
+    assert!(out.len() > 100 && back.len() > 100, "{} and {}", out.len(), back.len());
+    let mut destinations: Vec<&str> = out.iter().map(|row| &*row[2]).collect();
+    destinations.sort_unstable();
+    destinations.dedup();
+    assert!(
+        destinations.len() == 2 && destinations.iter().all(|to| to.starts_with("::ffff:127.")),
+        "one for each session: {destinations:?}"
+    );
+    // Two labels: that of LDP to the edge, and that of BGP, which says what is below.
+    assert!(out.iter().all(|row| row[3..6] == ["1", "3784", "255,255"]), "{:?}", out[0]);
+    assert!(back.iter().all(|row| row[4] == "4784" && row[1] == "2001:db8:fe::2"), "{:?}", back[0]);
+    // LSP ping begins it, from the source to which the far end then speaks.
+    let begun = shown("mpls_echo.bfd_discriminator && ipv6.src == 2001:db8:fe::1");
+    assert!(!begun.is_empty() && begun.iter().all(|row| row[3..5] == ["1", "3503"]), "{begun:?}");
+    let all = [out, back, begun, shown("mpls-echo")].concat();
+    assert!(all.iter().all(|row| row[0].is_empty()), "nothing is malformed");
+    let _ = std::fs::remove_file(&file);
 }
 
 /// Another edge is taken to whose label nothing is known to be wrong, and the first one again when it says so anew.

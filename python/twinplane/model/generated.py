@@ -1371,6 +1371,10 @@ class Bgp(Checked):
     """From an attempt to connect to the next."""
     graceful_restart: bool = True
     """Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says that this takes (RFC 4724)."""
+    lsp_bfd: BfdPace | None = None
+    """Have LSPs watched by BFD that begin here and whose labels BGP has given (RFC 5884): true, or how closely. Packets leave one whose end is not heard any more: they take another path to the destination if there is one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes` [default: false]."""
+    lsp_bfd_prefixes: Sequence[str] = field(default_factory=list)
+    """Which destinations' LSPs are watched: those in any of these ranges of prefixes."""
 
 
 @written

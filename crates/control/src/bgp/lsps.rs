@@ -38,8 +38,8 @@ impl LspWatch {
 #[derive(Debug, Default)]
 pub(super) struct Lsps {
     watched: BTreeSet<IpPrefix>,
-    /// Paths by LSPs whose end was heard and is not any more, for as long as neighbours tell them as they did. What they
-    /// say is held.
+    /// Paths by LSPs whose end was heard and is not any more, for as long as neighbours tell them as they did. What
+    /// they say is held.
     silent: BTreeMap<IpPrefix, Vec<Path>>,
     /// Is there one to a destination of IPv6, and this router has no IPv6 address to which its end could answer?
     pub lacks_ipv6: bool,

@@ -2,10 +2,10 @@
 
 use super::speaker::{Node, down};
 use crate::inquiry::{Fec, FecMapping, Findings, GivenBy};
-use crate::protocol::{Arrival, Change, IpArrival, LspArrival, Output, Over};
+use crate::protocol::{Arrival, Change, Ip6Arrival, IpArrival, LspArrival, Output, Over};
 use crate::services::bootstrap::Offer;
 use base::{PortId, Span};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::bfd::{PORT, Repr, State};
 
 const HEAD: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
@@ -13,7 +13,7 @@ const FEC: Fec = Fec::LdpIpv4 { prefix: Ipv4Addr::new(192, 0, 2, 1), length: 32 
 
 /// LSP ping has found that an LSP ends here, whose head end has a session of this number.
 fn offer(node: &mut Node, discriminator: u32) {
-    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD, discriminator });
+    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD.into(), discriminator });
     node.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Offered));
 }
 
@@ -64,6 +64,38 @@ fn who_the_other_end_is_does_not_change_while_the_session_is_up() {
     assert_eq!(node.session().state.said(), State::Up);
 }
 
+/// RFC 5884, 7: the far end speaks by the family of the request, and hears packets to ::ffff:127/104.
+#[test]
+fn a_session_over_an_lsp_may_be_of_ipv6() {
+    let (head, own) =
+        (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+    let fec = Fec::BgpIpv6 { prefix: Ipv6Addr::new(0x2001, 0xdb8, 7, 0, 0, 0, 0, 0), length: 48 };
+    let wanted = |node: &mut Node| {
+        node.services.bootstrap.offer(Offer { fec: fec.clone(), from: head.into(), discriminator: 7 });
+        node.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Offered));
+    };
+    let mut node = Node::new(&Default::default());
+    wanted(&mut node);
+    assert_eq!(node.bfd().sessions().count(), 0, "without an IPv6 address it can't answer");
+    node.services.interfaces = node.services.interfaces.clone().with_loopback6(own);
+    wanted(&mut node);
+    let session = node.session();
+    assert_eq!((session.path.local, session.path.remote), (IpAddr::V6(own), IpAddr::V6(head)));
+    let number = session.discriminator;
+    let hear = |node: &mut Node, src| {
+        let over = Over::Udp { src: 50_000, dst: PORT };
+        let dst = Ipv4Addr::new(127, 8, 9, 10).to_ipv6_mapped();
+        let ip = Ip6Arrival { port: PortId(1), src, dst, hop_limit: 1, over };
+        let arrival = Arrival::Lsp6(LspArrival::new(ip, &[]).expect("no labels"));
+        let packet = Repr { state: State::Init, my_discriminator: 7, your_discriminator: number, ..down() };
+        node.call(|bfd, now, context| bfd.handle_message(now, context, &arrival, &packet.emit()))
+    };
+    hear(&mut node, head);
+    assert_eq!(node.session().state.said(), State::Up);
+    hear(&mut node, own);
+    assert_eq!(node.discards(), [("other-end", 1)], "the source does not change while the session is up");
+}
+
 #[test]
 fn the_far_end_forgets_a_session_that_was_up() {
     let mut node = Node::new(&Default::default());
@@ -83,7 +115,7 @@ fn the_far_end_forgets_a_session_that_was_up() {
 #[test]
 fn a_session_goes_with_its_fec() {
     let mut node = Node::new(&Default::default());
-    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD, discriminator: 7 });
+    node.services.bootstrap.offer(Offer { fec: FEC, from: HEAD.into(), discriminator: 7 });
     let asked = node.call(|bfd, now, context| bfd.handle_change(now, context, &Change::Offered));
     let [Output::Inquire(inquiry)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(inquiry.fecs, [FEC]);
