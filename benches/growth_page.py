@@ -282,8 +282,8 @@ def _threads(points: Sequence[Point]) -> list[str]:
     pairs = [(one, twos[one["size"]]) for one in ones if one["size"] in twos]
     if pairs:
         lines += [
-            "**Measured**, links of 1 ms, 100 routers, 2,000 flows (floor of the ratio 1.7, goal 1.9; a run of"
-            " less than a tenth of a second is over before two threads can gain as much):",
+            "**Measured**, links of 1 ms, 100 routers, 2,000 flows (floor of the ratio 1.7, goal 1.9; a run"
+            " of less than a tenth of a second is over before two threads can gain as much):",
             "",
             "| packet-hops | one thread, clock | two threads, clock | ratio | same digest |",
             "|---:|---:|---:|---:|---|",
