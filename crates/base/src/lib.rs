@@ -23,10 +23,8 @@
 //! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`pages`]: lists that grow without being moved
 //! - [`dense`]: tables for millions of small values
-//! - [`allocator`]: where the memory of programs comes from
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
-pub mod allocator;
 pub mod command;
 pub mod dense;
 pub mod describe;
@@ -56,7 +54,6 @@ pub mod table;
 pub mod time;
 pub mod wheel;
 
-pub use allocator::Allocator;
 pub use command::Command;
 pub use dense::{Dense, Interned, Interner};
 pub use device::{Device, Output, Verdict};

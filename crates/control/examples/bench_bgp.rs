@@ -5,7 +5,6 @@
 //! nothing is measured. One line of JSON: seconds of the processor, and bytes of memory for each prefix when all is
 //! over. TCP is not part of it: messages are handed over as they are.
 
-use base::Allocator;
 use base::describe::{Describe, Value};
 use base::{Label, PortId, Streams, Time};
 use control::bgp::section::BgpSpec;
@@ -17,7 +16,7 @@ use control::{Protocol, Setup};
 use core::any::Any;
 use core::net::{IpAddr, Ipv4Addr};
 use serde_json::json;
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use twinplane_control as control;
 use wire::bgp::{
@@ -30,18 +29,18 @@ struct Counting;
 static USED: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the allocator of programs does the work.
+// SAFETY: the system's allocator does the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(used, Ordering::Relaxed);
         // SAFETY: as it was asked for.
-        unsafe { Allocator.alloc(layout) }
+        unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         USED.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: as it was given.
-        unsafe { Allocator.dealloc(at, layout) }
+        unsafe { System.dealloc(at, layout) }
     }
 }
 

@@ -14,9 +14,6 @@ use serde_json::json;
 use std::time::Instant;
 use twinplane_control as control;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 fn id(node: usize) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a00_0000 + node as u32)
 }

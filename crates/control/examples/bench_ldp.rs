@@ -25,9 +25,6 @@ use wire::ldp::{
     Message, PORT, VERSION, pdus,
 };
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Greater than those of the neighbours, so that the speaker connects.
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
 

@@ -29,9 +29,6 @@ use wire::ospf::{
     RouterLink, link, options,
 };
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Links of the router itself.
 const OWN: usize = 10;
 /// Costs are from 1 to this.

@@ -15,9 +15,6 @@ use std::time::Instant;
 use twinplane_engine::external::{Clock, ExternalSpec, PortError, open};
 use twinplane_engine::real_time::pin;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Nanoseconds between two samples.
 const PAUSE_NS: u64 = 500_000;
 

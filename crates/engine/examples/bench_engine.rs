@@ -7,9 +7,6 @@ use base::device::DropReason;
 use base::{Body, Command, Device, Frame, Output, PortId, Rate, Span, Time, Verdict};
 use twinplane_engine::{LinkSpec, World};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Swaps a label and forwards.
 struct Swap;
 

@@ -8,9 +8,6 @@ use std::collections::VecDeque;
 use std::process::ExitCode;
 use twinplane_engine::external::{Clock, Driver, ExternalSpec, PortError, open};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Frames taken at once.
 const BATCH: usize = 64;
 

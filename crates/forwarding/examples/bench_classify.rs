@@ -16,9 +16,6 @@ use twinplane_forwarding::queue::Input;
 use twinplane_forwarding::queue::classify::{Classifier, Match};
 use twinplane_forwarding::queue::spec::ClassFilter;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const FRAMES: usize = 1 << 10;
 const PASSES: usize = 50;
 const ROUNDS: usize = 31;

@@ -12,11 +12,10 @@
 //! `cargo run --release -p twinplane-forwarding --example bench_fib -- [--prefixes 1000000] [--prefixes6 200000]
 //! [--rounds 9] [--write FOLDER]`
 
-use base::Allocator;
 use base::plane::{NextHop, PortConfig, Prefix, Prefix6, TableError, TableOp};
 use base::{MacAddr, NodeId, PortId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::path::Path;
@@ -30,22 +29,22 @@ struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the allocator of programs does the work.
+// SAFETY: the system's allocator does the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         USED.fetch_add(layout.size(), Ordering::Relaxed);
         // SAFETY: as it was asked for.
-        unsafe { Allocator.alloc(layout) }
+        unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         USED.fetch_add(layout.size(), Ordering::Relaxed);
         // SAFETY: as it was asked for.
-        unsafe { Allocator.alloc_zeroed(layout) }
+        unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         USED.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: as it was given.
-        unsafe { Allocator.dealloc(at, layout) }
+        unsafe { System.dealloc(at, layout) }
     }
 }
 

@@ -16,9 +16,6 @@ use std::time::Instant;
 use twinplane_forwarding::{Config, Forwarding};
 use wire::ipv4;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const PORT: PortId = PortId(0);
 const GATEWAY: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const FLOWS: usize = 4096;

@@ -27,9 +27,6 @@ use twinplane_forwarding::conditioner::{
 use twinplane_forwarding::queue::classify::Match;
 use twinplane_forwarding::{Config, Forwarding};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Bytes of a 64-byte frame that are held in memory.
 const HELD: usize = 60;
 /// A slot of a ring: one cache line.

@@ -18,9 +18,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 use twinplane_forwarding::{Config, Forwarding};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Bytes of a 64-byte frame that are held in memory.
 const HELD: usize = 60;
 const FLOWS: usize = 4096;

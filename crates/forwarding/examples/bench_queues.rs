@@ -22,9 +22,6 @@ use twinplane_forwarding::queue::spec::{
 };
 use twinplane_forwarding::queue::{Accounting, Facts, Take, Tree, TreeSpec};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const LINK: u64 = 10_000_000_000;
 const LEN: u32 = 1000;
 /// How long a packet takes on the link, in picoseconds.

@@ -17,9 +17,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 use twinplane_forwarding::{Config, Forwarding};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Copies of each case and round.
 const COPIES: usize = 2_000_000;
 /// Bytes of the header that is rewritten: Ethernet, a label, and as much of IP.

@@ -16,9 +16,6 @@ use std::time::Instant;
 use twinplane_forwarding::{Config, Forwarding};
 use wire::{ethernet, ipv4, ipv6};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Bytes of a 64-byte frame that are held in memory.
 const HELD: usize = 60;
 /// A slot of a ring: one cache line.

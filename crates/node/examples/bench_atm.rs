@@ -11,9 +11,6 @@ use twinplane_node::AtmSwitch;
 use twinplane_node::atm::{AtmConfig, Channel, Cross, PortConfig, Service, Traffic};
 use wire::atm::{CELL_LEN, Format, HEADER_LEN, Header, Pti};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Picoseconds of a cell at the rate of the ports, 424 Mbit/s.
 const CELL_PS: u64 = 1_000_000;
 /// VCI of the first circuit: those below are the network's own.

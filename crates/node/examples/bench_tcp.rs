@@ -14,9 +14,6 @@ use control::services::sessions::Connect;
 use serde_json::{Map, Value, json};
 use talk::{MS, PORT, Role, S, SMALL, address, chain, connect, rows, talk};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// How many connections there are beside each other.
 const COUNTS: [usize; 4] = [10, 100, 1_000, 10_000];
 

@@ -15,9 +15,6 @@ mod wire_format;
 
 use pyo3::prelude::*;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 #[pymodule]
 mod _core {
     use super::*;

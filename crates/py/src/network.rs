@@ -278,11 +278,6 @@ impl PyNetwork {
         self.inner().part("events", &part).map(PyTable::new).map_err(network)
     }
 
-    /// How many rows of table `events` were made so far.
-    fn events_written(&mut self) -> u64 {
-        self.inner().events_written()
-    }
-
     /// The name of the node that has an address; nothing if none has.
     fn node_at(&mut self, address: &str) -> Option<String> {
         let network = &*self.inner();

@@ -28,9 +28,6 @@ use run::Failure;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// It can't do as asked.
 const CANNOT: u8 = 2;
 /// A defect of its own (as `EX_SOFTWARE` of sysexits.h).

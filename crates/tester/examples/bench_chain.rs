@@ -10,9 +10,6 @@ use std::time::Instant;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let value = |name: &str, default: u64| {

@@ -12,9 +12,6 @@ use std::time::Instant;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const S: u64 = 1_000_000_000_000;
 const FLOW_BPS: u64 = 30_000_000;
 const PACKET: u64 = 1_000;

@@ -11,9 +11,6 @@ use std::time::Instant;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const SECOND: f64 = 1e12;
 
 fn main() {

@@ -15,9 +15,6 @@ use std::thread;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// When the packets begin: the LSP is up long before.
 const START: Time = Time(2_000_000_000_000);
 /// Ethernet with its check sequence, a label, IPv4, UDP and 64 bytes.

@@ -15,9 +15,6 @@ use std::time::Instant;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Nodes, links and flows, and when flows begin, when they stop, and when all packets have arrived.
 #[derive(Default)]
 struct Workload {

@@ -11,9 +11,6 @@ use std::time::Instant;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 const SECOND: u64 = 1_000_000_000_000;
 
 /// Numbers that look like chance, and are always the same (xorshift).

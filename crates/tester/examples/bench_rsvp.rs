@@ -5,10 +5,9 @@
 //! hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router.
 //! `--without-adspec`: Paths carry no ADSPEC. One line of JSON.
 
-use base::Allocator;
 use base::Time;
 use serde_json::json;
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use twinplane_tester::Testbed;
@@ -18,17 +17,17 @@ use twinplane_tester::spec::NetworkFile;
 struct Counting;
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is passed on to the allocator unchanged.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { Allocator.alloc(layout) }
+        unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { Allocator.dealloc(pointer, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 

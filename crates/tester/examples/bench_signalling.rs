@@ -7,10 +7,9 @@
 //! Time is that of the signalling alone. Prints one line of JSON; exit code 1 if an LSP is not held by all of its
 //! nodes.
 
-use base::Allocator;
 use base::Time;
 use serde_json::{Value, json};
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 use twinplane_tester::Testbed;
@@ -25,17 +24,17 @@ const BATCH_MS: u64 = 20;
 struct Counting;
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is passed on to the allocator unchanged.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Relaxed);
         // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { Allocator.alloc(layout) }
+        unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size(), Relaxed);
         // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { Allocator.dealloc(pointer, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 

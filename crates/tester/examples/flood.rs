@@ -22,9 +22,6 @@ use std::time::{Duration, Instant};
 use twinplane_tester::flood::siege::{Report, Siege};
 use twinplane_tester::flood::{Flood, Target, corpus};
 
-#[global_allocator]
-static ALLOCATOR: base::Allocator = base::Allocator;
-
 /// Frames handed to the interface at once.
 const BATCH: usize = 64;
 /// The shortest frame that a kernel takes: an Ethernet header.
