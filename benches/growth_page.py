@@ -269,8 +269,8 @@ def _built(points: Sequence[Point]) -> list[str]:
     """A network with more links than routers, built."""
     return [
         f"A ring of {one['size']:,} routers with {one['size'] * 6 // 5:,} links, built:"
-        f" {one['build_s']:.2f} s of the processor and {of_bytes(one['memory'])}, of which describing it took"
-        f" {one['describe_s']:.2f} s more (floor 10 s and 2 GB, goal 1 s and 0.5 GB).\n"
+        f" {one['build_s']:.2f} s of the processor, after {one['describe_s']:.2f} s to describe it, and"
+        f" {of_bytes(one['memory'])} (floor 10 s and 2 GB, goal 1 s and 0.5 GB).\n"
         for one in of_law(points, "chords")
     ]
 

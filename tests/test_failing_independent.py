@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from support import campaign
 from test_graphml import TOPOLOGIES
 from twinplane.failing import Case, Outcome, Trial, cases_of
 from twinplane.failing.traffic import PROBE_BYTES, Probes
+from twinplane.network import processors
 from twinplane.units import rate_bps, span_ps
 
 NAMES = ("Abilene", "Aconet", "Dfn", "Garr199905", "Geant2001", "Geant2012", "Kdl", "RedBestel")
@@ -148,7 +148,7 @@ def test_who_must_lose_what(name: str) -> None:
     cases = cases_of(net)
     step = max(1, len(cases) // campaign.scaled(CASES))
     cases = cases[::step]
-    found = trial.run(cases, jobs=len(os.sched_getaffinity(0)))
+    found = trial.run(cases, jobs=processors.count())
     compared = sum(prediction.check(case, found[case.name]) for case in cases)
     assert compared > 0
     print(f"{name}: {len(cases)} cases, {compared} flows hurt: as they must be")

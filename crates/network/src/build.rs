@@ -79,7 +79,6 @@ impl Network {
                 .collect(),
             lsps_planned: lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count)),
             events: Vec::new(),
-            events_written: 0,
             by_address: std::sync::OnceLock::new(),
             actions: Vec::new(),
             rerouting: description.routing.map(Rerouting::new),

@@ -161,8 +161,6 @@ pub struct Network {
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
-    /// Rows that were made of them for tables.
-    events_written: u64,
     /// Nodes by their addresses, made when it is first asked for.
     by_address: OnceLock<Map<Ipv4Addr, u32>>,
     /// What is done to it, in order of time, for table `actions`.
@@ -281,11 +279,6 @@ impl Network {
         let fresh = self.world.drain_events();
         self.events.extend(fresh);
         &self.events
-    }
-
-    /// How many rows of table `events` were made so far: questions about some of them do not write down the others.
-    pub fn events_written(&self) -> u64 {
-        self.events_written
     }
 
     /// The node that has an address, as its router id or at a link; the first, if several were given the same.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..charts.static import KINDS
 from ..errors import TwinplaneError
+from ..network import processors
 from . import events, load
 from .base import Experiment
 from .parameters import Parameters, parse_settings, points
@@ -156,5 +156,5 @@ def _campaign(experiment: Experiment[Any], settings: Settings) -> list[Parameter
 
 
 def default_jobs() -> int:
-    """As many runs at a time as there are cores for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """As many runs at a time as there are processors for this process."""
+    return processors.count()

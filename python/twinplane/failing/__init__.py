@@ -8,14 +8,13 @@ warmed up once, and it is afterwards as it was.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import units
 from ..errors import TwinplaneError, warn
-from ..network import memory
+from ..network import memory, processors
 from ..network.drawing import topology
 from ..network.forks import forked
 from ..units import Quantity, format_time, limit_bps
@@ -216,7 +215,7 @@ class Trial:
         """Try every case that is not kept yet."""
         if jobs is not None and jobs < 1:
             raise TwinplaneError(f"jobs={jobs!r}: it should be 1 or more")
-        jobs = memory.forks(self.network.draft, jobs or len(os.sched_getaffinity(0)), jobs is not None)
+        jobs = memory.forks(self.network.draft, jobs or processors.count(), jobs is not None)
         world = self.warm()
         found = {} if store is None else {key: value for key, value in store.found.items()}
 

@@ -243,9 +243,7 @@ impl Network {
                 event: Fields(&record.event),
             });
         }
-        let table = table.finish();
-        self.events_written += table.len() as u64;
-        table
+        table.finish()
     }
 
     pub(super) fn processors(&self) -> Table {

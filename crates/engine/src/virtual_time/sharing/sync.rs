@@ -6,12 +6,10 @@ pub(super) use std::sync::{Mutex, MutexGuard};
 
 /// Looks of a thread that waits before it lets others have its processor.
 const SPINS: u32 = 2_000;
-/// Looks after which nobody else seems to need the processor, or the other has too little of one: then the thread
-/// sleeps between two looks. That a wait of more than a tenth of a millisecond ends later by a part of itself is worth
-/// it: a thread that looks on and on takes time from those that it waits for, where there are more threads than free
-/// processors.
+/// Looks beyond those, after each of which others may have the processor. After that a thread sleeps between two looks:
+/// where there are more threads than free processors, one that goes on looking takes time from those that it waits for.
 const YIELDS: u32 = 100;
-/// How long it sleeps, which reads no clock and changes no result. Linux makes some 70 us of it.
+/// How long it sleeps at least; Linux adds some 50 us. That reads no clock and changes no result.
 const SLEEP: Duration = Duration::from_micros(20);
 
 /// What a thread does between two looks at something that another has still to do.
