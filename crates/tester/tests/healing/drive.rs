@@ -1,7 +1,7 @@
 //! Carries a programme out, heals everything, and compares the end with that of a network to which nothing happened.
 
 use super::check::{self, Facts};
-use super::programme::{Action, Programme, Step};
+use super::programme::{Action, Families, Programme, Step};
 use crate::common::{MS, S, conserved};
 use base::Event;
 use base::device::DropReason;
@@ -24,8 +24,27 @@ const ANSWER: u64 = 3 * S;
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     pub answers: u64,
+    pub answers_by_ipv6: u64,
     pub facts: u64,
     pub events: u64,
+    /// Labels that BGP has given out and that are in use at the end.
+    pub labels_of_bgp: u64,
+    /// Programmes in which BGP tells labels.
+    pub labelled: u64,
+    /// Programmes in which it tells IPv4 without labels and nothing else.
+    pub plain: u64,
+}
+
+impl Summary {
+    pub fn add(&mut self, other: &Summary) {
+        self.answers += other.answers;
+        self.answers_by_ipv6 += other.answers_by_ipv6;
+        self.facts += other.facts;
+        self.events += other.events;
+        self.labels_of_bgp += other.labels_of_bgp;
+        self.labelled += other.labelled;
+        self.plain += other.plain;
+    }
 }
 
 fn network(programme: &Programme) -> Result<Testbed, String> {
@@ -58,10 +77,18 @@ pub fn carry_out(programme: &Programme) -> Result<Summary, String> {
     if let Some(why) = facts.differ(&expected) {
         return Err(why);
     }
-    check::no_label_is_left(&mut network, programme.nodes)?;
-    let answers = all_answer(&mut network, programme)?;
+    let labels_of_bgp = check::no_label_is_left(&mut network, programme.routers())?;
+    let (answers, answers_by_ipv6) = all_answer(&mut network, programme)?;
     conserved(&mut network)?;
-    Ok(Summary { answers, facts: facts.count(), events: network.world().events_done() })
+    Ok(Summary {
+        answers,
+        answers_by_ipv6,
+        facts: facts.count(),
+        events: network.world().events_done(),
+        labels_of_bgp,
+        labelled: programme.families.has_labels().into(),
+        plain: (programme.families == Families::default()).into(),
+    })
 }
 
 fn fault(network: &mut Testbed, kind: FaultKind, for_ms: Option<u64>) -> Result<(), String> {
@@ -101,22 +128,26 @@ fn act(network: &mut Testbed, programme: &Programme, action: &Action) -> Result<
     }
 }
 
-/// Each router has an answer of each other one that it must reach, and no packet has gone in circles for it.
-fn all_answer(network: &mut Testbed, programme: &Programme) -> Result<u64, String> {
+/// Each router has an answer of each other one that it must reach, and no packet has gone in circles for it. Says how
+/// many answers there are by IPv4 and by IPv6.
+fn all_answer(network: &mut Testbed, programme: &Programme) -> Result<(u64, u64), String> {
     let all = programme.routers();
     let expired = |network: &Testbed| -> u64 {
         let of = |node| network.router(node).map_or(0, |router| router.drops().get(DropReason::TtlExpired));
         (0..all).map(of).sum()
     };
     let before = expired(network);
-    let pairs: Vec<(usize, usize)> = (0..all)
-        .flat_map(|from| (0..all).map(move |to| (from, to)))
+    let every = || (0..all).flat_map(|from| (0..all).map(move |to| (from, to)));
+    let by_ipv4 = every()
         .filter(|(from, to)| programme.must_reach(*from, *to))
-        .collect();
+        .map(|(from, to)| (from, to, IpAddr::V4(network.loopback(to))));
+    let by_ipv6 = every()
+        .filter(|(from, to)| programme.must_reach_by_ipv6(*from, *to))
+        .map(|(from, to)| (from, to, IpAddr::V6(Programme::ipv6(to))));
+    let pairs: Vec<(usize, usize, IpAddr)> = by_ipv4.chain(by_ipv6).collect();
     // The first packets may wait for addresses of neighbours to be resolved.
     for first in [0, 1_000] {
-        for (from, to) in pairs.iter().copied() {
-            let address = network.loopback(to);
+        for (from, to, address) in pairs.iter().copied() {
             network
                 .ping(from, address, 64, (first + from * all + to) as u16)
                 .map_err(|error| error.to_string())?;
@@ -131,15 +162,18 @@ fn all_answer(network: &mut Testbed, programme: &Programme) -> Result<u64, Strin
             _ => None,
         })
         .collect();
-    for (from, to) in pairs.iter().copied() {
-        let address = IpAddr::V4(network.loopback(to));
+    for (from, to, address) in pairs.iter().copied() {
         let sequence = (1_000 + from * all + to) as u16;
         if !answered.contains(&(from as u32, address, sequence)) {
-            return Err(format!("{} has no answer of {}", programme.name(from), programme.name(to)));
+            let [from, to] = [from, to].map(|router| programme.name(router));
+            return Err(format!("{from} has no answer of {to} at {address}"));
         }
     }
     match expired(network) - before {
-        0 => Ok(pairs.len() as u64),
+        0 => {
+            let by_ipv6 = pairs.iter().filter(|(_, _, address)| address.is_ipv6()).count() as u64;
+            Ok((pairs.len() as u64 - by_ipv6, by_ipv6))
+        }
         packets => Err(format!("{packets} packets went in circles")),
     }
 }

@@ -4,6 +4,7 @@
 use crate::common::faults::{Impairment, Random};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::net::Ipv6Addr;
 
 /// AS of the network; each router outside it has one of its own.
 const INSIDE: usize = 65_000;
@@ -21,7 +22,58 @@ pub struct Programme {
     pub label_on_demand: bool,
     pub ordered: bool,
     pub refresh_reduction: bool,
+    /// What BGP tells; IPv4 without labels if nothing is said.
+    #[serde(default)]
+    pub families: Families,
     pub steps: Vec<Step>,
+}
+
+/// Families of which BGP tells routes. With IPv6 it has IPv6 with labels between edges (RFC 4798): no LSP is of IPv6,
+/// and no router between edges knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Families {
+    /// Between edges.
+    pub within: Vec<Family>,
+    /// Between an edge and the router outside beside it.
+    pub outside: Vec<Family>,
+}
+
+/// In the words of network files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    Ipv4,
+    Ipv6,
+    Ipv4Labelled,
+    Ipv6Labelled,
+}
+
+impl Families {
+    /// A third of all programmes has IPv4 without labels alone, and more than a third has IPv6.
+    fn generate(seed: u64) -> Families {
+        use Family::*;
+        // Numbers of their own, so that all else of a programme stays what it is for its seed.
+        let mut r = Random(!seed);
+        if r.one_in(3) {
+            return Families::default();
+        }
+        let ipv4 = [&[Ipv4][..], &[Ipv4Labelled], &[Ipv4, Ipv4Labelled]];
+        let (mut within, mut outside) = (r.of(&ipv4).to_vec(), r.of(&ipv4).to_vec());
+        if !r.one_in(3) {
+            within.extend(r.of(&[&[Ipv6Labelled][..], &[Ipv6, Ipv6Labelled]]));
+            outside.extend(r.of(&[&[Ipv6][..], &[Ipv6Labelled], &[Ipv6, Ipv6Labelled]]));
+        }
+        Families { within, outside }
+    }
+
+    pub fn has_labels(&self) -> bool {
+        let is_labelled = |family: &Family| matches!(family, Family::Ipv4Labelled | Family::Ipv6Labelled);
+        self.within.iter().chain(&self.outside).any(is_labelled)
+    }
+
+    pub fn has_ipv6(&self) -> bool {
+        self.within.contains(&Family::Ipv6Labelled)
+    }
 }
 
 /// Metrics are all different, so that there is one shortest way, and an LSP has one place to come back to.
@@ -98,6 +150,7 @@ impl Programme {
             label_on_demand: r.one_in(4),
             ordered: r.one_in(3),
             refresh_reduction: r.one_in(2),
+            families: Families::generate(seed),
             steps,
         }
     }
@@ -111,8 +164,22 @@ impl Programme {
     /// those inside, since packets to all else pass them with a label.
     pub fn must_reach(&self, from: usize, to: usize) -> bool {
         let is_inside = |router: usize| router < self.nodes;
-        let knows_all = |router: usize| !is_inside(router) || self.edges.contains(&router);
-        from != to && (is_inside(from) && is_inside(to) || knows_all(from) && knows_all(to))
+        from != to && (is_inside(from) && is_inside(to) || self.knows_all(from) && self.knows_all(to))
+    }
+
+    /// Must packets of IPv6 reach it, too?
+    pub fn must_reach_by_ipv6(&self, from: usize, to: usize) -> bool {
+        self.families.has_ipv6() && from != to && self.knows_all(from) && self.knows_all(to)
+    }
+
+    /// Is it outside, or beside one outside?
+    fn knows_all(&self, router: usize) -> bool {
+        router >= self.nodes || self.edges.contains(&router)
+    }
+
+    /// Its IPv6 loopback address, if it has one.
+    pub fn ipv6(router: usize) -> Ipv6Addr {
+        Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, router as u16 + 1)
     }
 
     pub fn name(&self, router: usize) -> String {
@@ -121,6 +188,12 @@ impl Programme {
 
     pub fn described(&self) -> Value {
         let id = |router: usize| format!("10.250.0.{}", router + 1);
+        let families = |neighbor: &mut Value, families: &[Family]| {
+            if !families.is_empty() {
+                neighbor["families"] = json!(families);
+            }
+        };
+        let has_ipv6 = self.families.has_ipv6();
         let mut nodes = serde_json::Map::new();
         let mut ldp = json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"});
         if self.label_on_demand {
@@ -141,33 +214,40 @@ impl Programme {
                 let others = self.edges.iter().filter(|other| **other != router);
                 let mut neighbors: serde_json::Map<String, Value> = others
                     .map(|other| {
-                        (
-                            id(*other),
-                            json!({"asn": INSIDE, "next_hop_self": true, "advertisement_interval": "1 s"}),
-                        )
+                        let mut within =
+                            json!({"asn": INSIDE, "next_hop_self": true, "advertisement_interval": "1 s"});
+                        families(&mut within, &self.families.within);
+                        (id(*other), within)
                     })
                     .collect();
-                neighbors.insert(
-                    format!("x{edge}"),
-                    json!({"asn": INSIDE + 1 + edge, "import": "all", "export": "all"}),
-                );
+                let mut beside = json!({"asn": INSIDE + 1 + edge, "import": "all", "export": "all"});
+                families(&mut beside, &self.families.outside);
+                neighbors.insert(format!("x{edge}"), beside);
                 node["bgp"] = json!({"asn": INSIDE, "neighbors": neighbors, "hold_time": "9 s", "connect_retry": "3 s",
                                      "redistribute": ["ospf"]});
+                if has_ipv6 {
+                    node["ipv6"] = json!(Self::ipv6(router));
+                    node["bgp"]["networks"] = json!([format!("{}/128", Self::ipv6(router))]);
+                }
             }
             nodes.insert(self.name(router), node);
         }
         for (edge, router) in self.edges.iter().enumerate() {
             let own = id(self.nodes + edge);
-            let beside = json!({"asn": INSIDE, "import": "all", "export": "all"});
-            nodes.insert(
-                format!("x{edge}"),
-                json!({
-                    "kind": "router", "router_id": own, "bgp": {
-                        "asn": INSIDE + 1 + edge, "networks": [format!("{own}/32")], "hold_time": "9 s",
-                        "connect_retry": "3 s", "neighbors": {self.name(*router): beside},
-                    },
-                }),
-            );
+            let mut beside = json!({"asn": INSIDE, "import": "all", "export": "all"});
+            families(&mut beside, &self.families.outside);
+            let mut networks = vec![format!("{own}/32")];
+            let mut node = json!({"kind": "router", "router_id": own});
+            if has_ipv6 {
+                let own = Self::ipv6(self.nodes + edge);
+                node["ipv6"] = json!(own);
+                networks.push(format!("{own}/128"));
+            }
+            node["bgp"] = json!({
+                "asn": INSIDE + 1 + edge, "networks": networks, "hold_time": "9 s",
+                "connect_retry": "3 s", "neighbors": {self.name(*router): beside},
+            });
+            nodes.insert(format!("x{edge}"), node);
         }
         let inside = self.links.iter().map(|link| {
             json!({"endpoints": [self.name(link.a), self.name(link.b)], "rate": "100 Mbit/s", "metric": link.metric,
@@ -175,7 +255,11 @@ impl Programme {
         });
         let outside = self.edges.iter().enumerate().map(|(edge, router)| {
             let endpoints = [self.name(*router), format!("x{edge}")];
-            json!({"endpoints": endpoints, "rate": "100 Mbit/s", "delay": "20 us"})
+            let mut link = json!({"endpoints": endpoints, "rate": "100 Mbit/s", "delay": "20 us"});
+            if has_ipv6 {
+                link["ipv6"] = json!([1, 2].map(|end| format!("2001:db8:0:{}::{end}/64", edge + 1)));
+            }
+            link
         });
         let lsps = self.lsps.iter().enumerate().map(|(index, (from, to))| {
             let mut path = json!({"reoptimise": "10 s"});
