@@ -49,7 +49,7 @@ pub enum Family {
 }
 
 impl Families {
-    /// A third of all programmes has IPv4 without labels alone, and more than a third has IPv6.
+    /// A third of all programmes says nothing of families, and more than a third has IPv6.
     fn generate(seed: u64) -> Families {
         use Family::*;
         // Numbers of their own, so that all else of a programme stays what it is for its seed.
