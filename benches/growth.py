@@ -35,6 +35,9 @@ BEGIN_S = 0.01
 """When flows begin."""
 PERIOD_S = 1.024e-3
 """Between two packets of a flow of 1 Mbit/s and 128 bytes."""
+ROUNDS_PACKETS = 300
+"""Of each flow where threads meet more or less often: as many as take a second, so that two threads are shared out by
+what was measured for most of the time."""
 STEPS = ("describe_s", "build_s", "run_s")
 
 
@@ -133,7 +136,7 @@ def long_links(tp: Any, size: int) -> tuple[Any, float]:
 def short_links(tp: Any, size: int) -> tuple[Any, float]:
     """The same with links of as many microseconds: the shorter, the more often threads meet."""
     net, routers = ring(tp, 100, f"{size} us")
-    return net, send(net, routers, 2_000, lambda place: 1 + place % 30, 30)
+    return net, send(net, routers, 2_000, lambda place: 1 + place % 30, ROUNDS_PACKETS)
 
 
 PACKET_HOPS = (40_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 40_000_000)
@@ -146,7 +149,9 @@ LAWS = {
     "lsps": Law("LSPs", decades(100, 100_000), many_lsps, "100 routers, LSPs of five links"),
     "routes": Law("routes", decades(100, 100_000), many_routes, "static routes of one router"),
     "threads": Law("packet-hops", PACKET_HOPS, long_links, "links of 1 ms"),
-    "rounds": Law("microseconds", decades(1, 1_000), short_links, "930,000 packet-hops, links of so long"),
+    "rounds": Law(
+        "microseconds", decades(1, 1_000), short_links, "9.3 million packet-hops, links of so long"
+    ),
     "chords": Law("routers", (10_000,), chords, "a ring with links across, built"),
 }
 THREADED = ("threads", "rounds")

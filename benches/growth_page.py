@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import growth
 from twinplane.charts import SHADES
 from twinplane.files import write_text, write_with
 from twinplane.measure.estimate import of_bytes
@@ -142,7 +143,7 @@ def fitted(points: Sequence[Point]) -> Rounds | None:
     return Rounds((mean_y - slope * mean_x) / (work / 2), max(slope, 0.0), work, spread, freedom)
 
 
-RUN_S = 30 * 1.024e-3
+RUN_S = growth.ROUNDS_PACKETS * growth.PERIOD_S
 """Virtual seconds in which the networks of `rounds` send."""
 
 
