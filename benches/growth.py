@@ -36,8 +36,8 @@ BEGIN_S = 0.01
 PERIOD_S = 1.024e-3
 """Between two packets of a flow of 1 Mbit/s and 128 bytes."""
 ROUNDS_PACKETS = 300
-"""Of each flow where threads meet more or less often: as many as take a second, so that two threads are shared out by
-what was measured for most of the time."""
+"""Packets of each flow where threads meet more or less often: enough for a run of about a second. In one of a
+tenth of that, much is over before devices are shared out by what they have to do."""
 STEPS = ("describe_s", "build_s", "run_s")
 
 
@@ -149,9 +149,7 @@ LAWS = {
     "lsps": Law("LSPs", decades(100, 100_000), many_lsps, "100 routers, LSPs of five links"),
     "routes": Law("routes", decades(100, 100_000), many_routes, "static routes of one router"),
     "threads": Law("packet-hops", PACKET_HOPS, long_links, "links of 1 ms"),
-    "rounds": Law(
-        "microseconds", decades(1, 1_000), short_links, "9.3 million packet-hops, links of so long"
-    ),
+    "rounds": Law("microseconds", decades(1, 1_000), short_links, "9.3 million hops, links of so long"),
     "chords": Law("routers", (10_000,), chords, "a ring with links across, built"),
 }
 THREADED = ("threads", "rounds")

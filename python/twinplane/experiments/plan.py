@@ -90,7 +90,7 @@ def planned(request: Request) -> Plan:
         points=found,
         seed=request.seed,
         repeat=request.repeat,
-        jobs=1 if real is not None or is_alone else request.jobs or default_jobs(),
+        jobs=1 if real is not None or is_alone else request.jobs or processors.count(),
         scheduler=request.scheduler,
         real=real,
         campaign=request.campaign,
@@ -153,8 +153,3 @@ def _campaign(experiment: Experiment[Any], settings: Settings) -> list[Parameter
     if not found:
         raise TwinplaneError(f"{name}: there is no published matrix to run (--campaign)")
     return list(found)
-
-
-def default_jobs() -> int:
-    """As many runs at a time as there are processors for this process."""
-    return processors.count()
