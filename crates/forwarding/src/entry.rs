@@ -1,6 +1,7 @@
 //! A next-hop label forwarding entry as the fast path reads it: half a cache line with its counters.
 
 use crate::classes::Contexts;
+use crate::recent::Counted;
 use base::plane::{Nhlfe, TcSource, TtlModel};
 use base::{Label, TrafficClass};
 
@@ -110,6 +111,12 @@ impl Entry {
     #[inline]
     pub(crate) fn pushed_tc(&self, below: u32) -> u32 {
         if self.tc < Entry::COPY { u32::from(self.tc) << 9 } else { below & TC }
+    }
+
+    /// Counts packets and the bytes of their frames.
+    pub(crate) fn count_all(&mut self, counted: Counted) {
+        self.packets += counted.packets;
+        self.bytes += counted.bytes;
     }
 
     /// Counts a packet and the `bytes` of its frame.

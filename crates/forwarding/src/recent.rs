@@ -1,109 +1,361 @@
-//! Destinations that were routed of late, so that the longest prefix need not be looked for again.
+//! Destinations that were routed of late: what a plain packet to them needs, in half a cache line, so that neither the
+//! longest prefix nor what is known of it need be looked at again.
+//!
+//! A slot belongs to one destination. With the first packet it says where what is known of the longest prefix is; with
+//! the second, if that goes to one neighbour without a label, also how it leaves. Packets that go by a slot are counted
+//! there, and come to the count of the prefix when the slot is given up ([`Recent::forget`]) or somebody looks
+//! ([`Recent::counted`]).
 
+use crate::adjacency::Adjacency;
+use crate::fib::Fib;
+use base::PortId;
+use base::plane::Prefix;
 use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
 
-/// How many destinations are remembered beside the last one.
-const SLOTS: usize = 64;
-/// They are once so many packets were not for the destination of the one before.
-const CHANGES: u32 = 16;
+/// Packets take turns if so many destinations were looked for. Then there are so many slots.
+const FEW: u32 = 16;
+const SOME: usize = 64;
+/// There are twice as many once this many times as many destinations were looked for, up to so many.
+const PATIENCE: u32 = 64;
+const MOST: usize = 256;
 
-/// A destination, and where what is known of its longest prefix is.
-type Slot = (u32, u32);
-
-/// No packet that is forwarded is for address 0.0.0.0, and nothing is known at this place: whoever asks for that
-/// address finds nothing, as for any that is not remembered.
-const EMPTY: Slot = (0, u32::MAX);
-
-/// Where destinations lead, as long as no table changes. A packet of a flow that takes turns with others finds its own
-/// here in one cache line.
-#[derive(Clone, Debug)]
-pub(crate) struct Recent {
-    last: Slot,
-    changes: u32,
-    slots: Option<Box<[Slot; SLOTS]>>,
+/// How many packets and bytes were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
 }
 
-impl Default for Recent {
-    fn default() -> Recent {
-        Recent { last: EMPTY, changes: 0, slots: None }
+/// What is remembered of a destination.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(crate) struct Slot {
+    address: u32,
+    /// Where what is known of its longest prefix is.
+    place: u32,
+    /// What went this way and is not among what the prefix has counted. There is at least a byte for each packet.
+    packets: u32,
+    bytes: u32,
+    /// Destination and source address of the Ethernet header.
+    pub(crate) addresses: [u8; 12],
+    /// By which it leaves.
+    pub(crate) port: PortId,
+    /// Does a packet leave in one way, without a label?
+    is_plain: bool,
+}
+
+const _: () = assert!(size_of::<Slot>() == 32);
+
+impl Slot {
+    /// No packet that is forwarded is for address 0.0.0.0, and nothing is known at this place: whoever asks for that
+    /// address finds nothing, as for any that is not remembered.
+    const EMPTY: Slot = Slot {
+        address: 0,
+        place: u32::MAX,
+        packets: 0,
+        bytes: 0,
+        addresses: [0; 12],
+        port: PortId(0),
+        is_plain: false,
+    };
+
+    /// Counts a packet and the `bytes` of its frame. Nothing, and nothing is counted, if it would be too much for a
+    /// slot.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, bytes: u32) -> Option<()> {
+        self.bytes = self.bytes.checked_add(bytes)?;
+        self.packets += 1;
+        Some(())
     }
+
+    fn counted(&self) -> Counted {
+        Counted { packets: self.packets.into(), bytes: self.bytes.into() }
+    }
+
+    /// Has the prefix count what went this way, and belongs to nobody.
+    #[cold]
+    fn give_up(&mut self, fib: &mut Fib) {
+        if self.packets > 0 {
+            let known = fib.get_mut(self.place);
+            debug_assert!(known.is_some(), "packets went by a prefix of which nothing is known");
+            if let Some(known) = known {
+                known.active_mut().count_all(self.counted());
+            }
+        }
+        *self = Slot::EMPTY;
+    }
+}
+
+/// Where destinations lead, as long as nothing changes for them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recent {
+    /// None, or a power of two.
+    slots: Vec<Slot>,
+    /// How many destinations were looked for since there are so many slots, and with how many there are more.
+    looked: u32,
+    patience: u32,
+    /// Is there anything in them?
+    used: bool,
 }
 
 impl Recent {
-    /// Where what is known of the longest prefix of `to` is, which `find` looks for if it is not remembered. It finds
-    /// nothing for 0.0.0.0.
+    /// The slot of an address, which may be that of another.
     #[inline(always)]
-    pub(crate) fn place(&mut self, to: Ipv4Addr, find: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        let address = to.to_bits();
-        if self.last.0 == address {
-            return Some(self.last.1);
-        }
-        let Some(slots) = &mut self.slots else {
-            let place = find()?;
-            self.change((address, place));
-            return Some(place);
-        };
-        let slot = &mut slots[index(address)];
-        if slot.0 != address {
-            *slot = (address, find()?);
-        }
-        self.last = *slot;
-        Some(slot.1)
+    fn slot(&mut self, address: u32) -> Option<&mut Slot> {
+        let index = index(address, self.slots.len());
+        self.slots.get_mut(index)
     }
 
+    /// What a plain packet to this destination needs, if that is known.
+    #[inline(always)]
+    pub(crate) fn plain(&mut self, to: Ipv4Addr) -> Option<&mut Slot> {
+        let address = to.to_bits();
+        self.slot(address).filter(|slot| slot.address == address && slot.is_plain)
+    }
+
+    /// Where what is known of the longest prefix of `to` is, and whether that was remembered. If not, `find` finds it,
+    /// and it is remembered for the next packet.
+    #[inline]
+    pub(crate) fn place(
+        &mut self,
+        to: Ipv4Addr,
+        fib: &mut Fib,
+        find: impl FnOnce(&mut Fib) -> Option<u32>,
+    ) -> Option<(u32, bool)> {
+        if self.looked >= self.patience {
+            self.grow(fib);
+        }
+        let address = to.to_bits();
+        let index = index(address, self.slots.len());
+        let slot = self.slots.get_mut(index)?;
+        if slot.address == address {
+            return Some((slot.place, true));
+        }
+        let place = find(fib)?;
+        if slot.packets > 0 {
+            slot.give_up(fib);
+        }
+        (slot.address, slot.place, slot.is_plain) = (address, place, false);
+        self.looked += 1;
+        self.used = true;
+        Some((place, false))
+    }
+
+    /// So many destinations were looked for that more slots pay, if there can be more.
     #[cold]
-    #[inline(never)]
-    fn change(&mut self, slot: Slot) {
-        self.last = slot;
-        self.changes += 1;
-        if self.changes == CHANGES {
-            self.slots = Some(Box::new([EMPTY; SLOTS]));
+    fn grow(&mut self, fib: &mut Fib) {
+        self.forget(fib);
+        let count = match self.slots.len() {
+            0 => 1,
+            1 => SOME,
+            some => (2 * some).min(MOST),
+        };
+        self.patience = match count {
+            1 => FEW,
+            MOST => u32::MAX,
+            some => PATIENCE * some as u32,
+        };
+        self.looked = 0;
+        if count > self.slots.len() {
+            self.slots = vec![Slot::EMPTY; count];
+        }
+    }
+
+    /// All packets to `to`, whose place is remembered, leave by this adjacency, without a label.
+    pub(crate) fn set_plain(&mut self, to: Ipv4Addr, by: &Adjacency, fib: &mut Fib) {
+        let address = to.to_bits();
+        if let Some(slot) = self.slot(address).filter(|slot| slot.address == address) {
+            // It may have counted as much as it can.
+            let place = slot.place;
+            slot.give_up(fib);
+            *slot = Slot {
+                address,
+                place,
+                addresses: by.addresses,
+                port: by.port,
+                is_plain: true,
+                ..Slot::EMPTY
+            };
         }
     }
 
     /// A table changes.
     #[inline]
-    pub(crate) fn forget(&mut self) {
-        self.last = EMPTY;
-        if let Some(slots) = &mut self.slots {
-            slots.fill(EMPTY);
+    pub(crate) fn forget(&mut self, fib: &mut Fib) {
+        if core::mem::take(&mut self.used) {
+            self.slots.iter_mut().for_each(|slot| slot.give_up(fib));
         }
+    }
+
+    /// What is known of a prefix changes, and of no other.
+    pub(crate) fn forget_within(&mut self, prefix: Prefix, fib: &mut Fib) {
+        if !self.used {
+            return;
+        }
+        let first = prefix.address().to_bits();
+        let others = u32::MAX.checked_shr(prefix.len().into()).unwrap_or(0);
+        if others as usize >= self.slots.len() {
+            let within =
+                self.slots.iter_mut().filter(|slot| prefix.contains(Ipv4Addr::from_bits(slot.address)));
+            return within.for_each(|slot| slot.give_up(fib));
+        }
+        for address in first..=first + others {
+            if let Some(slot) = self.slot(address).filter(|slot| slot.address == address) {
+                slot.give_up(fib);
+            }
+        }
+    }
+
+    /// What the entries in force have to count yet, by the place of what is known of their prefix.
+    pub(crate) fn counted(&self) -> BTreeMap<u32, Counted> {
+        let mut all = BTreeMap::<u32, Counted>::new();
+        for slot in self.slots.iter().filter(|slot| slot.packets > 0) {
+            let sum = all.entry(slot.place).or_default();
+            sum.packets += slot.counted().packets;
+            sum.bytes += slot.counted().bytes;
+        }
+        all
     }
 }
 
-/// The slot of an address. Addresses that differ in few bits have different ones.
+/// The slot of an address, of so many (none, or a power of two). Addresses that differ in few bits have different ones.
 #[inline(always)]
-fn index(address: u32) -> usize {
-    (address.wrapping_mul(0x9e37_79b9) >> (u32::BITS - SLOTS.ilog2())) as usize
+fn index(address: u32, slots: usize) -> usize {
+    // The product's upper bits are those that all bits of the address have a part in.
+    let product = u64::from(address.wrapping_mul(0x9e37_79b9));
+    ((product * slots as u64) >> u32::BITS) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adjacency::Adjacencies;
+    use crate::entry::Kind;
+    use base::MacAddr;
+    use base::plane::PortConfig;
+
+    const BY: PortId = PortId(3);
+
+    fn at(n: u32) -> Ipv4Addr {
+        Ipv4Addr::from_bits(0x0a00_0000 + n)
+    }
+
+    /// A FIB with a prefix for each of so many hosts, and a neighbour.
+    fn tables(hosts: u32) -> (Fib, Adjacencies, u32) {
+        let (mut fib, mut adjacencies) = (Fib::default(), Adjacencies::default());
+        let config = PortConfig { mac: MacAddr([2; 6]), mtu: 1500, up: true };
+        let neighbour = adjacencies.acquire(BY, at(0).into(), &config);
+        (0..hosts).for_each(|n| fib.update(Prefix::host(at(n)), |known| known.route.kind = Kind::Via));
+        (fib, adjacencies, neighbour)
+    }
+
+    /// A packet of 100 bytes, as the plain route treats it. Was all it needed remembered?
+    fn packet(recent: &mut Recent, fib: &mut Fib, by: &Adjacency, to: Ipv4Addr) -> bool {
+        if let Some(slot) = recent.plain(to)
+            && slot.count(100).is_some()
+        {
+            assert_eq!(slot.port, BY);
+            return true;
+        }
+        let find = |fib: &mut Fib| {
+            let place = fib.find(to)?;
+            Some(fib.own(place, to))
+        };
+        let (place, seen) = recent.place(to, fib, find).expect("a route");
+        fib.get_mut(place).expect("its own").route.count(100);
+        if seen {
+            recent.set_plain(to, by, fib);
+        }
+        false
+    }
+
+    /// Packets and bytes by prefix: what the prefixes have counted, and what they have yet to count.
+    fn counted(recent: &Recent, fib: &Fib) -> Vec<(u64, u64)> {
+        let open = recent.counted();
+        let sum = |place| {
+            let open: Counted = open.get(&place).copied().unwrap_or_default();
+            let route = fib.get(place).expect("known").route;
+            (route.packets + open.packets, route.bytes + open.bytes)
+        };
+        fib.places().map(|(_, place)| sum(place)).collect()
+    }
 
     #[test]
-    fn what_is_remembered_is_what_was_found() {
+    fn all_packets_are_counted_once_whatever_is_remembered() {
+        let (mut fib, adjacencies, neighbour) = tables(1000);
+        let by = adjacencies.get(neighbour).expect("a neighbour");
         let mut recent = Recent::default();
-        let mut asked = 0;
-        let mut place = |recent: &mut Recent, to: u32, known: u32| {
-            let found = recent.place(Ipv4Addr::from_bits(to), || {
-                asked += 1;
-                (to != 77).then_some(to + known)
-            });
-            (found, asked)
-        };
-        for round in 0..3 {
-            for to in 1..40 {
-                assert_eq!(place(&mut recent, to, 100).0, Some(to + 100), "round {round}");
+        let mut expected = vec![(0, 0); 1000];
+        let mut drawn = 12345u32;
+        for round in 0..100_000u32 {
+            drawn = drawn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let n = (drawn >> 16) % if round < 20_000 { 30 } else { 1000 };
+            packet(&mut recent, &mut fib, by, at(n));
+            expected[n as usize].0 += 1;
+            expected[n as usize].1 += 100;
+            match round % 10_000 {
+                777 => recent.forget(&mut fib),
+                4_444 => recent.forget_within(Prefix::new(at(n), 32 - (drawn % 12) as u8), &mut fib),
+                _ => {}
             }
-            assert_eq!(place(&mut recent, 77, 100).0, None);
         }
-        let before = place(&mut recent, 39, 100).1;
-        assert_eq!(place(&mut recent, 39, 100), (Some(139), before));
-        assert!(before < 3 * 40, "few of them were looked for in each round: {before}");
-        recent.forget();
-        let nowhere = Ipv4Addr::UNSPECIFIED;
-        assert_eq!(recent.place(nowhere, || None), Some(u32::MAX), "a place where nothing is known");
-        assert_eq!([39, 39, 5].map(|to| place(&mut recent, to, 200).0), [Some(239), Some(239), Some(205)]);
+        assert_eq!(recent.slots.len(), MOST);
+        assert_eq!(counted(&recent, &fib), expected);
+        recent.forget(&mut fib);
+        assert!(recent.counted().is_empty());
+        assert_eq!(counted(&recent, &fib), expected);
+    }
+
+    #[test]
+    fn a_destination_is_remembered_from_its_third_packet_on() {
+        let (mut fib, adjacencies, neighbour) = tables(40);
+        let by = adjacencies.get(neighbour).expect("a neighbour");
+        let mut recent = Recent::default();
+        let row: Vec<bool> = (0..4).map(|_| packet(&mut recent, &mut fib, by, at(7))).collect();
+        assert_eq!(row, [false, false, true, true]);
+        // Packets to many in turn: there are more slots soon.
+        let turns = (0..30).map(|_| (0..40).filter(|n| packet(&mut recent, &mut fib, by, at(*n))).count());
+        assert!(turns.last().is_some_and(|known| known >= 36), "nearly all have a slot");
+        assert_eq!(recent.slots.len(), SOME);
+        let known = |recent: &mut Recent| {
+            let known = |n: &u32| {
+                recent.slot((at(*n)).to_bits()).is_some_and(|slot| slot.address == at(*n).to_bits())
+            };
+            (0..40).filter(known).collect::<Vec<_>>()
+        };
+        for prefix in
+            [Prefix::host(at(7)), Prefix::new(at(8), 30), Prefix::new(at(16), 28), Prefix::new(at(0), 24)]
+        {
+            let mut left = known(&mut recent);
+            left.retain(|n| !prefix.contains(at(*n)));
+            recent.forget_within(prefix, &mut fib);
+            assert_eq!(known(&mut recent), left, "{prefix}");
+        }
+        recent.forget(&mut fib);
+        assert_eq!((0..40).filter(|n| packet(&mut recent, &mut fib, by, at(*n))).count(), 0);
+    }
+
+    #[test]
+    fn a_slot_that_is_full_has_the_prefix_count() {
+        let (mut fib, adjacencies, neighbour) = tables(1);
+        let by = adjacencies.get(neighbour).expect("a neighbour");
+        let mut recent = Recent::default();
+        assert_eq!((0..3).filter(|_| packet(&mut recent, &mut fib, by, at(0))).count(), 1);
+        recent.slots[0].bytes = u32::MAX - 150;
+        let row: Vec<bool> = (0..3).map(|_| packet(&mut recent, &mut fib, by, at(0))).collect();
+        assert_eq!(row, [true, false, true]);
+        assert_eq!(counted(&recent, &fib), [(6, 500 + u64::from(u32::MAX) - 150)]);
+    }
+
+    #[test]
+    fn nothing_is_known_of_the_address_of_nobody() {
+        let mut recent = Recent::default();
+        let mut fib = Fib::default();
+        assert_eq!(recent.place(at(1), &mut fib, |_| Some(5)), Some((5, false)));
+        recent.forget(&mut fib);
+        assert!(recent.plain(Ipv4Addr::UNSPECIFIED).is_none());
+        let place = recent.place(Ipv4Addr::UNSPECIFIED, &mut fib, |_| None);
+        assert_eq!(place, Some((u32::MAX, true)), "a place where nothing is known");
     }
 }

@@ -45,11 +45,44 @@ impl Forwarding {
         if !is_unicast(from) || ttl <= 1 {
             return None;
         }
-        // Packets to one destination come in rows, and those to some in turn. Group addresses, and those of all on a
-        // link, are above the last host's.
-        let place = self.recent.place(to, || {
-            let place = is_unicast(to).then(|| self.fib.find(to))??;
-            Some(self.fib.own(place, to))
+        // Group addresses, and those of all on a link, are above the last host's: they are never remembered.
+        let port = match self.recent.plain(to) {
+            Some(slot) => {
+                let egress = self.ports.record(slot.port)?;
+                if lengths.segment - ETHERNET as u32 > egress.room {
+                    return None;
+                }
+                if slot.count(lengths.wire).is_some() {
+                    egress.count_tx(u64::from(lengths.wire));
+                    ethernet[..12].copy_from_slice(&slot.addresses);
+                    slot.port
+                } else {
+                    self.route_by_prefix(lengths, ethernet, ip, below)?
+                }
+            }
+            None => self.route_by_prefix(lengths, ethernet, ip, below)?,
+        };
+        lower_ttl(ip);
+        if self.config.diffserv.is_some() && frame.phb().is_none() {
+            frame.set_phb(self.phb_of_tos(tos));
+        }
+        Some(port)
+    }
+
+    /// The way of a packet by what is known of its longest prefix. Its Ethernet header is rewritten and it is counted,
+    /// as [`Forwarding::route`] does where the destination is remembered.
+    #[inline(never)]
+    fn route_by_prefix(
+        &mut self,
+        lengths: Lengths,
+        ethernet: &mut [u8; ETHERNET],
+        ip: &[u8; IPV4],
+        below: &[u8],
+    ) -> Option<PortId> {
+        let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
+        let (place, seen) = self.recent.place(to, &mut self.fib, |fib| {
+            let place = is_unicast(to).then(|| fib.find(to))??;
+            Some(fib.own(place, to))
         })?;
         let known = self.fib.get_mut(place)?;
         let (classed, prefix_len) = (known.classed, known.len());
@@ -62,10 +95,12 @@ impl Forwarding {
             Kind::Connected => connected(&self.adjacencies, entry.next_hop, prefix_len, to)?,
             _ => return None,
         };
-        let mut adjacency = self.adjacencies.get(adjacency)?;
-        if adjacency.state != State::Ready {
-            adjacency = balanced(&self.adjacencies, &self.groups, adjacency, self.config.seed, ip, below)?;
-        }
+        let single = self.adjacencies.get(adjacency)?;
+        let is_single = single.state == State::Ready;
+        let adjacency = match is_single {
+            true => single,
+            false => balanced(&self.adjacencies, &self.groups, single, self.config.seed, ip, below)?,
+        };
         let port = adjacency.port;
         let egress = self.ports.record(port)?;
         if lengths.segment - ETHERNET as u32 > egress.room {
@@ -74,9 +109,8 @@ impl Forwarding {
         egress.count_tx(u64::from(lengths.wire));
         entry.count(lengths.wire);
         ethernet[..12].copy_from_slice(&adjacency.addresses);
-        lower_ttl(ip);
-        if self.config.diffserv.is_some() && frame.phb().is_none() {
-            frame.set_phb(self.phb_of_tos(tos));
+        if seen && is_single {
+            self.recent.set_plain(to, adjacency, &mut self.fib);
         }
         Some(port)
     }
@@ -114,7 +148,11 @@ fn balanced<'a>(
 mod tests {
     use super::*;
     use crate::tables::Config;
-    use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
+    use crate::unwritten::plain;
+    use base::plane::{
+        Fec, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource,
+        TtlModel,
+    };
     use base::{Body, DiffServConfig, Label, MacAddr, NodeId, Time};
     use proptest::prelude::*;
     use wire::checksum;
@@ -225,19 +263,121 @@ mod tests {
             for (at, byte) in wrong.iter().filter(|_| !repaired) {
                 bytes[*at] = *byte;
             }
-            let mut frame = Frame::new(&bytes, Body::Pattern { start: 0, len: payload + padding });
-            let mut other = frame.clone();
+            let first = Frame::new(&bytes, Body::Pattern { start: 0, len: payload + padding });
             let (mut short, mut long) = (tables(diffserv), tables(diffserv));
             let key = short.ports.get(IN).map_or(0, |port| port.short);
-            let verdicts = (short.forward(Time(5), IN, key, frame.lengths(), &mut frame), long.forward_any(Time(5), IN, &mut other));
-            prop_assert_eq!(verdicts.0, verdicts.1);
-            prop_assert_eq!(frame.phb(), other.phb());
-            prop_assert_eq!(frame, other);
+            // From the third packet on its destination is remembered.
+            for _ in 0..4 {
+                let (mut frame, mut other) = (first.clone(), first.clone());
+                let verdicts = (short.forward(Time(5), IN, key, frame.lengths(), &mut frame), long.forward_any(Time(5), IN, &mut other));
+                prop_assert_eq!(verdicts.0, verdicts.1);
+                prop_assert_eq!(frame.phb(), other.phb());
+                prop_assert_eq!(frame, other);
+            }
             let counted = |tables: &Forwarding| {
                 let rows: Vec<_> = tables.ports().collect();
                 format!("{rows:?} {:?} {:?}", tables.fib().collect::<Vec<_>>(), tables.ftn().collect::<Vec<_>>())
             };
             prop_assert_eq!(counted(&short), counted(&long));
+        }
+    }
+
+    fn member(gateway: [u8; 4]) -> Member {
+        let gateway = Ipv4Addr::from(gateway).into();
+        Member { leg: Leg { port: OUT, gateway, labels: LabelStack::EMPTY }, backup: None }
+    }
+
+    /// What may happen between two packets.
+    fn change() -> impl Strategy<Value = TableOp> {
+        let some = || {
+            prop_oneof![
+                Just("10.0.0.0/8"),
+                Just("10.2.0.0/24"),
+                Just("10.3.0.0/16"),
+                Just("10.3.0.0/30"),
+                Just("10.3.0.1/32")
+            ]
+            .prop_map(prefix)
+        };
+        let hop = prop_oneof![
+            Just(via([10, 2, 0, 9])),
+            Just(via([10, 2, 0, 8])),
+            Just(via([0; 4])),
+            Just(NextHop::Discard),
+            Just(NextHop::Group(GroupId(1))),
+        ];
+        let gateway = || (7u8..10).prop_map(|host| Ipv4Addr::new(10, 2, 0, host).into());
+        let label = proptest::option::of(Just(Label::truncate(77)));
+        let push = |prefix, label: Option<Label>| {
+            let push = LabelStack::new(label.as_slice()).expect("a stack");
+            let nhlfe =
+                Nhlfe { push, next_hop: via([10, 2, 0, 9]), ttl: TtlModel::Uniform, tc: TcSource::Copy };
+            TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe }
+        };
+        prop_oneof![
+            (some(), hop).prop_map(|(prefix, next_hop)| TableOp::RouteSet { prefix, next_hop }),
+            some().prop_map(|prefix| TableOp::RouteRemove { prefix }),
+            (some(), label).prop_map(move |(prefix, label)| push(prefix, label)),
+            some().prop_map(|prefix| TableOp::FtnRemove { fec: Fec::Prefix(prefix) }),
+            (gateway(), any::<u8>()).prop_map(|(gateway, last)| TableOp::AdjacencySet {
+                port: OUT,
+                gateway,
+                mac: MacAddr([2, 0, 0, 0, 0, last]),
+            }),
+            gateway().prop_map(|gateway| TableOp::AdjacencyRemove { port: OUT, gateway }),
+            (any::<bool>(), prop_oneof![Just(20u32), Just(200)], 0u16..3).prop_map(|(up, mtu, mac)| {
+                TableOp::PortSet {
+                    port: OUT,
+                    config: PortConfig { mac: MacAddr::of_port(NodeId(1), PortId(mac)), mtu, up },
+                }
+            }),
+            any::<bool>().prop_map(|trusted| TableOp::PortTrust { port: OUT, trusted }),
+            proptest::collection::vec(7u8..10, 1..3).prop_map(move |hosts| TableOp::GroupSet {
+                group: GroupId(1),
+                members: hosts.into_iter().map(|host| member([10, 2, 0, host])).collect(),
+            }),
+            Just(TableOp::IlmSet { label: Label::truncate(99), nhlfe: plain(via([10, 2, 0, 9])) }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(testing::cases(256))]
+        /// Whatever changes, packets go where they would go if nothing were remembered, and are counted where they would.
+        #[test]
+        fn what_is_remembered_changes_nothing(
+            steps in proptest::collection::vec((change(), proptest::collection::vec(0usize..6, 0..12)), 1..30),
+        ) {
+            let to = [[10, 3, 0, 1], [10, 3, 0, 2], [10, 3, 0, 9], [10, 2, 0, 9], [10, 2, 0, 255], [10, 4, 0, 1]];
+            let frame = |to: [u8; 4]| {
+                let mut bytes = [0; ETHERNET + IPV4];
+                bytes[..6].copy_from_slice(&MacAddr::of_port(NodeId(1), IN).0);
+                bytes[12] = 8;
+                let ip = &mut bytes[ETHERNET..];
+                ip[..4].copy_from_slice(&[PLAIN, 0, 0, 60]);
+                (ip[8], ip[9]) = (64, 17);
+                ip[12..16].copy_from_slice(&[10, 1, 0, 2]);
+                ip[16..].copy_from_slice(&to);
+                let check = !checksum::sum(ip);
+                ip[10..12].copy_from_slice(&check.to_be_bytes());
+                Frame::new(&bytes, Body::Pattern { start: 0, len: 40 })
+            };
+            let (mut short, mut long) = (tables(false), tables(false));
+            let group = TableOp::GroupSet { group: GroupId(1), members: [member([10, 2, 0, 9])].into() };
+            let key = short.ports.get(IN).map_or(0, |port| port.short);
+            for (op, packets) in core::iter::once((group, Vec::new())).chain(steps) {
+                prop_assert_eq!(short.apply(&op), long.apply(&op));
+                for packet in packets {
+                    let (mut one, mut other) = (frame(to[packet]), frame(to[packet]));
+                    let verdicts = (short.forward(Time(5), IN, key, one.lengths(), &mut one), long.forward_any(Time(5), IN, &mut other));
+                    prop_assert_eq!(verdicts.0, verdicts.1);
+                    prop_assert_eq!(one, other);
+                }
+                let counted = |tables: &Forwarding| {
+                    let rows: Vec<_> = tables.ports().collect();
+                    format!("{rows:?} {:?} {:?}", tables.fib().collect::<Vec<_>>(), tables.ftn().collect::<Vec<_>>())
+                };
+                prop_assert_eq!(counted(&short), counted(&long));
+            }
         }
     }
 }

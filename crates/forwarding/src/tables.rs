@@ -122,10 +122,7 @@ impl Forwarding {
 
     /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
     pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
-        self.recent.forget();
-        if let Some(fib) = &mut self.fib6 {
-            fib.recent = None;
-        }
+        self.forget_what_changes(op);
         match *op {
             TableOp::GroupSet { group, ref members } => self.group_set(group, members),
             TableOp::GroupRemove { group } => self.group_remove(group),
@@ -137,6 +134,7 @@ impl Forwarding {
             TableOp::PortSet { port, config } => {
                 // Whether the port is up stands in its record alone.
                 if self.ports.set(port, config) {
+                    self.recent.forget(&mut self.fib);
                     self.adjacencies.source_changed(port, config.mac);
                 }
                 self.find_way_in(port);
@@ -189,6 +187,42 @@ impl Forwarding {
                 let known = self.adjacencies.forget(port, gateway);
                 if known { Ok(()) } else { Err(TableError::NoEntry) }
             }
+        }
+    }
+
+    /// What is remembered of destinations, but for those that an operation changes nothing for: whether a port can be
+    /// used is asked for with every packet.
+    fn forget_what_changes(&mut self, op: &TableOp) {
+        if let Some(fib) = &mut self.fib6 {
+            fib.recent = None;
+        }
+        match *op {
+            TableOp::RouteSet { prefix, .. }
+            | TableOp::RouteRemove { prefix }
+            | TableOp::FtnSet { fec: Fec::Prefix(prefix) | Fec::ClassPrefix { prefix, .. }, .. }
+            | TableOp::FtnRemove { fec: Fec::Prefix(prefix) | Fec::ClassPrefix { prefix, .. } } => {
+                self.recent.forget_within(prefix, &mut self.fib);
+            }
+            TableOp::GroupSet { .. }
+            | TableOp::GroupRemove { .. }
+            | TableOp::AdjacencySet { .. }
+            | TableOp::AdjacencyRemove { .. } => self.recent.forget(&mut self.fib),
+            TableOp::PortSet { .. }
+            | TableOp::PortTrust { .. }
+            | TableOp::IlmSet { .. }
+            | TableOp::IlmRemove { .. }
+            | TableOp::FtnSet { fec: Fec::Prefix6(_) | Fec::Flow { .. }, .. }
+            | TableOp::FtnRemove { fec: Fec::Prefix6(_) | Fec::Flow { .. } }
+            | TableOp::Route6Set { .. }
+            | TableOp::Route6Remove { .. }
+            | TableOp::ReplicationSet { .. }
+            | TableOp::ReplicationRemove { .. }
+            | TableOp::MulticastSet { .. }
+            | TableOp::MulticastRemove { .. }
+            | TableOp::MulticastThreshold { .. }
+            | TableOp::CircuitSet { .. }
+            | TableOp::CircuitRemove { .. }
+            | TableOp::CircuitHops { .. } => {}
         }
     }
 

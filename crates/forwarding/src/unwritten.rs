@@ -4,7 +4,7 @@
 //! of the source to prefixes within it, so that the longest prefix that it finds is the longest that there is. An
 //! address of which it knows nothing at all comes here before a packet to it has no route.
 
-use crate::entry::Kind;
+use crate::entry::{Entry, Kind};
 use crate::packet::IPV4;
 use crate::punt::ip_offset;
 use crate::tables::Forwarding;
@@ -67,13 +67,17 @@ impl Forwarding {
         }
     }
 
+    fn new_route(&mut self, next_hop: NextHop) -> Option<Entry> {
+        let entry = self.compile(&plain(next_hop));
+        debug_assert!(entry.is_ok(), "a route leads to a port that is not there");
+        entry.ok()
+    }
+
     fn put_in(&mut self, prefix: Prefix, next_hop: NextHop) {
-        let Ok(entry) = self.compile(&plain(next_hop)) else {
-            debug_assert!(false, "a route leads to a port that is not there");
-            return;
-        };
-        self.recent.forget();
-        self.fib.update(prefix, |known| known.route = entry);
+        if let Some(entry) = self.new_route(next_hop) {
+            self.recent.forget_within(prefix, &mut self.fib);
+            self.fib.update(prefix, |known| known.route = entry);
+        }
     }
 
     /// Puts in the route that a packet to `to` takes, of which no prefix is known. Was there one?
@@ -84,7 +88,11 @@ impl Forwarding {
             return false;
         }
         let Some((prefix, next_hop)) = source.route(Prefix::host(to)) else { return false };
-        self.put_in(prefix, next_hop);
+        // Nothing is known of the prefix, or the address would have been found.
+        if let Some(route) = self.new_route(next_hop) {
+            self.recent.forget_within(prefix, &mut self.fib);
+            self.fib.use_route(prefix, route);
+        }
         for inner in source.within(prefix) {
             self.use_route(&*source, inner);
         }

@@ -2,6 +2,7 @@
 
 use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};
+use crate::fib::Known;
 use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
@@ -172,7 +173,7 @@ impl Forwarding {
             packets: e.packets,
             bytes: e.bytes,
         };
-        self.fib.iter().flat_map(move |(prefix, known)| {
+        self.prefixes_counted().flat_map(move |(prefix, known)| {
             let list = self.fib.class_list(known.classed).into_iter().flat_map(ClassList::iter);
             let classed = list.map(move |c| row(prefix, Some((c.order, c.classes)), &c.entry));
             let plain = (known.ftn.kind != Kind::Empty).then(|| row(prefix, None, &known.ftn));
@@ -191,9 +192,22 @@ impl Forwarding {
         })
     }
 
+    /// All prefixes, sorted, with all that they have to count.
+    fn prefixes_counted(&self) -> impl Iterator<Item = (Prefix, Known)> {
+        let counted = self.recent.counted();
+        self.fib.places().filter_map(move |(prefix, place)| {
+            let mut known = *self.fib.get(place)?;
+            if let Some(counted) = counted.get(&place) {
+                known.active_mut().count_all(*counted);
+            }
+            Some((prefix, known))
+        })
+    }
+
     /// Routes, sorted by prefix.
     pub fn fib(&self) -> impl Iterator<Item = FibRow> {
-        self.fib.iter().filter(|(_, known)| known.route.kind != Kind::Empty).map(|(prefix, known)| FibRow {
+        let routes = self.prefixes_counted().filter(|(_, known)| known.route.kind != Kind::Empty);
+        routes.map(|(prefix, known)| FibRow {
             prefix,
             next_hop: self.nhlfe(&known.route).next_hop,
             hidden: known.ftn.kind != Kind::Empty,

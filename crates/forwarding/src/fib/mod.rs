@@ -243,17 +243,34 @@ impl Fib {
             None if known.is_empty() => {}
             None => {
                 let place = self.place_for(known);
-                self.prefixes.insert(prefix, place);
-                self.announce(prefix, place);
-                if self.prefixes.len() == LARGE && !self.tree.is_wide() {
-                    self.widen();
-                }
+                self.enter(prefix, place);
             }
         }
         result
     }
 
-    /// All prefixes, sorted by address, then by length.
+    /// Puts in a route for a packet that takes it at once, to a prefix of which nothing is known.
+    pub(crate) fn use_route(&mut self, prefix: Prefix, route: Entry) {
+        debug_assert!(self.place(prefix).is_none(), "something is known of {prefix}");
+        let place = self.keep(Known { route, ..Known::new(prefix.len()) });
+        self.enter(prefix, place);
+    }
+
+    /// A prefix that was not there is, and what is known of it is at a place.
+    fn enter(&mut self, prefix: Prefix, place: u32) {
+        self.prefixes.insert(prefix, place);
+        self.announce(prefix, place);
+        if self.prefixes.len() == LARGE && !self.tree.is_wide() {
+            self.widen();
+        }
+    }
+
+    /// All prefixes, sorted by address, then by length, and where what is known of each is.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Prefix, u32)> {
+        self.prefixes.iter().map(|(prefix, place)| (*prefix, *place))
+    }
+
+    /// All prefixes, sorted likewise.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix, &Known)> {
         self.prefixes.iter().filter_map(|(prefix, place)| Some((*prefix, self.get(*place)?)))
     }
