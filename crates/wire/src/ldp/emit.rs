@@ -16,9 +16,8 @@ impl Message {
     /// Writes it behind what is there.
     pub fn emit(&self, to: &mut Vec<u8>) {
         let begin = to.len();
-        to.extend(self.body.kind().to_be_bytes());
-        to.extend([0, 0]);
-        to.extend(self.id.to_be_bytes());
+        let ([k, i], [a, b, c, d]) = (self.body.kind().to_be_bytes(), self.id.to_be_bytes());
+        to.extend_from_slice(&[k, i, 0, 0, a, b, c, d]);
         self.body.emit(to);
         self.unknown.iter().for_each(|one| one.emit(to));
         let len = u16::try_from(to.len() - begin - 4).unwrap_or(u16::MAX);
@@ -33,9 +32,7 @@ fn number(to: &mut Vec<u8>, kind: u16, value: Option<u32>) {
 }
 
 fn fecs(to: &mut Vec<u8>, all: &[Fec]) {
-    let mut value = Vec::new();
-    all.iter().for_each(|fec| fec.emit(&mut value));
-    tlv::emit(to, tlv_type::FEC, &value);
+    tlv::emit_as(to, tlv_type::FEC, |to| all.iter().for_each(|fec| fec.emit(to)));
 }
 
 fn way(to: &mut Vec<u8>, hops: Option<u8>, path: Option<&Vec<Ipv4Addr>>) {

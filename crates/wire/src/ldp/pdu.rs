@@ -12,6 +12,8 @@ pub const HEADER_LEN: usize = 10;
 pub const LEAST_PDU: u16 = 14;
 /// What a PDU has at most behind its length, unless both ends have agreed on less (RFC 5036, 3.1).
 pub const DEFAULT_MAX_PDU: u16 = 4096;
+/// Bytes that most PDUs with one message have room in.
+const USUAL_PDU: usize = 64;
 /// Bytes of version and length, which the length does not count.
 const PREAMBLE: usize = 4;
 
@@ -81,8 +83,8 @@ impl LdpId {
     }
 
     pub(super) fn emit(self, to: &mut Vec<u8>) {
-        to.extend(self.router.octets());
-        to.extend(self.space.to_be_bytes());
+        let ([a, b, c, d], [e, f]) = (self.router.octets(), self.space.to_be_bytes());
+        to.extend_from_slice(&[a, b, c, d, e, f]);
     }
 }
 
@@ -184,20 +186,25 @@ pub fn messages(pdu: &[u8], header: Header) -> impl Iterator<Item = Result<Raw<'
 pub fn pdus<'a>(id: LdpId, all: impl IntoIterator<Item = &'a Message>, max: u16) -> Vec<Vec<u8>> {
     let mut made: Vec<Vec<u8>> = Vec::new();
     let most = PREAMBLE + usize::from(max);
-    let mut one = Vec::new();
+    let begin = |first: &[u8]| {
+        let mut pdu = Vec::with_capacity(USUAL_PDU.max(HEADER_LEN + first.len()));
+        let [v, w] = VERSION.to_be_bytes();
+        pdu.extend_from_slice(&[v, w, 0, 0]);
+        id.emit(&mut pdu);
+        pdu.extend_from_slice(first);
+        pdu
+    };
     for message in all {
-        one.clear();
-        message.emit(&mut one);
-        match made.last_mut().filter(|pdu| pdu.len() + one.len() <= most) {
-            Some(pdu) => pdu.extend(&one),
-            None => {
-                let mut pdu = Vec::with_capacity(HEADER_LEN + one.len());
-                pdu.extend(VERSION.to_be_bytes());
-                pdu.extend([0, 0]);
-                id.emit(&mut pdu);
-                pdu.extend(&one);
-                made.push(pdu);
-            }
+        if made.is_empty() {
+            made.push(begin(&[]));
+        }
+        let Some(pdu) = made.last_mut() else { break };
+        let before = pdu.len();
+        message.emit(pdu);
+        if pdu.len() > most && before > HEADER_LEN {
+            let next = begin(&pdu[before..]);
+            pdu.truncate(before);
+            made.push(next);
         }
     }
     for pdu in &mut made {

@@ -106,9 +106,17 @@ impl Tlv {
 
 /// Writes a parameter.
 pub(super) fn emit(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    to.extend(kind.to_be_bytes());
-    to.extend(u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
-    to.extend(value);
+    emit_as(to, kind, |to| to.extend_from_slice(value));
+}
+
+/// Writes a parameter whose value is written by a call.
+pub(super) fn emit_as(to: &mut Vec<u8>, kind: u16, value: impl FnOnce(&mut Vec<u8>)) {
+    let [k, i] = kind.to_be_bytes();
+    to.extend_from_slice(&[k, i, 0, 0]);
+    let begin = to.len();
+    value(to);
+    let len = u16::try_from(to.len() - begin).unwrap_or(u16::MAX);
+    to[begin - 2..begin].copy_from_slice(&len.to_be_bytes());
 }
 
 /// A parameter that was found: its type, its value, and where that begins.
@@ -177,20 +185,21 @@ pub enum Fec {
 
 impl Fec {
     pub(super) fn emit(&self, to: &mut Vec<u8>) {
-        let (family, len, address): (u16, u8, Vec<u8>) = match self {
-            Fec::Wildcard => return to.push(1),
+        let mut put = |family: u16, len: u8, address: &[u8]| {
+            let [f, g] = family.to_be_bytes();
+            to.extend_from_slice(&[2, f, g, len]);
+            to.extend_from_slice(&address[..usize::from(len).div_ceil(8)]);
+        };
+        match self {
+            Fec::Wildcard => to.push(1),
             Fec::AllPrefixes(family) => {
                 // RFC 5918, 6: typed, prefixes, two bytes of family.
-                to.extend([5, 2, 2]);
-                return to.extend(family.to_be_bytes());
+                let [f, g] = family.to_be_bytes();
+                to.extend_from_slice(&[5, 2, 2, f, g]);
             }
-            Fec::Prefix(IpPrefix::V4(prefix)) => (1, prefix.len(), prefix.address().octets().into()),
-            Fec::Prefix(IpPrefix::V6(prefix)) => (2, prefix.len(), prefix.address().octets().into()),
-        };
-        to.push(2);
-        to.extend(family.to_be_bytes());
-        to.push(len);
-        to.extend(&address[..usize::from(len).div_ceil(8)]);
+            Fec::Prefix(IpPrefix::V4(prefix)) => put(1, prefix.len(), &prefix.address().octets()),
+            Fec::Prefix(IpPrefix::V6(prefix)) => put(2, prefix.len(), &prefix.address().octets()),
+        }
     }
 
     /// The elements of an FEC. What is behind the last bit of a prefix does not count.

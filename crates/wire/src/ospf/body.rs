@@ -162,13 +162,13 @@ impl Body {
     pub(super) fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         match self {
             Body::Hello(hello) => {
-                out.extend(hello.mask.octets());
-                out.extend(hello.hello_s.to_be_bytes());
-                out.extend([hello.options, hello.priority]);
-                out.extend(hello.dead_s.to_be_bytes());
-                out.extend(hello.designated.octets());
-                out.extend(hello.backup.octets());
-                hello.neighbors.iter().for_each(|id| out.extend(id.octets()));
+                out.extend_from_slice(&hello.mask.octets());
+                out.extend_from_slice(&hello.hello_s.to_be_bytes());
+                out.extend_from_slice(&[hello.options, hello.priority]);
+                out.extend_from_slice(&hello.dead_s.to_be_bytes());
+                out.extend_from_slice(&hello.designated.octets());
+                out.extend_from_slice(&hello.backup.octets());
+                hello.neighbors.iter().for_each(|id| out.extend_from_slice(&id.octets()));
             }
             Body::Description(description) => {
                 out.extend(description.mtu.to_be_bytes());
@@ -189,16 +189,32 @@ impl Body {
                     out.extend(lsa.write()?);
                 }
             }
-            Body::Ack { headers } => headers.iter().for_each(|header| out.extend(header.emit())),
+            Body::Ack { headers } => {
+                headers.iter().for_each(|header| out.extend_from_slice(&header.emit()));
+            }
         }
         Ok(())
     }
 
     /// A whole packet without checksum and authentication: [`Auth::seal`](super::Auth::seal) fills them in.
     pub fn packet(&self, router_id: Ipv4Addr, area: Ipv4Addr) -> Result<Vec<u8>, Error> {
-        let mut body = Vec::new();
-        self.emit(&mut body)?;
-        packet(self.kind(), router_id, area, &body)
+        let mut packet = Vec::with_capacity(HEADER_LEN + self.usual_len());
+        packet.resize(HEADER_LEN, 0);
+        self.emit(&mut packet)?;
+        let header = header(self.kind(), router_id, area, packet.len() - HEADER_LEN)?;
+        packet[..HEADER_LEN].copy_from_slice(&header.emit());
+        Ok(packet)
+    }
+
+    /// How many bytes it has, but for advertisements, which are written one by one.
+    fn usual_len(&self) -> usize {
+        match self {
+            Body::Hello(hello) => 20 + 4 * hello.neighbors.len(),
+            Body::Description(description) => 8 + LSA_HEADER_LEN * description.headers.len(),
+            Body::Request { wanted } => 12 * wanted.len(),
+            Body::Update { .. } => 4,
+            Body::Ack { headers } => LSA_HEADER_LEN * headers.len(),
+        }
     }
 
     /// A packet that floods advertisements, each as its bytes and its age now, without checksum and authentication.
