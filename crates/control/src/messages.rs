@@ -2,7 +2,6 @@
 
 use crate::protocol::Direction;
 use base::Time;
-use std::collections::BTreeMap;
 
 /// Width of a bin: 10 ms, until there are too many.
 pub const BIN_PS: u64 = 10_000_000_000;
@@ -23,6 +22,9 @@ pub struct MessageBin {
 /// Counts that are kept at most. When there are more, bins become twice as wide.
 const BINS_MAX: usize = 1 << 17;
 
+/// A count: the first unit of its bin, and of which messages it is.
+type Bin = (u64, Direction, u8);
+
 /// Counts of messages by time, direction and kind.
 #[derive(Debug)]
 pub struct Messages {
@@ -30,15 +32,15 @@ pub struct Messages {
     bin: u64,
     /// What is in it, in no order: of the few kinds that come within 10 ms.
     counts: Vec<(Direction, u8, u32)>,
-    /// Bins that are over, by their first unit, direction and kind.
-    bins: BTreeMap<(u64, Direction, u8), u32>,
+    /// Bins that are over, in the order of their first unit, direction and kind: nearly all come last.
+    bins: Vec<(Bin, u32)>,
     /// Width of a bin in units of [`BIN_PS`]: a power of two. Bins are named by their first unit.
     width: u64,
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Messages { bin: 0, counts: Vec::new(), bins: BTreeMap::new(), width: 1 }
+        Messages { bin: 0, counts: Vec::new(), bins: Vec::new(), width: 1 }
     }
 }
 
@@ -47,8 +49,9 @@ impl Messages {
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
         let bin = (now.0 / BIN_PS) & !(self.width - 1);
         if bin != self.bin {
+            self.counts.sort_unstable();
             for (direction, kind, count) in self.counts.drain(..) {
-                *self.bins.entry((self.bin, direction, kind)).or_default() += count;
+                add(&mut self.bins, (self.bin, direction, kind), count);
             }
             self.bin = bin;
             if self.bins.len() > BINS_MAX {
@@ -64,33 +67,48 @@ impl Messages {
     fn widen(&mut self) {
         self.width *= 2;
         let mask = !(self.width - 1);
-        for ((bin, direction, kind), count) in std::mem::take(&mut self.bins) {
-            *self.bins.entry((bin & mask, direction, kind)).or_default() += count;
+        for ((bin, direction, kind), count) in core::mem::take(&mut self.bins) {
+            add(&mut self.bins, (bin & mask, direction, kind), count);
         }
         self.bin &= mask;
     }
 
     /// Forgets the bins that began before a time.
     pub fn forget_before(&mut self, time: Time) {
-        if self.bins.first_key_value().is_some_and(|(key, _)| key.0 * BIN_PS < time.0) {
-            self.bins = self.bins.split_off(&(time.0.div_ceil(BIN_PS), Direction::Received, 0));
-        }
+        let first = time.0.div_ceil(BIN_PS);
+        self.bins.drain(..self.bins.partition_point(|(key, _)| key.0 < first));
     }
 
     /// What is in the bin that counts now.
-    fn current(&self) -> BTreeMap<(u64, Direction, u8), u32> {
-        self.counts.iter().map(|&(direction, kind, count)| ((self.bin, direction, kind), count)).collect()
+    fn current(&self) -> Vec<(Bin, u32)> {
+        let mut all: Vec<(Bin, u32)> = self
+            .counts
+            .iter()
+            .map(|&(direction, kind, count)| ((self.bin, direction, kind), count))
+            .collect();
+        all.sort_unstable();
+        all
     }
 
     /// All counts, by time.
     pub fn iter(&self) -> impl Iterator<Item = MessageBin> {
-        let before = self.bins.iter().map(|(&key, &count)| (key, count));
-        before.chain(self.current()).map(|((bin, direction, kind), count)| MessageBin {
+        self.bins.iter().copied().chain(self.current()).map(|((bin, direction, kind), count)| MessageBin {
             start: Time(bin * BIN_PS),
             direction,
             kind,
             count,
         })
+    }
+}
+
+/// Adds to a count, or puts it where it belongs.
+fn add(bins: &mut Vec<(Bin, u32)>, bin: Bin, count: u32) {
+    if bins.last().is_none_or(|(last, _)| *last < bin) {
+        return bins.push((bin, count));
+    }
+    match bins.binary_search_by_key(&bin, |(known, _)| *known) {
+        Ok(place) => bins[place].1 += count,
+        Err(place) => bins.insert(place, (bin, count)),
     }
 }
 
