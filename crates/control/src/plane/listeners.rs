@@ -4,7 +4,7 @@ use super::ControlPlane;
 use crate::owner::Owner;
 use crate::protocol::Listen;
 use core::net::{Ipv4Addr, Ipv6Addr};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who listens to what. IP protocols are looked up for every message: by their number.
 #[derive(Debug)]
@@ -39,6 +39,42 @@ impl Listeners {
     }
 }
 
+/// Which protocols listen to groups. Those of IPv4 are looked up for every message to one.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// Groups of IPv4 in their order, with a bit for each protocol.
+    v4: Vec<(Ipv4Addr, u128)>,
+    /// Protocols that listen to all of them, a bit for each.
+    every: u128,
+    others: BTreeSet<(Owner, Listen)>,
+}
+
+impl Groups {
+    pub(super) fn insert(&mut self, owner: Owner, listen: Listen) {
+        let bit = 1 << owner.0;
+        match listen {
+            Listen::EveryGroup => self.every |= bit,
+            Listen::Group(group) => match self.v4.binary_search_by_key(&group, |(known, _)| *known) {
+                Ok(place) => self.v4[place].1 |= bit,
+                Err(place) => self.v4.insert(place, (group, bit)),
+            },
+            other => {
+                self.others.insert((owner, other));
+            }
+        }
+    }
+
+    fn is_heard(&self, owner: Owner, group: Ipv4Addr) -> bool {
+        let known = self.v4.binary_search_by_key(&group, |(known, _)| *known);
+        let all = self.every | known.map_or(0, |place| self.v4[place].1);
+        all >> owner.0 & 1 == 1
+    }
+
+    fn contains(&self, owner: Owner, listen: Listen) -> bool {
+        self.others.contains(&(owner, listen))
+    }
+}
+
 impl ControlPlane {
     /// The protocol that listens to what is named.
     pub fn listener(&self, listen: Listen) -> Option<Owner> {
@@ -51,27 +87,24 @@ impl ControlPlane {
 
     /// The protocol that listens to what is named and to the group that it was sent to.
     pub fn group_listener(&self, listen: Listen, group: Ipv4Addr) -> Option<Owner> {
-        let joined = |owner: &Owner| {
-            [Listen::Group(group), Listen::EveryGroup].iter().any(|&all| self.groups.contains(&(*owner, all)))
-        };
-        self.listener(listen).filter(joined)
+        self.listener(listen).filter(|owner| self.groups.is_heard(*owner, group))
     }
 
     /// The protocol that listens to a UDP port, and to what is sent to 127/8.
     pub fn lsp_listener(&self, port: u16) -> Option<Owner> {
         let owner = self.listener(Listen::UdpPort(port))?;
-        self.groups.contains(&(owner, Listen::Loopback)).then_some(owner)
+        self.groups.contains(owner, Listen::Loopback).then_some(owner)
     }
 
     /// The same of IPv6: to ::ffff:127/104.
     pub fn lsp_listener6(&self, port: u16) -> Option<Owner> {
         let owner = self.listener(Listen::UdpPort6(port))?;
-        self.groups.contains(&(owner, Listen::Loopback)).then_some(owner)
+        self.groups.contains(owner, Listen::Loopback).then_some(owner)
     }
 
     /// The protocol that listens to something of IPv6 that was sent to a group.
     pub fn group_listener6(&self, listen: Listen, group: Ipv6Addr) -> Option<Owner> {
-        self.listener(listen).filter(|owner| self.groups.contains(&(*owner, Listen::Group6(group))))
+        self.listener(listen).filter(|owner| self.groups.contains(*owner, Listen::Group6(group)))
     }
 
     /// Does a protocol listen to frames with an LLC header?

@@ -25,8 +25,8 @@ use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
 use base::{PortId, ProtocolValue, Span, Time};
 use core::net::IpAddr;
-use listeners::Listeners;
-use std::collections::{BTreeSet, VecDeque};
+use listeners::{Groups, Listeners};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
@@ -135,7 +135,7 @@ pub struct ControlPlane {
     speakers: Vec<Speaker>,
     listeners: Listeners,
     /// Groups that protocols listen to, [`Listen::EveryGroup`] among them.
-    groups: BTreeSet<(Owner, Listen)>,
+    groups: Groups,
     unheard: UnheardCounters,
     processor: Processor<Waiting>,
     awake: Awake,
@@ -167,11 +167,11 @@ impl ControlPlane {
             }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
-        let (mut listeners, mut groups) = (Listeners::default(), BTreeSet::new());
+        let (mut listeners, mut groups) = (Listeners::default(), Groups::default());
         for (owner, speaker) in (0u8..).map(Owner).zip(&speakers) {
             for listen in speaker.protocol.listens() {
                 if listen.is_shared() {
-                    groups.insert((owner, listen));
+                    groups.insert(owner, listen);
                     continue;
                 }
                 match listen {
