@@ -284,6 +284,11 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
         all
     }
 
+    /// Each value, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.pairs.iter().map(|(_, value)| value)
+    }
+
     /// Each value, to be changed, in no order: what is done to one must not depend on another.
     pub fn each(&mut self, what: impl FnMut(&mut V)) {
         self.pairs.0.iter_mut().flatten().map(|(_, value)| value).for_each(what);

@@ -186,7 +186,7 @@ impl Protocol for Tdp {
     }
 
     fn state_count(&self) -> usize {
-        self.labels.fecs().len()
+        self.labels.fec_count()
     }
 
     fn accepts(&self, local: SocketAddr, remote: SocketAddr) -> Option<Options> {

@@ -3,7 +3,7 @@
 use super::loops::Attributes;
 use super::requests::RETRY;
 use super::{Cause, Distribution, LabelControl, PeerKey, Say};
-use crate::services::Services;
+use crate::services::{Hops, Services};
 use base::plane::Prefix;
 use base::{Label, Time};
 use std::collections::BTreeSet;
@@ -46,7 +46,8 @@ impl Distribution {
     pub fn mapped(&mut self, now: Time, services: &mut Services, key: PeerKey, mapped: Mapped) {
         let Mapped { prefix, label, request, attributes } = mapped;
         let is_loop = self.is_loop(&attributes);
-        let is_next = self.next_peers(services.rib.next_hops(prefix)).contains(&key);
+        let hops = Hops::of(services.rib.next_hops(prefix));
+        let is_next = self.is_next(key, hops.as_slice());
         let is_cells = self.peers.get(&key).is_some_and(|peer| peer.is_on(&self.settings.cells));
         let is_kept = self.is_liberal() && !is_cells || is_next;
         let Some(peer) = self.peers.get_mut(&key) else { return };
@@ -100,7 +101,7 @@ impl Distribution {
             peer.let_go.insert(prefix);
             self.say(key, Say::Release { prefix, label, is_loop: false });
         }
-        self.update(now, services, prefix, Cause::Neighbor);
+        self.update_by_hops(now, services, prefix, hops.as_slice(), Cause::Neighbor);
     }
 
     /// A neighbour takes labels back (RFC 5036, A.1.5). The speaker has released them (LWd.2).
@@ -139,10 +140,11 @@ impl Distribution {
                 peer.declined.insert(*prefix);
             }
         }
-        for (prefix, known) in self.fecs.iter_mut().filter(|(_, known)| !known.old.is_empty()) {
-            for (_, who) in known.old.iter_mut().filter(|(label, _)| meant.is(*prefix, *label)) {
+        for prefix in self.fecs.keys_where(|known| !known.old.is_empty()) {
+            let Some(known) = self.fecs.get_mut(&prefix) else { continue };
+            for (_, who) in known.old.iter_mut().filter(|(label, _)| meant.is(prefix, *label)) {
                 who.remove(&key);
-                concerned.insert(*prefix);
+                concerned.insert(prefix);
             }
         }
         concerned.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));

@@ -2,7 +2,7 @@
 
 use super::loops::Attributes;
 use super::{Cause, Distribution, LabelAdvertisement, LabelControl, LdpPrefixes, PeerKey, Refusal, Say};
-use crate::services::{After, Beyond, Binder, LabelSpace, Route, RouteHop, Services, Source};
+use crate::services::{After, Beyond, Binder, Hops, LabelSpace, Route, RouteHop, Services, Source};
 use base::plane::{
     Ack, Fec as Packets, GroupId, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Nhlfe, Prefix, TableOp,
     TcSource, TtlModel,
@@ -85,7 +85,7 @@ fn is_here(hop: &NextHop) -> bool {
 
 /// Where the packets of a prefix go by labels of neighbours.
 #[derive(Debug, Default)]
-struct Ways {
+pub(super) struct Ways {
     /// Port, neighbour's address and label.
     used: Vec<(PortId, Ipv4Addr, Label)>,
     /// The neighbours.
@@ -123,7 +123,8 @@ impl Distribution {
             let is_through = |hop: &RouteHop| matches!(hop, RouteHop::Through(_));
             matches!(route.source, Source::Protocol(_)) && route.hops.as_slice().iter().any(is_through)
         };
-        if !self.settings.beyond && services.rib.best(prefix).is_some_and(is_far) {
+        let may_be_far = !self.settings.beyond && services.rib.has_gateways();
+        if may_be_far && services.rib.best(prefix).is_some_and(is_far) {
             return false;
         }
         let is_own = hops.contains(&NextHop::Local);
@@ -135,8 +136,10 @@ impl Distribution {
     }
 
     /// The neighbours that packets to a prefix leave by with a label, as far as they have given one (RFC 5036, 2.7).
-    fn ways(&self, prefix: Prefix, hops: &[NextHop]) -> Ways {
-        let mut ways = Ways::default();
+    /// They are put into the memory of others.
+    fn ways(&self, prefix: Prefix, hops: &[NextHop], mut ways: Ways) -> Ways {
+        ways.used.clear();
+        ways.by.clear();
         for hop in hops.iter().take(MEMBERS_MAX) {
             let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = *hop else { continue };
             let at = self.peers.iter().chain(&self.away).find(|(_, peer)| peer.is_at(hop));
@@ -171,18 +174,36 @@ impl Distribution {
 
     /// Lets a prefix follow its routes and its labels.
     pub fn update(&mut self, now: Time, services: &mut Services, prefix: Prefix, cause: Cause) {
-        let hops = services.rib.next_hops(prefix).to_vec();
-        self.tidy(prefix, &hops);
-        if !self.wants(services, prefix, &hops) {
+        let hops = Hops::of(services.rib.next_hops(prefix));
+        self.update_by_hops(now, services, prefix, hops.as_slice(), cause);
+    }
+
+    /// The same, where the next hops in force are known already.
+    pub(super) fn update_by_hops(
+        &mut self,
+        now: Time,
+        services: &mut Services,
+        prefix: Prefix,
+        hops: &[NextHop],
+        cause: Cause,
+    ) {
+        self.tidy(prefix, hops);
+        if !self.wants(services, prefix, hops) {
             self.drop_prefix(now, services, prefix);
             return;
         }
         let is_here = hops.iter().any(is_here);
-        let is_egress = self.is_egress(&hops);
-        let ways = if is_here { Ways::default() } else { self.ways(prefix, &hops) };
+        let is_egress = self.is_egress(hops);
+        let spare = core::mem::take(&mut self.spare);
+        let ways = self.ways(prefix, if is_here { &[] } else { hops }, spare);
         let is_confirmed = self.confirm(prefix, is_egress || ways.is_given());
-        let known = self.fecs.get(&prefix);
+        let attributes = self.mapping_attributes(prefix, is_egress, &ways.by);
+        let is_settled = |known: &KnownFec| {
+            known.used == ways.used && known.attributes == attributes && known.old.is_empty()
+        };
+        let known = self.fec(prefix);
         let before = known.and_then(|known| known.binding);
+        let is_settled = known.is_some_and(is_settled) && !is_confirmed && self.settings.cells.is_empty();
         // RFC 5036, 2.6.1.2: a label is given first when the next router has given one. It is taken back with that one
         // (A.1.5, LWd.8), and stays where only the next hop is another (A.1.7).
         let has_lost = cause == Cause::Lost && known.is_some_and(|known| !known.used.is_empty());
@@ -203,23 +224,30 @@ impl Distribution {
                 label.map(|label| Binding::Label { label, is_written: false })
             }
         };
-        if before.is_some() && before != binding {
-            self.take_back(prefix);
+        // Most labels that come are of neighbours that packets to the prefix do not take: nothing changes by them.
+        if !is_settled || before != binding || binding.is_none() {
+            if before.is_some() && before != binding {
+                self.take_back(prefix);
+            }
+            let place = self.fecs.place_or_insert_with(prefix, Box::default);
+            let known = self.fecs.at_mut(place);
+            let is_new = (known.binding != binding && binding == Some(Binding::Here))
+                || (known.binding == binding && (known.attributes != attributes || is_confirmed));
+            if known.used != ways.used {
+                self.is_moved = true;
+                known.used.clone_from(&ways.used);
+            }
+            (known.binding, known.attributes) = (binding, attributes);
+            self.write(services, prefix);
+            if is_new {
+                self.tell(prefix, None);
+            }
+            self.sweep(prefix);
         }
-        let attributes = self.mapping_attributes(prefix, is_egress, &ways.by);
-        let known = self.fecs.entry(prefix).or_default();
-        let is_new = (known.binding != binding && binding == Some(Binding::Here))
-            || (known.binding == binding && (known.attributes != attributes || is_confirmed));
-        self.is_moved |= known.used != ways.used;
-        (known.binding, known.attributes, known.used) = (binding, attributes, ways.used);
-        self.write(services, prefix);
-        if is_new {
-            self.tell(prefix, None);
-        }
+        self.spare = ways;
         self.answer(prefix);
-        self.sweep(prefix);
         if !is_here {
-            self.ask(prefix, &hops, cause);
+            self.ask(prefix, hops, cause);
         }
         if is_confirmed && self.stale.is_empty() {
             self.complete();
@@ -403,7 +431,9 @@ impl Distribution {
         }
         let waits =
             |known: &KnownFec| matches!(known.binding, Some(Binding::Label { is_written: false, .. }));
-        if self.fecs.values().any(waits) || self.stale.iter().any(|prefix| self.awaits_next(*prefix)) {
+        if self.fecs.values().any(|known| waits(known))
+            || self.stale.iter().any(|prefix| self.awaits_next(*prefix))
+        {
             return;
         }
         for (key, peer) in self.peers.iter_mut().filter(|(_, peer)| !peer.is_complete) {
@@ -432,10 +462,9 @@ impl Distribution {
         let Some(label) = known.binding.and_then(Binding::told) else { return };
         let attributes = &known.attributes;
         for (key, peer) in self.peers.iter_mut().filter(|(key, _)| only.is_none_or(|only| only == **key)) {
-            let is_told = peer.sent.contains_key(&prefix);
             let is_asked = peer.requests.iter().any(|one| one.prefix == prefix);
             let is_unasked = !peer.on_demand && !peer.declined.contains(&prefix);
-            if is_asked || !(is_told || is_unasked) {
+            if is_asked || !(is_unasked || peer.sent.contains_key(&prefix)) {
                 continue;
             }
             peer.sent.insert(prefix, label);
@@ -447,6 +476,9 @@ impl Distribution {
 
     /// Answers requests for a prefix, if its label may be told.
     fn answer(&mut self, prefix: Prefix) {
+        if self.peers.values().all(|peer| peer.requests.is_empty()) {
+            return;
+        }
         let Some(known) = self.fecs.get(&prefix).filter(|_| !self.awaits_next(prefix)) else { return };
         let Some(label) = known.binding.and_then(Binding::told) else { return };
         for (key, peer) in &mut self.peers {

@@ -34,7 +34,7 @@ pub(crate) use loops::increment;
 pub use peer::{Peer, PeerKey};
 
 use base::plane::{Batch, Prefix, TableOp, TransactionId};
-use base::{Label, PortId, ProtocolId, Span, Time};
+use base::{Dense, Label, PortId, ProtocolId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -214,7 +214,8 @@ struct Waiting {
 pub struct Distribution {
     settings: Settings,
     peers: BTreeMap<PeerKey, Peer>,
-    fecs: BTreeMap<Prefix, KnownFec>,
+    /// Each in memory of its own, so that the table stays small that prefixes are looked for in.
+    fecs: Dense<Prefix, Box<KnownFec>>,
     /// Prefixes for which no label was left.
     lacking: BTreeSet<Prefix>,
     /// LSPs whose end is not heard any more.
@@ -237,6 +238,8 @@ pub struct Distribution {
     /// Writes that the tables refused.
     pub refused: u64,
     said: VecDeque<(PeerKey, Say)>,
+    /// Memory that ways are found out in.
+    spare: fecs::Ways,
 }
 
 impl Distribution {
@@ -245,7 +248,7 @@ impl Distribution {
         Distribution {
             settings,
             peers: BTreeMap::new(),
-            fecs: BTreeMap::new(),
+            fecs: Dense::default(),
             lacking: BTreeSet::new(),
             dead: BTreeSet::new(),
             is_moved: false,
@@ -259,6 +262,7 @@ impl Distribution {
             groups: 0,
             refused: 0,
             said: VecDeque::new(),
+            spare: fecs::Ways::default(),
         }
     }
 
@@ -278,13 +282,18 @@ impl Distribution {
     }
 
     /// Prefixes that have a label, or had one that is not yet free.
-    pub fn fecs(&self) -> impl ExactSizeIterator<Item = (Prefix, &KnownFec)> {
-        self.fecs.iter().map(|(prefix, known)| (*prefix, known))
+    pub fn fecs(&self) -> impl Iterator<Item = (Prefix, &KnownFec)> {
+        self.fecs.iter().map(|(prefix, known)| (prefix, &**known))
+    }
+
+    /// How many these are.
+    pub fn fec_count(&self) -> usize {
+        self.fecs.len()
     }
 
     /// What is known of a prefix that has a label.
     pub fn fec(&self, prefix: Prefix) -> Option<&KnownFec> {
-        self.fecs.get(&prefix)
+        self.fecs.get(&prefix).map(|known| &**known)
     }
 
     /// What a neighbour is to be told next.
@@ -306,7 +315,8 @@ impl Distribution {
 
     /// When a request that was put off is due, or a label has rested.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let retry = self.peers.values().flat_map(|peer| peer.retries.values()).min().copied();
+        let put_off = self.peers.values().filter(|peer| !peer.retries.is_empty());
+        let retry = put_off.flat_map(|peer| peer.retries.values()).min().copied();
         Time::earliest([retry, self.resting.front().map(|(until, _)| *until)])
     }
 }

@@ -112,7 +112,7 @@ impl Distribution {
             let all: Vec<Prefix> = services.rib.active().map(|(prefix, _)| prefix).collect();
             all.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));
         }
-        for prefix in self.fecs.keys().copied().collect::<Vec<_>>() {
+        for prefix in self.fecs().map(|(prefix, _)| prefix).collect::<Vec<_>>() {
             self.tell(prefix, Some(key));
         }
         self.complete();
@@ -124,11 +124,12 @@ impl Distribution {
         self.said.retain(|(to, _)| *to != key);
         let mut concerned: BTreeSet<Prefix> = peer.given.keys().chain(peer.sent.keys()).copied().collect();
         concerned.extend(peer.requests.iter().map(|one| one.prefix));
-        for (prefix, known) in self.fecs.iter_mut().filter(|(_, known)| !known.old.is_empty()) {
+        for prefix in self.fecs.keys_where(|known| !known.old.is_empty()) {
+            let Some(known) = self.fecs.get_mut(&prefix) else { continue };
             known.old.iter_mut().for_each(|(_, who)| {
                 who.remove(&key);
             });
-            concerned.insert(*prefix);
+            concerned.insert(prefix);
         }
         concerned.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Lost));
     }
@@ -195,6 +196,16 @@ impl Distribution {
         let mut all: Vec<PeerKey> = hops.iter().filter_map(at).collect();
         all.dedup();
         all
+    }
+
+    /// Is a neighbour among those?
+    pub(super) fn is_next(&self, key: PeerKey, hops: &[NextHop]) -> bool {
+        let Some(peer) = self.peers.get(&key) else { return false };
+        // Of several at one address the first counts.
+        let is_first = |hop: &&NextHop| {
+            !self.peers.iter().take_while(|(one, _)| **one < key).any(|(_, one)| one.is_at(hop))
+        };
+        hops.iter().filter(|hop| peer.is_at(hop)).any(|hop| is_first(&hop))
     }
 
     pub(super) fn say(&mut self, key: PeerKey, say: Say) {

@@ -24,7 +24,7 @@ impl Distribution {
     ) {
         let refuse = |why| Say::Refuse { request: number, why };
         let hops = services.rib.next_hops(prefix).to_vec();
-        let is_next = self.next_peers(&hops).contains(&key);
+        let is_next = self.is_next(key, &hops);
         let (is_loop, is_known) = (self.is_loop(&attributes), self.wants(services, prefix, &hops));
         let Some(peer) = self.peers.get_mut(&key) else { return };
         // LRq.1, LRq.3: whoever packets would go back to.
@@ -52,7 +52,7 @@ impl Distribution {
         for prefix in all {
             let hops = services.rib.next_hops(prefix).to_vec();
             // What there is no label for, or what would come back, is nothing that the neighbour may have.
-            if self.wants(services, prefix, &hops) && !self.next_peers(&hops).contains(&key) {
+            if self.wants(services, prefix, &hops) && !self.is_next(key, &hops) {
                 self.requested(now, services, key, prefix, number, Attributes::default());
             }
         }

@@ -24,15 +24,15 @@ impl Distribution {
         let writes = core::mem::take(&mut self.writes);
         next.writes.ops = writes.ops;
         next.writes.free = under_way.flat_map(|one| one.free).chain(writes.free).collect();
-        for (prefix, mut known) in core::mem::take(&mut self.fecs) {
+        next.fecs = core::mem::take(&mut self.fecs);
+        next.fecs.each(|known| {
             if let Some(Binding::Label { is_written, .. }) = &mut known.binding {
                 *is_written = true;
             }
             // Nobody has a session by which these could be released.
             known.old.iter_mut().for_each(|(_, who)| who.clear());
-            next.stale.insert(prefix);
-            next.fecs.insert(prefix, known);
-        }
+        });
+        next.stale = next.fecs().map(|(prefix, _)| prefix).collect();
         *self = next;
     }
 

@@ -12,8 +12,8 @@ impl Distribution {
         let is_lsp = |used: &[super::fecs::Used]| {
             used.first().is_some_and(|(.., label)| *label != Label::IMPLICIT_NULL)
         };
-        let of_hosts = self.fecs.iter().filter(|(prefix, _)| prefix.len() == 32);
-        of_hosts.filter(move |(_, known)| is_lsp(&known.used)).map(|(prefix, _)| *prefix)
+        let of_hosts = self.fecs().filter(|(prefix, _)| prefix.len() == 32);
+        of_hosts.filter(move |(_, known)| is_lsp(&known.used)).map(|(prefix, _)| prefix)
     }
 
     /// Do packets leave by other neighbours or labels than at the last call?

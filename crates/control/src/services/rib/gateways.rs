@@ -298,6 +298,11 @@ impl<P: RoutePrefix> Rib<P> {
         self.gateways.keys().copied()
     }
 
+    /// Does any route lead through an address?
+    pub(crate) fn has_gateways(&self) -> bool {
+        !self.gateways.is_empty()
+    }
+
     /// Does any route name the gateway?
     pub(crate) fn has_gateway(&self, gateway: P::Address) -> bool {
         self.gateways.contains_key(&gateway)

@@ -64,6 +64,17 @@ impl<T> Hops<T> {
     }
 }
 
+impl<T: Clone> Hops<T> {
+    /// These next hops.
+    pub fn of(all: &[T]) -> Hops<T> {
+        match all {
+            [] => Hops::None,
+            [one] => Hops::One(one.clone()),
+            several => Hops::Many(several.into()),
+        }
+    }
+}
+
 impl<T> From<Vec<T>> for Hops<T> {
     fn from(mut all: Vec<T>) -> Hops<T> {
         match (all.pop(), all.is_empty()) {
