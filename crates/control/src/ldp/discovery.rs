@@ -78,7 +78,7 @@ impl Ldp {
     pub(super) fn discover(&mut self, now: Time, context: &mut Context<'_>) {
         if self.hello_due <= now {
             self.hello_due = now + self.hello_interval();
-            for port in self.config.ports.clone() {
+            for port in self.config.ports.iter().copied().collect::<Vec<_>>() {
                 self.greet(context.services, port);
             }
         }
@@ -232,17 +232,27 @@ impl Ldp {
 
     /// Begins the connections that can be begun.
     pub(super) fn connect_all(&mut self, now: Time, context: &mut Context<'_>) {
-        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+        let alone = self.peers.keys().filter(|id| !self.has_session(**id));
+        for id in alone.copied().collect::<Vec<_>>() {
             self.connect(now, context, id);
         }
     }
 
+    /// Is there a session with a router, or its beginning?
+    fn has_session(&self, id: LdpId) -> bool {
+        self.sessions.values().any(|session| session.peer == Some(id))
+    }
+
     /// Begins a connection to a router that has none, if this end is to (RFC 5036, 2.5.2).
     fn connect(&mut self, now: Time, context: &mut Context<'_>, id: LdpId) {
+        if self.has_session(id) {
+            return;
+        }
         let (Some(transport), Some(peer)) = (self.transport_of(id), self.peers.get(&id)) else { return };
-        let is_there = self.sessions.values().any(|session| session.peer == Some(id));
-        let is_reached = context.services.rib.lookup(transport).is_some();
-        if is_there || self.router_id <= transport || peer.retry > now || !is_reached {
+        if self.router_id <= transport || peer.retry > now {
+            return;
+        }
+        if context.services.rib.lookup(transport).is_none() {
             return;
         }
         let (from, to) = (Some(IpAddr::V4(self.router_id)), SocketAddr::new(IpAddr::V4(transport), PORT));

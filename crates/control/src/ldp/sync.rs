@@ -75,9 +75,11 @@ impl Ldp {
 
     /// When the next session is one of these.
     pub(super) fn complete_timeout(&self) -> Option<Time> {
+        if !self.config.igp_sync {
+            return None;
+        }
         let waits = |session: &&Session| session.is_operational() && !session.is_complete;
-        let all = self.sessions.values().filter(waits).map(|session| session.complete_at);
-        all.min().filter(|_| self.config.igp_sync)
+        self.sessions.values().filter(waits).map(|session| session.complete_at).min()
     }
 
     /// A neighbour can do something else than before (RFC 5561, 7). What may stand in an Initialization message only
