@@ -193,35 +193,34 @@ impl Database {
         self.len() == 0
     }
 
-    /// Puts an instance in place of the one that was there.
-    pub(super) fn install(&mut self, instance: Instance) {
+    /// Puts an instance in place of the one that was there, and returns that.
+    pub(super) fn install(&mut self, instance: Instance) -> Option<Instance> {
         let key = instance.key();
-        if let Some(before) = self.get(&key) {
-            let refresh = before.when(LS_REFRESH_TIME);
-            self.forget(&key, refresh);
+        let (is_old, is_flooded) = (instance.is_old(), instance.is_flooded);
+        let (old_from, refresh) = (instance.when(MAX_AGE), instance.when(LS_REFRESH_TIME));
+        let before = if is_of_router(&key) {
+            match self.routers.place(&key.router) {
+                Some(place) => Some(core::mem::replace(self.routers.at_mut(place), instance)),
+                None => {
+                    self.routers.place_or_insert_with(key.router, || instance);
+                    None
+                }
+            }
+        } else {
+            self.others.insert(key, instance)
+        };
+        if let Some(before) = &before {
+            self.forget(&key, before.when(LS_REFRESH_TIME));
         }
-        if instance.is_old() {
+        if is_old {
             self.old.insert(key);
         } else {
-            self.old_from = self.old_from.min(instance.when(MAX_AGE));
-            if !instance.is_flooded {
-                self.refreshes.insert((instance.when(LS_REFRESH_TIME), key));
+            self.old_from = self.old_from.min(old_from);
+            if !is_flooded {
+                self.refreshes.insert((refresh, key));
             }
         }
-        if is_of_router(&key) {
-            let mut new = Some(instance);
-            let place = self.routers.place(&key.router);
-            let place = place.or_else(|| {
-                let instance = new.take()?;
-                self.routers.place_or_insert_with(key.router, || instance);
-                None
-            });
-            if let (Some(place), Some(instance)) = (place, new) {
-                *self.routers.at_mut(place) = instance;
-            }
-        } else {
-            self.others.insert(key, instance);
-        }
+        before
     }
 
     /// Forgets what is kept of an instance beside itself.

@@ -136,10 +136,8 @@ impl Ospf {
     /// Puts an instance into the database and floods it. Is it flooded back by the interface that it came from?
     pub(super) fn install(&mut self, now: Time, scope: Scope, instance: Instance, from: Option<At>) -> bool {
         let key = instance.key();
-        let known = self.databases.get(scope, &key);
+        let known = self.databases.of_mut(scope).install(instance.clone());
         known.iter().for_each(|known| self.unacknowledged.forget(known));
-        // RFC 2328, 13.2: a new instance that says the same has no new paths computed.
-        let known = known.cloned();
         if self.unacknowledged.is_crowded() {
             let config = &self.config;
             for interface in self.interfaces.values_mut().filter(|one| config.is_eligible(one, scope)) {
@@ -148,6 +146,7 @@ impl Ospf {
                 });
             }
         }
+        // RFC 2328, 13.2: a new instance that says the same has no new paths computed.
         let is_news = known.as_ref().is_none_or(|known| {
             let is_old = |instance: &Instance| instance.age(now) >= MAX_AGE;
             let is_other = || {
@@ -157,7 +156,6 @@ impl Ospf {
             is_old(known) != is_old(&instance)
                 || (!Arc::ptr_eq(known.content(), instance.content()) && is_other())
         });
-        self.databases.of_mut(scope).install(instance.clone());
         if is_news {
             known.iter().for_each(|known| self.note(now, scope, key, known.body()));
             self.note(now, scope, key, instance.body());
@@ -218,8 +216,11 @@ impl Ospf {
                 is_back = true;
             }
             interface.flooding.push(instance.clone());
+            self.has_floods = true;
         }
-        if let Some(instance) = self.databases.of_mut(scope).get_mut(&header.key) {
+        if waiting != 0
+            && let Some(instance) = self.databases.of_mut(scope).get_mut(&header.key)
+        {
             self.unacknowledged.add(instance, waiting);
         }
         is_back
@@ -227,6 +228,9 @@ impl Ospf {
 
     /// Sends what was flooded since the last time.
     pub(super) fn flush_floods(&mut self, now: Time) {
+        if !core::mem::take(&mut self.has_floods) {
+            return;
+        }
         let waiting = self.interfaces.values().filter(|interface| !interface.flooding.is_empty());
         for by in waiting.map(|interface| interface.name).collect::<Vec<_>>() {
             let Some(interface) = self.interfaces.get_mut(&by) else { continue };

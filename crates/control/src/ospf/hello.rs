@@ -50,9 +50,12 @@ impl Ospf {
     pub(super) fn interface_due(&mut self, now: Time, by: InterfaceName) {
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         let Some(interface) = self.interfaces.get_mut(&by) else { return };
+        if !is_due(interface.due()) {
+            return;
+        }
         if is_due(interface.wait_due) {
             interface.wait_due = None;
-            interface.is_election_due = true;
+            (interface.is_election_due, self.has_elections) = (true, true);
         }
         let (hello, ack) = (is_due(interface.hello_due), is_due(interface.ack_due));
         let due = interface.neighbors.iter().filter(|(_, neighbor)| neighbor.due() <= now);
@@ -156,10 +159,10 @@ impl Ospf {
             // RFC 2328, 9.2: BackupSeen. The neighbour is the backup, or is the designated router and has none.
             if after.2 || (after.1 && hello.backup.is_unspecified()) {
                 interface.wait_due = None;
-                interface.is_election_due = true;
+                (interface.is_election_due, self.has_elections) = (true, true);
             }
         } else if is_broadcast && before != after {
-            interface.is_election_due = true;
+            (interface.is_election_due, self.has_elections) = (true, true);
         }
     }
 
@@ -191,6 +194,7 @@ impl Ospf {
         if before.is_two_way() != next.is_two_way() && interface.state != InterfaceState::Waiting {
             // RFC 2328, 9.2: NeighborChange.
             interface.is_election_due |= interface.config.network == NetworkType::Broadcast;
+            self.has_elections |= interface.is_election_due;
         }
         if let Some(number) = number {
             self.release_number(number);

@@ -214,6 +214,10 @@ pub struct Ospf {
     made: BTreeMap<Place, Time>,
     /// When it is to say it again.
     pending: BTreeMap<Place, Time>,
+    /// An election may be due at an interface.
+    has_elections: bool,
+    /// Something may have to be flooded by an interface.
+    has_floods: bool,
     /// What it has to say may be something else now.
     is_stale: bool,
     /// Interfaces, adjacent neighbours or their addresses are others than paths were computed with.
@@ -283,6 +287,8 @@ impl Ospf {
             own: BTreeMap::new(),
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
+            has_elections: false,
+            has_floods: false,
             is_stale: true,
             is_reach_other: false,
             engineering: te::Engineering::default(),
@@ -402,9 +408,11 @@ impl Ospf {
 
     /// What is left to do when something has happened.
     fn settle(&mut self, now: Time) {
-        let due = self.interfaces.values().filter(|interface| interface.is_election_due);
-        for name in due.map(|interface| interface.name).collect::<Vec<_>>() {
-            self.elect(now, name);
+        if core::mem::take(&mut self.has_elections) {
+            let due = self.interfaces.values().filter(|interface| interface.is_election_due);
+            for name in due.map(|interface| interface.name).collect::<Vec<_>>() {
+                self.elect(now, name);
+            }
         }
         for at in core::mem::take(&mut self.answered) {
             self.after_requests(now, at);
@@ -451,7 +459,9 @@ impl Protocol for Ospf {
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
-        self.config.interfaces.get(&port).is_some_and(|config| !config.passive)
+        // Those that were taken up are looked at for every message in any case.
+        let known = self.interfaces.get(&InterfaceName::Port(port)).map(|interface| &interface.config);
+        known.or_else(|| self.config.interfaces.get(&port)).is_some_and(|config| !config.passive)
     }
 
     fn kind_of(&self, bytes: &[u8]) -> u8 {
