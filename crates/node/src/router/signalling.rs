@@ -164,7 +164,13 @@ impl Router {
         ip.emit(&mut header[start..len]);
         let body = match over {
             Over::Ip(_) => Body::owned(bytes),
-            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, dst), (from, to), bytes)),
+            Over::Udp { src: from, dst: to } => {
+                let mut whole = self.spare.pop().unwrap_or_default();
+                write_datagram((src, dst), (from, to), bytes, &mut whole);
+                let body = Body::owned(&whole[..]);
+                self.recycle(whole);
+                body
+            }
         };
         Frame::new(&header[..len], body)
     }
@@ -213,16 +219,27 @@ const UNNUMBERED: u8 = 3;
 
 /// A UDP datagram with its checksum, from address to address and from port to port.
 pub(super) fn datagram<A: wire::checksum::Addresses>(
-    (src, dst): (A, A),
+    ends: (A, A),
     ports: (u16, u16),
     bytes: &[u8],
 ) -> Vec<u8> {
-    let mut out = vec![0; udp::HEADER_LEN];
+    let mut out = Vec::with_capacity(udp::HEADER_LEN + bytes.len());
+    write_datagram(ends, ports, bytes, &mut out);
+    out
+}
+
+/// The same, written into memory that has nothing in it.
+fn write_datagram<A: wire::checksum::Addresses>(
+    (src, dst): (A, A),
+    ports: (u16, u16),
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) {
+    out.resize(udp::HEADER_LEN, 0);
     out.extend_from_slice(bytes);
-    let mut packet = udp::Packet::new_unchecked(&mut out);
+    let mut packet = udp::Packet::new_unchecked(out);
     packet.set_src_port(ports.0);
     packet.set_dst_port(ports.1);
     packet.set_length((udp::HEADER_LEN + bytes.len()) as u16);
     packet.fill_checksum(src, dst);
-    out
 }
