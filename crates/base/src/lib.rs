@@ -19,7 +19,7 @@
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
-//! - [`growth`]: how large tables grow
+//! - [`growth`]: how large tables grow; [`queue`]: queues that keep little memory
 //! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`pages`]: lists that grow without being moved
 //! - [`dense`]: tables for millions of small values
@@ -48,6 +48,7 @@ pub mod plane;
 pub mod prefetch;
 pub mod protocol;
 pub mod protocol_value;
+pub mod queue;
 pub mod random;
 pub mod runs;
 pub mod table;

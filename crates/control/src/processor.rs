@@ -3,6 +3,7 @@
 //! Routers punt what is addressed to them and what carries the Router Alert option through separate queues; the
 //! processor serves the former first.
 
+use base::queue::take_first;
 use base::{Span, Time};
 use std::collections::VecDeque;
 
@@ -60,7 +61,7 @@ impl<T> Processor<T> {
         if let Some((done, _)) = &self.serving {
             return if *done <= now { self.serving.take().map(|(_, item)| item) } else { None };
         }
-        let item = self.waiting.iter_mut().find_map(VecDeque::pop_front)?;
+        let item = self.waiting.iter_mut().find_map(take_first)?;
         let span = cost(&item);
         if span <= Span::ZERO {
             // Most devices have no profile: what takes no time is not set aside.

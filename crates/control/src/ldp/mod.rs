@@ -37,6 +37,7 @@ use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOu
 use crate::services::{CellLabels, Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
+use base::queue::take_first;
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use discovery::{Adjacency, Peer};
@@ -430,7 +431,7 @@ impl Protocol for Ldp {
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        take_first(&mut self.outputs)
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -61,6 +61,7 @@ use crate::services::Services;
 use areas::AreaConfig;
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
+use base::queue::take_first;
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
 use database::{Databases, Place};
@@ -551,7 +552,7 @@ impl Protocol for Ospf {
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        take_first(&mut self.outputs)
     }
 
     fn poll_timeout(&self) -> Option<Time> {

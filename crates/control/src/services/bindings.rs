@@ -10,6 +10,7 @@
 use base::plane::{
     GroupId, IpPrefix, LabelStack, Leg, Member, NextHop, Nhlfe, Prefix, Prefix6, TcSource, TtlModel,
 };
+use base::queue::take_first;
 use base::{Label, Map, PortId, ProtocolId, TrafficClass};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, VecDeque};
@@ -288,7 +289,7 @@ impl Bindings {
 
     /// A prefix that packets take another LSP to than at the last call, or none any more.
     pub(crate) fn poll_change(&mut self) -> Option<IpPrefix> {
-        self.changed.pop_front()
+        take_first(&mut self.changed)
     }
 
     /// How many bindings there are, those in force and those behind them.

@@ -5,6 +5,7 @@
 use super::{Bindings, Rib, RoutePrefix};
 use base::Map;
 use base::plane::{GroupId, IpPrefix, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Prefix6, TableOp};
+use base::queue::take_first;
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -128,7 +129,7 @@ impl RouteWrites {
 
     /// The next write that the forwarding tables are to be given, if one is due.
     pub fn poll(&mut self) -> Option<TableOp> {
-        self.ops.pop_front()
+        take_first(&mut self.ops)
     }
 
     /// The group of several next hops; the first of them where they can't share: one of them is no neighbour.

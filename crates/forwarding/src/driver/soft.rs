@@ -5,6 +5,7 @@ use crate::punt::Exception;
 use crate::tables::{Config, Forwarding};
 use crate::view::MulticastRow;
 use base::plane::{Ack, Batch, Fec, Table, TableError, TableOp};
+use base::queue::take_first;
 use base::{Frame, PortId};
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
@@ -89,7 +90,7 @@ impl Soft {
     }
 
     pub(super) fn next_ack(&mut self) -> Option<Ack> {
-        self.acks.pop_front()
+        take_first(&mut self.acks)
     }
 
     /// Tells the node something by itself.
@@ -98,7 +99,7 @@ impl Soft {
     }
 
     pub(super) fn poll_notice(&mut self) -> Option<Notice> {
-        self.notices.pop_front()
+        take_first(&mut self.notices)
     }
 
     /// Carries a batch out in order and answers it; `refused` says which operations the device does not do.

@@ -36,6 +36,7 @@ use base::device::{DropCounters, DropReason};
 use base::plane::{
     Batch, GroupId, Member, NextHop, PortConfig, Prefix6, Table, TableOp, TransactionId, Unwritten,
 };
+use base::queue::take_first;
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::{IpAddr, Ipv6Addr};
@@ -508,7 +509,7 @@ impl Device for Router {
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        if self.plane.is_remote() { self.poll_remote() } else { self.outputs.pop_front() }
+        if self.plane.is_remote() { self.poll_remote() } else { take_first(&mut self.outputs) }
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -34,6 +34,7 @@ pub(crate) use loops::increment;
 pub use peer::{Peer, PeerKey};
 
 use base::plane::{Batch, Prefix, TableOp, TransactionId};
+use base::queue::take_first;
 use base::{Dense, Label, PortId, ProtocolId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -298,7 +299,7 @@ impl Distribution {
 
     /// What a neighbour is to be told next.
     pub fn poll_say(&mut self) -> Option<(PeerKey, Say)> {
-        self.said.pop_front()
+        take_first(&mut self.said)
     }
 
     /// What is to be written.

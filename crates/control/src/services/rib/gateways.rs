@@ -6,6 +6,7 @@
 use super::{Active, Found, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
 use crate::services::Bindings;
 use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
+use base::queue::take_first;
 use base::{Interned, PortId, ProtocolId};
 use std::collections::BTreeSet;
 
@@ -310,6 +311,6 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// A gateway that leads elsewhere than at the last call, or that no route names any more.
     pub(crate) fn poll_gateway(&mut self) -> Option<P::Address> {
-        self.changed_gateways.pop_front()
+        take_first(&mut self.changed_gateways)
     }
 }

@@ -19,6 +19,7 @@ pub use prefix::RoutePrefix;
 pub use route::{Hops, Route, RouteHop, Source};
 
 use base::plane::{NextHop, Prefix, Unwritten};
+use base::queue::take_first;
 use base::{Dense, Interned, Interner};
 use core::cmp::Ordering;
 use gateways::Gateway;
@@ -452,12 +453,12 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// A prefix whose next hops have changed since the last call, in the order of the changes.
     pub(crate) fn poll_change(&mut self) -> Option<P> {
-        self.changed.pop_front()
+        take_first(&mut self.changed)
     }
 
     /// A prefix whose route in force has another source, metric or tag since the last call, or other routes behind it,
     /// though packets take the way that they took: who passes routes on, or compares their metrics, has to know.
     pub(crate) fn poll_revalued(&mut self) -> Option<P> {
-        self.revalued.pop_front()
+        take_first(&mut self.revalued)
     }
 }

@@ -34,6 +34,7 @@ pub use types::{
 use super::Interfaces;
 use crate::owner::Owner;
 use base::plane::{IpPrefix, Prefix, Prefix6};
+use base::queue::take_first;
 use base::{Map, Streams, Time, Wheel};
 use connection::{Connection, Ends, Fed};
 use core::net::{IpAddr, SocketAddr};
@@ -269,7 +270,7 @@ impl Sessions {
 
     /// Lets connections do what protocols or timers gave them to do.
     pub fn flush(&mut self, now: Time) {
-        while let Some(id) = self.dirty.pop_front() {
+        while let Some(id) = take_first(&mut self.dirty) {
             self.run(now, id, None);
         }
     }
@@ -319,18 +320,18 @@ impl Sessions {
 
     /// The next packet to be sent.
     pub fn poll_packet(&mut self) -> Option<Packet> {
-        self.packets.pop_front()
+        take_first(&mut self.packets)
     }
 
     /// What is to be told next: to which protocol, and of which session.
     pub fn poll_event(&mut self) -> Option<(Owner, SessionId, Pending)> {
-        self.events.pop_front()
+        take_first(&mut self.events)
     }
 
     /// The next session that has received something.
     pub(crate) fn poll_readable(&mut self) -> Option<(Owner, SessionId)> {
         loop {
-            let id = self.readable.pop_front()?;
+            let id = take_first(&mut self.readable)?;
             if let Some(connection) = self.get(id).filter(|connection| connection.is_readable()) {
                 return Some((connection.owner, id));
             }
