@@ -250,6 +250,13 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
         place
     }
 
+    /// Gives a key a value, in place of the one that it had.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        let mut value = Some(value);
+        let place = self.place_or_insert_with(key, || value.take().expect("it is asked for once"));
+        value.map(|value| core::mem::replace(self.at_mut(place), value))
+    }
+
     /// Takes out the value of a key. The last value stands at its place then.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let place = self.place(key)?;
@@ -269,6 +276,11 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
         let mut all: Vec<(K, u32)> = self.keys().zip(0..).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// All keys, in their order.
+    pub fn ordered_keys(&self) -> Vec<K> {
+        self.keys_where(|_| true)
     }
 
     /// All keys, in the order of their places, which says nothing.
@@ -425,9 +437,7 @@ mod tests {
                 if is_removed {
                     prop_assert_eq!(dense.remove(&key), map.remove(&key));
                 } else {
-                    let place = dense.place_or_insert_with(key, || 0);
-                    *dense.at_mut(place) = value;
-                    map.insert(key, value);
+                    prop_assert_eq!(dense.insert(key, value), map.insert(key, value));
                 }
                 prop_assert_eq!(dense.len(), map.len());
             }

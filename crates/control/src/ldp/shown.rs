@@ -285,7 +285,7 @@ impl RowsOf<Ldp> for LdpBindingRow<'static> {
                 node,
                 prefix: Shown(prefix),
                 label,
-                told: ldp.labels().peers().filter(|(_, peer)| peer.sent.contains_key(&prefix)).count(),
+                told: ldp.labels().peers().filter(|(_, peer)| peer.sent.contains(&prefix)).count(),
                 ports: known.used.iter().map(|used| used.0).collect(),
                 next_hops: known.used.iter().map(|used| used.1).collect(),
                 out_labels: known.used.iter().map(|used| used.2).collect(),
@@ -297,14 +297,14 @@ impl RowsOf<Ldp> for LdpBindingRow<'static> {
 impl RowsOf<Ldp> for LdpGivenRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
         for (key, peer) in ldp.labels().peers() {
-            for (prefix, label) in &peer.given {
+            for (prefix, label) in peer.given.iter() {
                 let of = |used: &(PortId, Ipv4Addr, Label)| {
                     peer.ports.contains(&used.0) && peer.addresses.contains(&used.1)
                 };
-                let is_used = ldp.labels().fec(*prefix).is_some_and(|known| known.used.iter().any(of));
+                let is_used = ldp.labels().fec(prefix).is_some_and(|known| known.used.iter().any(of));
                 to.push(LdpGivenRow {
                     node,
-                    prefix: Shown(*prefix),
+                    prefix: Shown(prefix),
                     router_id: key.0,
                     label: *label,
                     is_used,

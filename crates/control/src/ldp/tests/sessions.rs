@@ -272,7 +272,7 @@ fn a_typed_wildcard_with_a_label_means_what_has_that_label() {
     assert_eq!(bench.heard(), [Body::Release { fec: all, label, notice: None }]);
     let given = |bench: &Bench| {
         let peer = bench.ldp.labels().peer((OTHER, 0)).expect("a neighbour");
-        peer.given.keys().copied().collect::<Vec<_>>()
+        peer.given.ordered_keys()
     };
     assert_eq!(given(&bench), [Prefix::host(two)]);
     // A release of another label than the one that was given means nothing.

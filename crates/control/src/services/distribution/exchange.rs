@@ -5,7 +5,7 @@ use super::requests::RETRY;
 use super::{Cause, Distribution, LabelControl, PeerKey, Say};
 use crate::services::{Hops, Services};
 use base::plane::Prefix;
-use base::{Label, Time};
+use base::{Dense, Label, Time};
 use std::collections::BTreeSet;
 
 /// The labels that others give, and what may be done with them (RFC 3032, 2.1).
@@ -25,6 +25,24 @@ pub struct Meant {
 impl Meant {
     pub(crate) fn is(&self, prefix: Prefix, label: Label) -> bool {
         self.prefix.is_none_or(|of| of == prefix) && self.label.is_none_or(|of| of == label)
+    }
+
+    /// The prefixes of those labels that are meant, in their order.
+    fn among(&self, labels: &Dense<Prefix, Label>) -> Vec<Prefix> {
+        let is_meant = |prefix: &Prefix, label: Label| self.is(*prefix, label);
+        match self.prefix {
+            Some(prefix) => labels
+                .get(&prefix)
+                .filter(|label| is_meant(&prefix, **label))
+                .map(|_| prefix)
+                .into_iter()
+                .collect(),
+            None => labels
+                .iter()
+                .filter(|(prefix, label)| is_meant(prefix, **label))
+                .map(|(prefix, _)| prefix)
+                .collect(),
+        }
     }
 }
 
@@ -108,8 +126,7 @@ impl Distribution {
     pub fn withdrawn(&mut self, now: Time, services: &mut Services, key: PeerKey, meant: Meant) {
         let is_ordered = self.settings.control == LabelControl::Ordered;
         let Some(peer) = self.peers.get_mut(&key) else { return };
-        let of = peer.given.iter().filter(|(prefix, given)| meant.is(**prefix, **given));
-        let gone: Vec<Prefix> = of.map(|(prefix, _)| *prefix).collect();
+        let gone = meant.among(&peer.given);
         peer.let_go.retain(|prefix| meant.prefix.is_some_and(|of| of != *prefix));
         for prefix in &gone {
             peer.forget(*prefix);
@@ -131,8 +148,7 @@ impl Distribution {
         is_loop: bool,
     ) {
         let Some(peer) = self.peers.get_mut(&key) else { return };
-        let held = peer.sent.iter().filter(|(prefix, given)| meant.is(**prefix, **given));
-        let mut concerned: BTreeSet<Prefix> = held.map(|(prefix, _)| *prefix).collect();
+        let mut concerned: BTreeSet<Prefix> = meant.among(&peer.sent).into_iter().collect();
         for prefix in &concerned {
             peer.sent.remove(prefix);
             // What went in a circle is told again when it has another way.

@@ -157,7 +157,7 @@ impl Distribution {
     fn is_wanted(&self, prefix: Prefix) -> bool {
         let wants = |peer: &super::Peer| {
             let has_asked = peer.requests.iter().any(|one| one.prefix == prefix);
-            !peer.on_demand || has_asked || peer.sent.contains_key(&prefix)
+            !peer.on_demand || has_asked || peer.sent.contains(&prefix)
         };
         self.settings.advertise == LabelAdvertisement::Unsolicited || self.peers.values().any(wants)
     }
@@ -464,7 +464,7 @@ impl Distribution {
         for (key, peer) in self.peers.iter_mut().filter(|(key, _)| only.is_none_or(|only| only == **key)) {
             let is_asked = peer.requests.iter().any(|one| one.prefix == prefix);
             let is_unasked = !peer.on_demand && !peer.declined.contains(&prefix);
-            if is_asked || !(is_unasked || peer.sent.contains_key(&prefix)) {
+            if is_asked || !(is_unasked || peer.sent.contains(&prefix)) {
                 continue;
             }
             peer.sent.insert(prefix, label);

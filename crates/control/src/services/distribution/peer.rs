@@ -4,7 +4,7 @@ use super::loops::Attributes;
 use super::{Cause, Distribution, LabelAdvertisement, Say};
 use crate::services::Services;
 use base::plane::{NextHop, Prefix};
-use base::{Label, PortId, Time};
+use base::{Dense, Label, PortId, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,11 +40,11 @@ pub struct Peer {
     /// Links on which it is heard: its labels are for these.
     pub ports: BTreeSet<PortId>,
     /// Labels that it has given.
-    pub given: BTreeMap<Prefix, Label>,
+    pub given: Dense<Prefix, Label>,
     /// What it said of their ways, where it said anything.
     pub attributes: BTreeMap<Prefix, Attributes>,
     /// Labels that it was given.
-    pub sent: BTreeMap<Prefix, Label>,
+    pub sent: Dense<Prefix, Label>,
     /// What it has asked for.
     pub requests: Vec<Pending>,
     /// What it was asked for.
@@ -122,7 +122,8 @@ impl Distribution {
     pub fn end(&mut self, now: Time, services: &mut Services, key: PeerKey) {
         let Some(peer) = self.peers.remove(&key) else { return };
         self.said.retain(|(to, _)| *to != key);
-        let mut concerned: BTreeSet<Prefix> = peer.given.keys().chain(peer.sent.keys()).copied().collect();
+        let labels = [&peer.given, &peer.sent];
+        let mut concerned: BTreeSet<Prefix> = labels.into_iter().flat_map(Dense::ordered_keys).collect();
         concerned.extend(peer.requests.iter().map(|one| one.prefix));
         for prefix in self.fecs.keys_where(|known| !known.old.is_empty()) {
             let Some(known) = self.fecs.get_mut(&prefix) else { continue };
@@ -174,7 +175,7 @@ impl Distribution {
         is_concerned: impl Fn(Ipv4Addr) -> bool,
     ) {
         let Some(peer) = self.peers.get(&key) else { return };
-        let mut all: BTreeSet<Prefix> = peer.given.keys().copied().collect();
+        let mut all: BTreeSet<Prefix> = peer.given.ordered_keys().into_iter().collect();
         if peer.on_demand || !self.is_liberal() {
             let leads = |hop: &NextHop| match hop {
                 NextHop::Via { gateway: IpAddr::V4(gateway), .. } => is_concerned(*gateway),

@@ -144,7 +144,7 @@ impl Distribution {
             let Some(peer) = self.peers.get_mut(&key) else { continue };
             // What was put off waits for its time, unless the route has changed.
             let is_put_off = peer.retries.contains_key(&prefix) && cause != Cause::Route;
-            if peer.given.contains_key(&prefix) || peer.asked.contains_key(&prefix) || is_put_off {
+            if peer.given.contains(&prefix) || peer.asked.contains_key(&prefix) || is_put_off {
                 continue;
             }
             let is_new = cause == Cause::Route || (cause == Cause::Neighbor && peer.let_go.contains(&prefix));

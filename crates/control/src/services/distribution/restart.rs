@@ -83,7 +83,7 @@ impl Distribution {
         let away = Peer {
             addresses: peer.addresses.clone(),
             ports: peer.ports.clone(),
-            stale: peer.given.keys().copied().collect(),
+            stale: peer.given.ordered_keys().into_iter().collect(),
             given: core::mem::take(&mut peer.given),
             attributes: core::mem::take(&mut peer.attributes),
             ..Peer::default()

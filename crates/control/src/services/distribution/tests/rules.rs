@@ -266,7 +266,7 @@ fn a_label_that_went_in_a_circle_is_released() {
     let mut net = line(3, &looking());
     net.settle();
     let (far, node) = (Prefix::host(id(2)), &mut net.nodes[1]);
-    let label = node.labels.peer(key(2)).expect("a neighbour").given[&far];
+    let label = node.labels.peer(key(2)).and_then(|peer| peer.given.get(&far).copied()).expect("a label");
     let circle = Attributes { hops: Some(3), path: Some(vec![id(0), id(1)]) };
     let mapped = Mapped { prefix: far, label, request: None, attributes: circle };
     node.labels.mapped(net.now, &mut node.services, key(2), mapped);
