@@ -81,7 +81,7 @@ impl Distribution {
             // LMp.4 to LMp.8. A next hop is asked again later: routes may be others then.
             peer.loops += 1;
             if is_next {
-                peer.retries.insert(prefix, now + RETRY);
+                self.retries.insert((key, prefix), now + RETRY);
             }
             let was_it = before == Some(label);
             if was_it {
@@ -105,7 +105,7 @@ impl Distribution {
         let Some(peer) = self.peers.get_mut(&key) else { return };
         if is_kept {
             // LMp.13 to LMp.16
-            peer.retries.remove(&prefix);
+            self.retries.remove(&(key, prefix));
             peer.let_go.remove(&prefix);
             peer.stale.remove(&prefix);
             peer.given.insert(prefix, label);
@@ -132,7 +132,7 @@ impl Distribution {
             peer.forget(*prefix);
             // With independent control it is asked again at once (LWd.7), else later, when there may be a label.
             if is_ordered && peer.on_demand {
-                peer.retries.insert(*prefix, now + RETRY);
+                self.retries.insert((key, *prefix), now + RETRY);
             }
         }
         gone.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Lost));

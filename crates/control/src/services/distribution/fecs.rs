@@ -38,6 +38,37 @@ impl Binding {
     }
 }
 
+/// Where an entry of a prefix leads: its [`Nhlfe`] in a quarter of the memory, as there may be a thousand prefixes at
+/// each of a thousand routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// To what is below the label.
+    Below,
+    /// To a neighbour, with its label.
+    Way(Used),
+    /// To several neighbours, with their labels.
+    Group(GroupId),
+}
+
+impl Target {
+    fn nhlfe(self) -> Nhlfe {
+        match self {
+            Target::Below => below(),
+            Target::Way((port, gateway, label)) => {
+                entry(stack(label), NextHop::Via { port, gateway: gateway.into() })
+            }
+            Target::Group(group) => entry(LabelStack::EMPTY, NextHop::Group(group)),
+        }
+    }
+}
+
+/// A group of next hops.
+#[derive(Debug)]
+struct Group {
+    id: GroupId,
+    members: Box<[Member]>,
+}
+
 /// A prefix that has a label.
 #[derive(Debug, Default)]
 pub struct KnownFec {
@@ -46,17 +77,17 @@ pub struct KnownFec {
     /// Hop count and path vector, as others are told them.
     pub(super) attributes: Attributes,
     /// The entry of its label.
-    ilm: Option<Nhlfe>,
+    ilm: Option<Target>,
     /// The entry of packets without a label, as it was bound.
-    ftn: Option<Nhlfe>,
+    ftn: Option<Target>,
     /// The group of its next hops.
-    group: Option<(GroupId, Box<[Member]>)>,
+    group: Option<Box<Group>>,
     /// Labels that were taken back, and the neighbours that have not released them.
     pub(super) old: Vec<(Label, BTreeSet<PeerKey>)>,
     /// Ports, neighbours and labels by which its packets leave with a label.
-    pub used: Vec<Used>,
+    pub used: Box<[Used]>,
     /// How many hops those of these are long that are channels of ATM, as it was written.
-    hops: Vec<(PortId, Label, u8)>,
+    hops: Box<[(PortId, Label, u8)]>,
 }
 
 /// A port, the neighbour's address there, and the label that it has given.
@@ -199,7 +230,7 @@ impl Distribution {
         let is_confirmed = self.confirm(prefix, is_egress || ways.is_given());
         let attributes = self.mapping_attributes(prefix, is_egress, &ways.by);
         let is_settled = |known: &KnownFec| {
-            known.used == ways.used && known.attributes == attributes && known.old.is_empty()
+            *known.used == *ways.used && known.attributes == attributes && known.old.is_empty()
         };
         let known = self.fec(prefix);
         let before = known.and_then(|known| known.binding);
@@ -233,9 +264,9 @@ impl Distribution {
             let known = self.fecs.at_mut(place);
             let is_new = (known.binding != binding && binding == Some(Binding::Here))
                 || (known.binding == binding && (known.attributes != attributes || is_confirmed));
-            if known.used != ways.used {
+            if *known.used != *ways.used {
                 self.is_moved = true;
-                known.used.clone_from(&ways.used);
+                known.used = ways.used.as_slice().into();
             }
             (known.binding, known.attributes) = (binding, attributes);
             self.write(services, prefix);
@@ -255,9 +286,9 @@ impl Distribution {
     }
 
     /// How many hops the channels of ATM are long that packets of a prefix enter here; zero where nobody knows.
-    fn hops_used(&self, prefix: Prefix) -> Vec<(PortId, Label, u8)> {
+    fn hops_used(&self, prefix: Prefix) -> Box<[(PortId, Label, u8)]> {
         let Some(known) = self.fecs.get(&prefix).filter(|_| !self.settings.cells.is_empty()) else {
-            return Vec::new();
+            return Box::default();
         };
         let on_cells = known.used.iter().filter(|(port, ..)| self.settings.cells.contains(port));
         let of = |&(port, _, label): &Used| {
@@ -285,12 +316,10 @@ impl Distribution {
             }));
             known.hops = hops;
         }
-        let old_group = known.group.as_ref().map(|(group, _)| *group);
+        let old_group = known.group.as_ref().map(|group| group.id);
         let target = match known.used[..] {
             [] => None,
-            [(port, gateway, label)] => {
-                Some(entry(stack(label), NextHop::Via { port, gateway: gateway.into() }))
-            }
+            [way] => Some(Target::Way(way)),
             ref several => {
                 let member = |&(port, gateway, label): &(PortId, Ipv4Addr, Label)| {
                     let leg = Leg { labels: stack(label), port, gateway: gateway.into() };
@@ -301,21 +330,21 @@ impl Distribution {
                     self.groups = (self.groups + 1) % GROUPS;
                     GroupId(self.settings.first_group + self.groups)
                 });
-                if known.group.as_ref().is_none_or(|(_, before)| *before != members) {
+                if known.group.as_ref().is_none_or(|group| group.members != members) {
                     ops.push(TableOp::GroupSet { group: id, members: members.clone() });
                     services.bindings.set_members(prefix.into(), id, Some(members.clone()));
-                    known.group = Some((id, members));
+                    known.group = Some(Box::new(Group { id, members }));
                 }
-                Some(entry(LabelStack::EMPTY, NextHop::Group(id)))
+                Some(Target::Group(id))
             }
         };
         if let Some(Binding::Label { label, is_written }) = known.binding {
-            let ilm = target.unwrap_or(below());
+            let ilm = target.unwrap_or(Target::Below);
             if known.ilm != Some(ilm) {
                 if !is_written && known.ilm.is_none() {
                     self.writes.tell.push((ops.len() as u32, prefix, label));
                 }
-                ops.push(TableOp::IlmSet { label, nhlfe: ilm });
+                ops.push(TableOp::IlmSet { label, nhlfe: ilm.nhlfe() });
                 known.ilm = Some(ilm);
             }
         }
@@ -324,10 +353,11 @@ impl Distribution {
         let ftn = target.filter(|_| is_labelled && !self.dead.contains(&prefix));
         let fec = Packets::Prefix(prefix);
         match ftn {
-            Some(nhlfe)
-                if known.ftn != ftn && services.bindings.bind(prefix.into(), binder, nhlfe).in_force =>
-            {
-                ops.push(TableOp::FtnSet { fec, nhlfe });
+            Some(target) if known.ftn != ftn => {
+                let nhlfe = target.nhlfe();
+                if services.bindings.bind(prefix.into(), binder, nhlfe).in_force {
+                    ops.push(TableOp::FtnSet { fec, nhlfe });
+                }
             }
             None if known.ftn.is_some() => match services.bindings.withdraw(prefix.into(), binder) {
                 After::Next(nhlfe) => ops.push(TableOp::FtnSet { fec, nhlfe }),
@@ -351,11 +381,11 @@ impl Distribution {
         self.stale.remove(&prefix);
         for peer in self.peers.values_mut() {
             peer.declined.remove(&prefix);
-            peer.retries.remove(&prefix);
         }
+        self.retries.retain(|(_, of), _| *of != prefix);
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
         self.is_moved |= !known.used.is_empty();
-        known.used = Vec::new();
+        known.used = Box::default();
         if known.binding.is_some() {
             self.take_back(prefix);
         }

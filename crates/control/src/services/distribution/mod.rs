@@ -215,6 +215,8 @@ struct Waiting {
 pub struct Distribution {
     settings: Settings,
     peers: BTreeMap<PeerKey, Peer>,
+    /// Requests that are made again, and when.
+    retries: BTreeMap<(PeerKey, Prefix), Time>,
     /// Each in memory of its own, so that the table stays small that prefixes are looked for in.
     fecs: Dense<Prefix, Box<KnownFec>>,
     /// Prefixes for which no label was left.
@@ -249,6 +251,7 @@ impl Distribution {
         Distribution {
             settings,
             peers: BTreeMap::new(),
+            retries: BTreeMap::new(),
             fecs: Dense::default(),
             lacking: BTreeSet::new(),
             dead: BTreeSet::new(),
@@ -316,8 +319,7 @@ impl Distribution {
 
     /// When a request that was put off is due, or a label has rested.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let put_off = self.peers.values().filter(|peer| !peer.retries.is_empty());
-        let retry = put_off.flat_map(|peer| peer.retries.values()).min().copied();
+        let retry = self.retries.values().min().copied();
         Time::earliest([retry, self.resting.front().map(|(until, _)| *until)])
     }
 }

@@ -58,8 +58,6 @@ pub struct Peer {
     pub(super) postponed: Option<BTreeSet<Prefix>>,
     /// Was it told that there is no label left?
     pub(super) was_refused: bool,
-    /// Requests that are made again, and when.
-    pub(super) retries: BTreeMap<Prefix, Time>,
     /// Was it told that it has been told all labels?
     pub(super) is_complete: bool,
     /// Labels that it gave before its session was lost, and has not given since (RFC 3478, 3.3).
@@ -107,6 +105,7 @@ impl Distribution {
         let peer = Peer { on_demand, ports, ..Peer::default() };
         let peer = self.come_back(key, peer);
         self.peers.insert(key, peer);
+        self.retries.retain(|(of, _), _| *of != key);
         // A router that gives labels on demand has none yet for who is told all.
         if !on_demand && self.settings.advertise == LabelAdvertisement::OnDemand {
             let all: Vec<Prefix> = services.rib.active().map(|(prefix, _)| prefix).collect();
@@ -122,6 +121,7 @@ impl Distribution {
     pub fn end(&mut self, now: Time, services: &mut Services, key: PeerKey) {
         let Some(peer) = self.peers.remove(&key) else { return };
         self.said.retain(|(to, _)| *to != key);
+        self.retries.retain(|(of, _), _| *of != key);
         let labels = [&peer.given, &peer.sent];
         let mut concerned: BTreeSet<Prefix> = labels.into_iter().flat_map(Dense::ordered_keys).collect();
         concerned.extend(peer.requests.iter().map(|one| one.prefix));

@@ -101,7 +101,7 @@ impl Distribution {
                 peer.postponed.get_or_insert_default().insert(prefix);
             }
             Refusal::NoRoute | Refusal::Loop => {
-                peer.retries.insert(prefix, now + RETRY);
+                self.retries.insert((key, prefix), now + RETRY);
             }
         }
     }
@@ -124,10 +124,8 @@ impl Distribution {
     /// Makes requests again that are due.
     pub fn retry(&mut self, now: Time, services: &mut Services) {
         self.end_rests(now, services);
-        let mut due = Vec::new();
-        for peer in self.peers.values_mut() {
-            due.extend(peer.retries.extract_if(.., |_, at| *at <= now).map(|(prefix, _)| prefix));
-        }
+        let due = self.retries.extract_if(.., |_, at| *at <= now).map(|((_, prefix), _)| prefix);
+        let due: Vec<Prefix> = due.collect();
         due.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Retry));
     }
 
@@ -143,7 +141,7 @@ impl Distribution {
         for key in self.next_peers(hops) {
             let Some(peer) = self.peers.get_mut(&key) else { continue };
             // What was put off waits for its time, unless the route has changed.
-            let is_put_off = peer.retries.contains_key(&prefix) && cause != Cause::Route;
+            let is_put_off = self.retries.contains_key(&(key, prefix)) && cause != Cause::Route;
             if peer.given.contains(&prefix) || peer.asked.contains_key(&prefix) || is_put_off {
                 continue;
             }
@@ -156,7 +154,7 @@ impl Distribution {
                 continue;
             }
             peer.let_go.remove(&prefix);
-            peer.retries.remove(&prefix);
+            self.retries.remove(&(key, prefix));
             peer.asked.insert(prefix, Asked::default());
             // RFC 3035, 8.1 and 11.1: here begins the way through cells of all packets to the prefix.
             let attributes = match peer.is_on(&self.settings.cells) {
@@ -193,7 +191,7 @@ impl Distribution {
                 asked.is_aborted = true;
                 self.said.push_back((*key, Say::Abort { prefix, request }));
             }
-            peer.retries.remove(&prefix);
+            self.retries.remove(&(*key, prefix));
         }
     }
 
