@@ -210,7 +210,7 @@ impl Database {
             self.others.insert(key, instance)
         };
         if let Some(before) = &before {
-            self.forget(&key, before.when(LS_REFRESH_TIME));
+            self.forget(&key, before);
         }
         if is_old {
             self.old.insert(key);
@@ -224,9 +224,9 @@ impl Database {
     }
 
     /// Forgets what is kept of an instance beside itself.
-    fn forget(&mut self, key: &LsaKey, refresh: Time) {
-        if !self.refreshes.is_empty() {
-            self.refreshes.remove(&(refresh, *key));
+    fn forget(&mut self, key: &LsaKey, instance: &Instance) {
+        if !instance.is_flooded {
+            self.refreshes.remove(&(instance.when(LS_REFRESH_TIME), *key));
         }
         if !self.old.is_empty() {
             self.old.remove(key);
@@ -236,7 +236,7 @@ impl Database {
     pub(super) fn remove(&mut self, key: &LsaKey) -> Option<Instance> {
         let instance =
             if is_of_router(key) { self.routers.remove(&key.router) } else { self.others.remove(key) }?;
-        self.forget(key, instance.when(LS_REFRESH_TIME));
+        self.forget(key, &instance);
         Some(instance)
     }
 
