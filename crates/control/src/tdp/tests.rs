@@ -171,7 +171,7 @@ fn tags_follow_routes_and_come_back() {
     bench.heard();
     bench.route(true);
     let known = bench.tdp.labels().fec(Prefix::host(FAR)).expect("a tag");
-    assert_eq!(known.used, [(PortId(0), THEIRS, Label::truncate(99))]);
+    assert_eq!(*known.used, [(PortId(0), THEIRS, Label::truncate(99))]);
     bench.call(|tdp, now, _| tdp.settle(now));
     assert_eq!(bench.heard(), [Element::Bind { request: 0, bindings: vec![binding(16, FAR)] }]);
     // What the neighbour takes back is released.
