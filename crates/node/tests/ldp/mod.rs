@@ -45,6 +45,13 @@ fn labels(world: &World) -> Option<&control::services::distribution::Peer> {
     session(world)?.labels(ldp(world))
 }
 
+/// Labels that a neighbour has given, and those that it was given.
+fn exchanged(with: &control::services::distribution::Peer) -> (Labels, Labels) {
+    let [given, sent] = [&with.given, &with.sent]
+        .map(|labels| labels.iter().map(|(prefix, label)| (prefix, *label)).collect());
+    (given, sent)
+}
+
 fn session(world: &World) -> Option<&Session> {
     ldp(world).sessions().find(|session| session.is_operational())
 }
@@ -139,23 +146,24 @@ fn meet(name: &str, number: usize, more: &serde_json::Value, neighbor: &str) {
         let begun = session(&beside.world).map(|session| session.is_active);
         assert_eq!(begun, Some(id(number) > THEIR_ID));
         beside.wait("the same at both ends", |world| {
-            let Some(session) = labels(world) else { return false };
+            let Some((given, sent)) = labels(world).map(exchanged) else { return false };
             let has = |labels: &Labels, prefix: &Prefix| labels.contains_key(prefix);
-            let is_whole = has(&session.given, &own) != is_ordered
-                && theirs.iter().all(|one| has(&session.given, one) && has(&session.sent, one));
+            let is_whole = has(&given, &own) != is_ordered
+                && theirs.iter().all(|one| has(&given, one) && has(&sent, one));
             let (mut local, remote) = bindings(&frr, id(number));
             if is_ordered {
                 local.remove(&own);
             }
-            is_whole && (local, remote) == (session.given.clone(), session.sent.clone())
+            is_whole && (local, remote) == (given, sent)
         });
         let session = labels(&beside.world).expect("a session");
+        let (given, sent) = exchanged(session);
         // What is right at a router comes without a label, the rest with one of its own.
-        assert_eq!(session.sent[&own], Label::IMPLICIT_NULL);
-        assert!(is_ordered || session.given[&own] > Label::IMPLICIT_NULL, "{:?}", session.given);
+        assert_eq!(sent[&own], Label::IMPLICIT_NULL);
+        assert!(is_ordered || given[&own] > Label::IMPLICIT_NULL, "{given:?}");
         for prefix in theirs {
-            assert_eq!(session.given[&prefix], Label::IMPLICIT_NULL);
-            assert!(session.sent[&prefix] > Label::IMPLICIT_NULL, "{:?}", session.sent);
+            assert_eq!(given[&prefix], Label::IMPLICIT_NULL);
+            assert!(sent[&prefix] > Label::IMPLICIT_NULL, "{sent:?}");
         }
         assert!(session.addresses.contains(&THEIRS), "{:?}", session.addresses);
         assert!(frr.ask("show mpls ldp neighbor").contains("OPERATIONAL"));
