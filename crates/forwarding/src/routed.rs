@@ -342,7 +342,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(testing::cases(256))]
-        /// Whatever changes, packets go where they would go if nothing were remembered, and are counted where they would.
+        /// Whatever changes, packets go where they would go if nothing were remembered, and are counted where they
+        /// would.
         #[test]
         fn what_is_remembered_changes_nothing(
             steps in proptest::collection::vec((change(), proptest::collection::vec(0usize..6, 0..12)), 1..30),
