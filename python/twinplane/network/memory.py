@@ -25,9 +25,9 @@ the way keeps all of it."""
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
 
-FORKED = 0.8
+FORKED = 0.7
 """Of what a network takes, a process that goes on with a copy of it writes to so much, and has that for
-itself: three quarters as measured."""
+itself: half to three quarters as measured."""
 FAR_OFF = 1.2
 """What is taken may be so many times what is foretold: what is nearer to all that is free may not fit."""
 
