@@ -19,7 +19,8 @@
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
-//! - [`growth`]: how large tables grow; [`queue`]: queues that keep little memory
+//! - [`growth`]: how large tables grow
+//! - [`queue`]: queues that keep little memory
 //! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`pages`]: lists that grow without being moved
 //! - [`dense`]: tables for millions of small values

@@ -13,11 +13,13 @@ use base::plane::Prefix;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 
-/// Packets take turns if so many destinations were looked for. Then there are so many slots.
+/// There is one slot until so many destinations were looked for: then packets to several take turns.
 const FEW: u32 = 16;
+/// How many slots there are from then on.
 const SOME: usize = 64;
-/// There are twice as many once this many times as many destinations were looked for, up to so many.
+/// How many look-ups for each slot show that these are too few. Then there are twice as many.
 const PATIENCE: u32 = 64;
+/// How many slots there are at most.
 const MOST: usize = 256;
 
 /// How many packets and bytes were counted.
@@ -34,7 +36,8 @@ pub(crate) struct Slot {
     address: u32,
     /// Where what is known of its longest prefix is.
     place: u32,
-    /// What went this way and is not among what the prefix has counted. There is at least a byte for each packet.
+    /// What went this way and is not among what the prefix has counted. A packet has at least one byte, so that the
+    /// number of packets fits as long as that of bytes does.
     packets: u32,
     bytes: u32,
     /// Destination and source address of the Ethernet header.

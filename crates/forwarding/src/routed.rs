@@ -207,21 +207,33 @@ mod tests {
         tables
     }
 
-    #[test]
-    fn a_destination_is_looked_for_again_after_a_change() {
-        let mut tables = tables(false);
+    /// A plain packet of 60 bytes to an address, for [`IN`].
+    fn packet(to: [u8; 4]) -> Frame {
         let mut bytes = [0; ETHERNET + IPV4];
         bytes[..6].copy_from_slice(&MacAddr::of_port(NodeId(1), IN).0);
         bytes[12] = 8;
         let ip = &mut bytes[ETHERNET..];
-        ip[..4].copy_from_slice(&[PLAIN, 0, 0, 20]);
-        ip[8] = 9;
-        ip[12..].copy_from_slice(&[10, 1, 0, 2, 10, 3, 0, 1]);
+        ip[..4].copy_from_slice(&[PLAIN, 0, 0, 60]);
+        (ip[8], ip[9]) = (64, 17);
+        ip[12..16].copy_from_slice(&[10, 1, 0, 2]);
+        ip[16..].copy_from_slice(&to);
         let check = !checksum::sum(ip);
         ip[10..12].copy_from_slice(&check.to_be_bytes());
+        Frame::new(&bytes, Body::Pattern { start: 0, len: 40 })
+    }
+
+    /// All that the ports and the prefixes have counted.
+    fn counted(tables: &Forwarding) -> String {
+        let (ports, fib): (Vec<_>, Vec<_>) = (tables.ports().collect(), tables.fib().collect());
+        format!("{ports:?} {fib:?} {:?}", tables.ftn().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_destination_is_looked_for_again_after_a_change() {
+        let mut tables = tables(false);
         let key = tables.ports.get(IN).map_or(0, |port| port.short);
         let routed = |tables: &mut Forwarding| {
-            let frame = &mut Frame::from_bytes(&bytes);
+            let frame = &mut packet([10, 3, 0, 1]);
             tables.route(key, frame.lengths(), frame)
         };
         assert_eq!([routed(&mut tables), routed(&mut tables)], [Some(OUT); 2]);
@@ -274,10 +286,6 @@ mod tests {
                 prop_assert_eq!(frame.phb(), other.phb());
                 prop_assert_eq!(frame, other);
             }
-            let counted = |tables: &Forwarding| {
-                let rows: Vec<_> = tables.ports().collect();
-                format!("{rows:?} {:?} {:?}", tables.fib().collect::<Vec<_>>(), tables.ftn().collect::<Vec<_>>())
-            };
             prop_assert_eq!(counted(&short), counted(&long));
         }
     }
@@ -349,34 +357,17 @@ mod tests {
             steps in proptest::collection::vec((change(), proptest::collection::vec(0usize..6, 0..12)), 1..30),
         ) {
             let to = [[10, 3, 0, 1], [10, 3, 0, 2], [10, 3, 0, 9], [10, 2, 0, 9], [10, 2, 0, 255], [10, 4, 0, 1]];
-            let frame = |to: [u8; 4]| {
-                let mut bytes = [0; ETHERNET + IPV4];
-                bytes[..6].copy_from_slice(&MacAddr::of_port(NodeId(1), IN).0);
-                bytes[12] = 8;
-                let ip = &mut bytes[ETHERNET..];
-                ip[..4].copy_from_slice(&[PLAIN, 0, 0, 60]);
-                (ip[8], ip[9]) = (64, 17);
-                ip[12..16].copy_from_slice(&[10, 1, 0, 2]);
-                ip[16..].copy_from_slice(&to);
-                let check = !checksum::sum(ip);
-                ip[10..12].copy_from_slice(&check.to_be_bytes());
-                Frame::new(&bytes, Body::Pattern { start: 0, len: 40 })
-            };
             let (mut short, mut long) = (tables(false), tables(false));
             let group = TableOp::GroupSet { group: GroupId(1), members: [member([10, 2, 0, 9])].into() };
             let key = short.ports.get(IN).map_or(0, |port| port.short);
             for (op, packets) in core::iter::once((group, Vec::new())).chain(steps) {
                 prop_assert_eq!(short.apply(&op), long.apply(&op));
-                for packet in packets {
-                    let (mut one, mut other) = (frame(to[packet]), frame(to[packet]));
+                for which in packets {
+                    let (mut one, mut other) = (packet(to[which]), packet(to[which]));
                     let verdicts = (short.forward(Time(5), IN, key, one.lengths(), &mut one), long.forward_any(Time(5), IN, &mut other));
                     prop_assert_eq!(verdicts.0, verdicts.1);
                     prop_assert_eq!(one, other);
                 }
-                let counted = |tables: &Forwarding| {
-                    let rows: Vec<_> = tables.ports().collect();
-                    format!("{rows:?} {:?} {:?}", tables.fib().collect::<Vec<_>>(), tables.ftn().collect::<Vec<_>>())
-                };
                 prop_assert_eq!(counted(&short), counted(&long));
             }
         }

@@ -190,8 +190,8 @@ impl Forwarding {
         }
     }
 
-    /// What is remembered of destinations, but for those that an operation changes nothing for: whether a port can be
-    /// used is asked for with every packet.
+    /// Forgets what is remembered of the destinations that an operation may change something for. It changes nothing
+    /// where a port goes down: whether the port can be used is asked for with every packet.
     fn forget_what_changes(&mut self, op: &TableOp) {
         if let Some(fib) = &mut self.fib6 {
             fib.recent = None;

@@ -91,7 +91,7 @@ impl Forwarding {
         // Nothing is known of the prefix, or the address would have been found.
         if let Some(route) = self.new_route(next_hop) {
             self.recent.forget_within(prefix, &mut self.fib);
-            self.fib.use_route(prefix, route);
+            self.fib.enter_own(prefix, route);
         }
         for inner in source.within(prefix) {
             self.use_route(&*source, inner);

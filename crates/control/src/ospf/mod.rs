@@ -460,7 +460,7 @@ impl Protocol for Ospf {
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
-        // Those that were taken up are looked at for every message in any case.
+        // A message needs its interface, which has the same configuration: nothing else has to be fetched from memory.
         let known = self.interfaces.get(&InterfaceName::Port(port)).map(|interface| &interface.config);
         known.or_else(|| self.config.interfaces.get(&port)).is_some_and(|config| !config.passive)
     }

@@ -29,19 +29,10 @@ impl Meant {
 
     /// The prefixes of those labels that are meant, in their order.
     fn among(&self, labels: &Dense<Prefix, Label>) -> Vec<Prefix> {
-        let is_meant = |prefix: &Prefix, label: Label| self.is(*prefix, label);
+        let of = |prefix: Prefix, label: &Label| self.is(prefix, *label).then_some(prefix);
         match self.prefix {
-            Some(prefix) => labels
-                .get(&prefix)
-                .filter(|label| is_meant(&prefix, **label))
-                .map(|_| prefix)
-                .into_iter()
-                .collect(),
-            None => labels
-                .iter()
-                .filter(|(prefix, label)| is_meant(prefix, **label))
-                .map(|(prefix, _)| prefix)
-                .collect(),
+            Some(prefix) => labels.get(&prefix).and_then(|label| of(prefix, label)).into_iter().collect(),
+            None => labels.iter().filter_map(|(prefix, label)| of(prefix, label)).collect(),
         }
     }
 }

@@ -379,10 +379,10 @@ impl Distribution {
         self.refuse_all(prefix, Refusal::NoRoute);
         self.lacking.remove(&prefix);
         self.stale.remove(&prefix);
-        for peer in self.peers.values_mut() {
+        for (key, peer) in &mut self.peers {
             peer.declined.remove(&prefix);
+            self.retries.remove(&(*key, prefix));
         }
-        self.retries.retain(|(_, of), _| *of != prefix);
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
         self.is_moved |= !known.used.is_empty();
         known.used = Box::default();

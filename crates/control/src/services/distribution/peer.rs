@@ -193,20 +193,20 @@ impl Distribution {
 
     /// The neighbours that next hops lead to, in the order of the hops.
     pub(super) fn next_peers(&self, hops: &[NextHop]) -> Vec<PeerKey> {
-        let at = |hop: &NextHop| self.peers.iter().find(|(_, peer)| peer.is_at(hop)).map(|(key, _)| *key);
-        let mut all: Vec<PeerKey> = hops.iter().filter_map(at).collect();
+        let mut all: Vec<PeerKey> = hops.iter().filter_map(|hop| self.peer_at(hop)).collect();
         all.dedup();
         all
     }
 
-    /// Is a neighbour among those?
+    /// The neighbour at a next hop; of several the first.
+    fn peer_at(&self, hop: &NextHop) -> Option<PeerKey> {
+        self.peers.iter().find(|(_, peer)| peer.is_at(hop)).map(|(key, _)| *key)
+    }
+
+    /// Is a neighbour among [`Distribution::next_peers`]?
     pub(super) fn is_next(&self, key: PeerKey, hops: &[NextHop]) -> bool {
         let Some(peer) = self.peers.get(&key) else { return false };
-        // Of several at one address the first counts.
-        let is_first = |hop: &&NextHop| {
-            !self.peers.iter().take_while(|(one, _)| **one < key).any(|(_, one)| one.is_at(hop))
-        };
-        hops.iter().filter(|hop| peer.is_at(hop)).any(|hop| is_first(&hop))
+        hops.iter().any(|hop| peer.is_at(hop) && self.peer_at(hop) == Some(key))
     }
 
     pub(super) fn say(&mut self, key: PeerKey, say: Say) {
