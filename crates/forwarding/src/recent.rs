@@ -19,8 +19,12 @@ const FEW: u32 = 16;
 const SOME: usize = 64;
 /// How many look-ups for each slot show that these are too few. Then there are twice as many.
 const PATIENCE: u32 = 64;
+/// Slots are worth it if they spare one look-up for so many that there are.
+const WORTH: u32 = 4;
 /// How many slots there are at most.
 const MOST: usize = 256;
+/// How many look-ups there are without slots, where these are not worth it: so many that to try again costs nothing.
+const REST: u32 = 64 * PATIENCE * MOST as u32;
 
 /// How many packets and bytes were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,10 +97,12 @@ impl Slot {
 /// Where destinations lead, as long as nothing changes for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
-    /// None, or a power of two.
+    /// None, or a power of two. There are none while they are not worth it.
     slots: Vec<Slot>,
-    /// How many destinations were looked for since there are so many slots, and with how many there are more.
+    /// How many destinations were looked for, and how many packets needed no look, since [`Recent::adapt`].
     looked: u32,
+    spared: u32,
+    /// It is called again when so many destinations were looked for.
     patience: u32,
     /// Is there anything in them?
     used: bool,
@@ -127,16 +133,21 @@ impl Recent {
         find: impl FnOnce(&mut Fib) -> Option<u32>,
     ) -> Option<(u32, bool)> {
         if self.looked >= self.patience {
-            self.grow(fib);
+            self.adapt(fib);
         }
         let address = to.to_bits();
         let index = index(address, self.slots.len());
-        let slot = self.slots.get_mut(index)?;
+        let Some(slot) = self.slots.get_mut(index) else {
+            self.looked += 1;
+            return Some((find(fib)?, false));
+        };
         if slot.address == address {
+            self.spared = self.spared.saturating_add(1);
             return Some((slot.place, true));
         }
         let place = find(fib)?;
         if slot.packets > 0 {
+            self.spared = self.spared.saturating_add(slot.packets);
             slot.give_up(fib);
         }
         (slot.address, slot.place, slot.is_plain) = (address, place, false);
@@ -145,22 +156,25 @@ impl Recent {
         Some((place, false))
     }
 
-    /// So many destinations were looked for that more slots pay, if there can be more.
+    /// Chooses how many slots there are: more if many destinations were looked for, and none for some time if even the
+    /// most spare too few looks.
     #[cold]
-    fn grow(&mut self, fib: &mut Fib) {
+    fn adapt(&mut self, fib: &mut Fib) {
         self.forget(fib);
         let count = match self.slots.len() {
-            0 => 1,
+            0 if self.patience == 0 => 1,
             1 => SOME,
+            0 => MOST,
+            MOST if self.spared < self.looked / WORTH => 0,
             some => (2 * some).min(MOST),
         };
         self.patience = match count {
+            0 => REST,
             1 => FEW,
-            MOST => u32::MAX,
             some => PATIENCE * some as u32,
         };
-        self.looked = 0;
-        if count > self.slots.len() {
+        (self.looked, self.spared) = (0, 0);
+        if count != self.slots.len() {
             self.slots = vec![Slot::EMPTY; count];
         }
     }
@@ -187,7 +201,10 @@ impl Recent {
     #[inline]
     pub(crate) fn forget(&mut self, fib: &mut Fib) {
         if core::mem::take(&mut self.used) {
-            self.slots.iter_mut().for_each(|slot| slot.give_up(fib));
+            for slot in &mut self.slots {
+                self.spared = self.spared.saturating_add(slot.packets);
+                slot.give_up(fib);
+            }
         }
     }
 
@@ -337,6 +354,25 @@ mod tests {
         }
         recent.forget(&mut fib);
         assert_eq!((0..40).filter(|n| packet(&mut recent, &mut fib, by, at(*n))).count(), 0);
+    }
+
+    #[test]
+    fn there_are_no_slots_while_they_are_not_worth_it() {
+        let (mut fib, adjacencies, neighbour) = tables(20_000);
+        let by = adjacencies.get(neighbour).expect("a neighbour");
+        let (mut recent, mut counts) = (Recent::default(), Vec::new());
+        let mut send = |recent: &mut Recent, n| {
+            packet(recent, &mut fib, by, at(n));
+            if counts.last() != Some(&recent.slots.len()) {
+                counts.push(recent.slots.len());
+            }
+        };
+        (0..REST + 100_000).for_each(|n| send(&mut recent, n % 20_000));
+        // Few destinations again.
+        (0..REST + 100_000).for_each(|n| send(&mut recent, n % 50));
+        assert_eq!(counts, [1, SOME, 2 * SOME, MOST, 0, MOST, 0, MOST]);
+        let sent: u64 = counted(&recent, &fib).iter().map(|(packets, _)| packets).sum();
+        assert_eq!(sent, 2 * u64::from(REST + 100_000));
     }
 
     #[test]
