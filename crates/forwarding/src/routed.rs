@@ -46,8 +46,8 @@ impl Forwarding {
             return None;
         }
         // Group addresses, and those of all on a link, are above the last host's: they are never remembered.
-        let port = match self.recent.plain(to) {
-            Some(slot) => {
+        let port = 'way: {
+            if let Some(slot) = self.recent.plain(to) {
                 let egress = self.ports.record(slot.port)?;
                 if lengths.segment - ETHERNET as u32 > egress.room {
                     return None;
@@ -55,12 +55,10 @@ impl Forwarding {
                 if slot.count(lengths.wire).is_some() {
                     egress.count_tx(u64::from(lengths.wire));
                     ethernet[..12].copy_from_slice(&slot.addresses);
-                    slot.port
-                } else {
-                    self.route_by_prefix(lengths, ethernet, ip, below)?
+                    break 'way slot.port;
                 }
             }
-            None => self.route_by_prefix(lengths, ethernet, ip, below)?,
+            self.route_by_prefix(lengths, ethernet, ip, below)?
         };
         lower_ttl(ip);
         if self.config.diffserv.is_some() && frame.phb().is_none() {

@@ -249,8 +249,8 @@ impl Fib {
         result
     }
 
-    /// Puts in a route to a prefix of which nothing is known, for a packet that takes it at once: in a place of its own,
-    /// since the packet is counted there.
+    /// Puts in a route to a prefix of which nothing is known, for a packet that takes it at once: in a place of its
+    /// own, since the packet is counted there.
     pub(crate) fn enter_own(&mut self, prefix: Prefix, route: Entry) {
         debug_assert!(self.place(prefix).is_none(), "something is known of {prefix}");
         let place = self.keep(Known { route, ..Known::new(prefix.len()) });
