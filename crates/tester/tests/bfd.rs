@@ -187,6 +187,42 @@ fn a_static_route_goes_and_comes_with_its_next_hop() {
     assert!(said.contains("only a route with one can depend on it"), "{said}");
 }
 
+/// RFC 5882, 10.1.3: both ends of a virtual link, two hops apart, watch each other by RFC 5883. Routers `a` to `e`
+/// stand in a row, and the one between `b` and `d` does not speak BFD.
+#[test]
+fn the_other_end_of_a_virtual_link_is_watched() {
+    let plain = json!({"kind": "router", "ospf": {"area": 0}});
+    let inner = json!({"kind": "router", "ospf": {"area": 1}});
+    let border = |inwards: &str, end: &str| {
+        let link = json!({"area": 1, "router": end, "bfd": {"interval": "100 ms"}});
+        json!({"kind": "router", "ospf": {"interfaces": {inwards: {"area": 1}}, "virtual_links": [link]}})
+    };
+    let described = json!({
+        "name": "row",
+        "nodes": {"a": plain, "b": border("c", "d"), "c": inner, "d": border("c", "b"), "e": plain},
+        "links": [link("a", "b", 1), link("b", "c", 1), link("c", "d", 1), link("d", "e", 1)],
+    });
+    let mut network = network(&described);
+    // Two seconds of loss: no Hello interval, and far less than any neighbour's dead interval.
+    let kind = FaultKind::Loss { link: LinkId(2), direction: Direction::Both, probability: 1.0 };
+    let fails = 100 * S;
+    network.fault(Fault::new(Time(fails), kind).until(Time(fails + 2 * S))).expect("a fault");
+    network.run_until(Time(fails)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_virtual_links", "neighbor", "full"), 2);
+    assert_eq!(count(&mut network, "bfd_sessions", "state", "up"), 2, "of the virtual link alone");
+    network.run_until(Time(fails + S)).expect("a run");
+    for end in [1, 3] {
+        let at = downs(&mut network, end);
+        assert_eq!(at.len(), 1);
+        assert!((200 * MS..=301 * MS).contains(&(at[0].0 - fails)), "{at:?}");
+    }
+    assert_eq!(count(&mut network, "ospf_virtual_links", "neighbor", "full"), 0);
+    assert_eq!(count(&mut network, "ospf_neighbors", "state", "full"), 8, "those across links stay");
+    network.run_until(Time(fails + 60 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_virtual_links", "neighbor", "full"), 2);
+    assert_eq!(count(&mut network, "bfd_sessions", "state", "up"), 2);
+}
+
 /// Internal BGP between loopback addresses is several hops away (RFC 5883), external BGP is one.
 #[test]
 fn bgp_sessions_end_with_their_neighbours() {

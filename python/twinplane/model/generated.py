@@ -1243,6 +1243,8 @@ class OspfVirtualLink(Written):
     """After so long is sent again what was not acknowledged: longer than a packet takes there and back [default: 5 s]."""
     transmit_delay: Quantity | None = None
     """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+    bfd: BfdPace | None = None
+    """Have the other end watched by BFD over any number of routers (RFC 5883): true, or how closely. If it does not answer any more, it is lost at once [default: false]."""
 
 
 @written

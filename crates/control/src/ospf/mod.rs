@@ -453,7 +453,8 @@ impl Protocol for Ospf {
         let routes = self.is_boundary().then_some(Topic::Routes);
         let bandwidth = self.config.te.then_some(Topic::Bandwidth);
         let shortcuts = self.config.te.then_some(Topic::Shortcuts);
-        let is_watched = self.config.interfaces.values().any(|one| one.bfd.is_some());
+        let mut all = self.config.interfaces.values().chain(self.config.virtual_links.values());
+        let is_watched = all.any(|one| one.bfd.is_some());
         let liveness = is_watched.then_some(Topic::Liveness);
         let asked = [routes, bandwidth, shortcuts, liveness].into_iter().flatten();
         [Topic::Interfaces, Topic::Avoided].into_iter().chain(asked).collect()

@@ -600,8 +600,10 @@ impl Setup for OspfSpec {
     }
 
     fn watches(&self) -> bool {
-        let own = self.interfaces.iter().map(|(_, own)| own);
-        core::iter::once(&self.usual).chain(own).any(|one| one.bfd.is_some_and(|bfd| bfd.0.is_some()))
+        let own = self.interfaces.iter().map(|(_, own)| own.bfd);
+        let links = self.virtual_links.iter().map(|link| link.bfd);
+        let mut all = own.chain(links).chain([self.usual.bfd]).flatten();
+        all.any(|bfd| bfd.0.is_some())
     }
 
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

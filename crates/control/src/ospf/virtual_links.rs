@@ -80,6 +80,7 @@ impl Ospf {
                 Some(ends) => {
                     interface.set_ends(ends);
                     (self.is_stale, self.is_reach_other) = (true, true);
+                    self.is_watch_due = true;
                     if !is_up {
                         self.raise(now, name);
                     }

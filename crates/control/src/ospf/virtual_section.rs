@@ -4,6 +4,7 @@ use super::areas::{AreaKind, BACKBONE};
 use super::interface::{InterfaceConfig, NetworkType, VirtualLink};
 use super::section::{Area, OspfAuthSpec, OspfPortSpec, OspfSpec};
 use crate::protocol::{Agreement, Join};
+use crate::services::WatchSpec;
 use base::Span;
 use base::diagnostic::Diagnostic;
 use core::net::Ipv4Addr;
@@ -45,6 +46,9 @@ base::record! {
         pub retransmit_interval: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "5 s";
         /// So much advertisements age when they are sent, in whole seconds.
         pub transmit_delay: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "1 s";
+        /// Have the other end watched by BFD over any number of routers (RFC 5883): true, or how closely. If it does
+        /// not answer any more, it is lost at once.
+        pub bfd: Option<WatchSpec>, absent "false";
     }
     check OspfVirtualLinkSpec::check;
 }
@@ -77,7 +81,8 @@ impl OspfVirtualLinkSpec {
     /// How it is treated, by the router id of its other end; nothing if that is not known.
     pub(super) fn config(&self) -> Option<(VirtualLink, InterfaceConfig)> {
         let link = VirtualLink { area: self.area.0, router: self.router.parse().ok()? };
-        let usual = InterfaceConfig { area: Some(BACKBONE), ..InterfaceConfig::default() };
+        let bfd = self.bfd.and_then(|said| said.0);
+        let usual = InterfaceConfig { area: Some(BACKBONE), bfd, ..InterfaceConfig::default() };
         Some((link, self.as_of_port().timed(usual)))
     }
 
