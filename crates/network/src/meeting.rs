@@ -42,9 +42,7 @@ impl Network {
         let mut said = Vec::new();
         for (protocol, speakers) in all {
             said.extend(self.same_ids(protocol, &speakers));
-            if speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
-                said.extend(self.disagreements(protocol, &speakers));
-            }
+            said.extend(self.disagreements(protocol, &speakers));
             said.extend(self.cut_costs(protocol, &speakers));
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &speakers));
@@ -258,7 +256,8 @@ impl Network {
                 }
             }
         }
-        if said.is_empty() {
+        // Routers that others find routes between need not be joined.
+        if said.is_empty() && speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
             said.extend(self.parted(protocol, &parts));
         }
         let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());

@@ -524,6 +524,8 @@ fn sessions_are_signed_and_passwords_have_to_be_the_same() {
     ldp["password"] = json!("secret");
     let mut described = square(&with_ospf(&ldp));
     described["nodes"]["e"]["ldp"]["password"] = json!("other");
+    let said = "link d - e: ldp: 'd' and 'e' do not have the same password: the two do not become neighbours";
+    assert_eq!(warnings(&described), [said]);
     let mut network = network(&described);
     let spec = CaptureSpec::new(CaptureTarget::Link(LinkId(0)), CaptureTo::Memory);
     let tap = network.world_mut().capture(spec).expect("a capture");

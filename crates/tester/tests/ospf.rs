@@ -2,10 +2,12 @@
 
 use crate::common::{MS, S, column, conserved, sum};
 use base::{LinkId, NodeId, Span, Time};
+use control::ospf;
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use engine::{Direction, Fault, FaultKind};
 use network::Placement;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
@@ -397,6 +399,30 @@ fn areas_that_do_not_join_are_named() {
             "link a - b: ospf: the kind of area is stub at 'a' and normal at 'b': the two do not become neighbours"
         ]
     );
+}
+
+/// Two ends of a row with one number: each outdoes what the other says, which both see and tell. A router that only
+/// begins anew sees its former words once.
+#[test]
+fn two_routers_with_one_number_notice_it() {
+    let quick = json!({"hello_interval": "1 s"});
+    let twice = json!({"hello_interval": "1 s", "router_id": "192.0.2.1"});
+    let mut network = network(&in_a_row([twice.clone(), quick.clone(), quick.clone(), twice]));
+    let kind = FaultKind::NodeRestart { node: NodeId(1), down_for: Span::from_secs(1) };
+    network.fault(Fault::new(Time(30 * S), kind)).expect("a fault");
+    network.run_until(Time(60 * S)).expect("a run");
+    let table = network.table_json("ospf", None).expect("a table");
+    let contested = column(&table, "contested_ps");
+    assert!(!contested[0].is_null() && !contested[3].is_null(), "{table}");
+    assert!(contested[1].is_null() && contested[2].is_null(), "{table}");
+    let is_contested = |event: &base::Event| matches!(event.of(), Some(ospf::Event::OspfIdContested { .. }));
+    let told: BTreeSet<u32> = network
+        .events()
+        .iter()
+        .filter(|record| is_contested(&record.event))
+        .map(|record| record.node.0)
+        .collect();
+    assert_eq!(told, BTreeSet::from([0, 3]));
 }
 
 /// Routers `a`, `b`, `c` and `d` in a row: the outer links are in the backbone, and the one between in area 1, by which

@@ -3,7 +3,7 @@
 use super::{Bgp, Config, LspWatch, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::{PolicyRule, PrefixRange};
-use crate::services::sessions::Key;
+use crate::services::sessions::{Key, Options};
 use crate::services::{Attached, Beyond, Services, WatchSpec};
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
@@ -459,12 +459,18 @@ impl Setup for BgpSpec {
 
     fn agreements_with(&self, name: &str) -> Vec<Agreement> {
         let said = self.neighbors.iter().find(|(known, _)| **known == *name);
-        let pair = |said: &BgpNeighborSpec| {
-            let (one, other) = (self.asn.min(said.asn), self.asn.max(said.asn));
-            let value = if one == other { one.to_string() } else { format!("{one} and {other}") };
-            Agreement { what: "pair of AS numbers", value, is_secret: false }
-        };
-        said.map(|(_, said)| pair(said)).into_iter().collect()
+        let Some((_, said)) = said else { return Vec::new() };
+        let (one, other) = (self.asn.min(said.asn), self.asn.max(said.asn));
+        let pair = if one == other { one.to_string() } else { format!("{one} and {other}") };
+        let password = said.password.clone().unwrap_or_default();
+        // RFC 5082, 3: packets of who does not send with 255 are not taken, unless very many hops are allowed.
+        let is_checked = said.ttl_security.is_some_and(|hops| Options::default().ttl < u8::MAX - (hops - 1));
+        let security = if is_checked { "set" } else { "not set" };
+        vec![
+            Agreement { what: "pair of AS numbers", value: pair, is_secret: false },
+            Agreement { what: "TTL security", value: security.to_string(), is_secret: false },
+            Agreement { what: "password", value: password, is_secret: true },
+        ]
     }
 }
 

@@ -139,7 +139,8 @@ impl Ospf {
             self.heard(now, at);
         }
         let Some(neighbor) = self.neighbor(at) else { return };
-        let Description { options, flags, sequence, .. } = description;
+        let Description { mtu, options, flags, sequence, .. } = description;
+        neighbor.mtu = mtu;
         let has = |flag: u8| flags & flag != 0;
         let is_same = neighbor.dd_received == Some((flags, options, sequence));
         if neighbor.state == NeighborState::ExStart {

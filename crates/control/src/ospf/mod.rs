@@ -141,6 +141,12 @@ pub enum Event {
         /// What does not agree, or where its bytes are malformed.
         why: String,
     },
+    /// Another router seems to have this router's number: an advertisement under it has come for the third time that
+    /// is newer than its own.
+    OspfIdContested {
+        /// The number.
+        router_id: Ipv4Addr,
+    },
     /// Packets of a neighbour are not taken. It is said again when the reason is another.
     OspfRefused {
         /// The port by which they come.
@@ -215,6 +221,10 @@ pub struct Ospf {
     made: BTreeMap<Place, Time>,
     /// When it is to say it again.
     pending: BTreeMap<Place, Time>,
+    /// How often somebody has said something newer under its number, of a few advertisements.
+    outdone: BTreeMap<Place, u32>,
+    /// When another router has last seemed to have its number.
+    contested: Option<Time>,
     /// An election may be due at an interface.
     has_elections: bool,
     /// Something may have to be flooded by an interface.
@@ -288,6 +298,8 @@ impl Ospf {
             own: BTreeMap::new(),
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
+            outdone: BTreeMap::new(),
+            contested: None,
             has_elections: false,
             has_floods: false,
             is_stale: true,
@@ -343,6 +355,11 @@ impl Ospf {
     /// How often it has searched only that part of an area's tree which a change touches.
     pub fn searches_of_a_part(&self) -> u64 {
         self.searches_of_a_part
+    }
+
+    /// When another router has last seemed to have this one's number.
+    pub fn contested(&self) -> Option<Time> {
+        self.contested
     }
 
     /// When it has computed paths last, and when the routing table was last given another route.

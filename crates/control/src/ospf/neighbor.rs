@@ -119,6 +119,8 @@ pub struct Neighbor {
     pub is_master: bool,
     /// Sequence number of the exchange.
     pub dd_sequence: u32,
+    /// Length of the longest IP packet that it takes, by its last description; 0 if it has not said that.
+    pub mtu: u16,
     /// Does it take opaque advertisements, by the options of its descriptions (RFC 5250, 3.1)?
     pub is_opaque: bool,
     /// Flags, options and sequence number of its last description.
@@ -159,6 +161,7 @@ impl Neighbor {
             is_master: false,
             // RFC 2328, 10.8: unique, as the time of day is.
             dd_sequence: (now.0 / 1_000_000_000) as u32,
+            mtu: 0,
             is_opaque: false,
             dd_received: None,
             dd_sent: None,

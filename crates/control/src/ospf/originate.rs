@@ -4,7 +4,7 @@ use super::areas::AreaKind;
 use super::database::{Instance, Place, Scope};
 use super::interface::{Interface, InterfaceState};
 use super::neighbor::NeighborState;
-use super::{MIN_LS_INTERVAL, Ospf};
+use super::{Event, MIN_LS_INTERVAL, Ospf};
 use base::Time;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
@@ -12,6 +12,12 @@ use wire::ospf::{
     INITIAL_SEQUENCE, Lsa, LsaBody, LsaHeader, LsaKey, LsaKind, MAX_AGE, MAX_SEQUENCE, Network, Router,
     RouterLink, link, options, router_flags,
 };
+
+/// If an advertisement under this router's number is newer than its own so often, another router has the number, too.
+const CONTESTED: u32 = 3;
+
+/// Of so many advertisements it is counted at most.
+const OUTDONE_MAX: usize = 64;
 
 /// The cost of a link by which nothing is to go through a router (RFC 6987, 3), or not yet (RFC 5443, 2).
 const MAX_LINK_METRIC: u16 = 0xffff;
@@ -202,11 +208,31 @@ impl Ospf {
         if key.router != self.router_id && !is_own_network {
             return;
         }
+        if key.router == self.router_id {
+            self.count_outdone(now, (scope, key));
+        }
         if self.own.contains_key(&(scope, key)) {
             self.schedule(now, (scope, key));
         } else {
             self.flush(now, (scope, key));
         }
+    }
+
+    /// Somebody has said something newer under this router's number. What it said itself before it began anew comes
+    /// once; what comes again and again is another router's.
+    fn count_outdone(&mut self, now: Time, place: Place) {
+        if self.outdone.len() >= OUTDONE_MAX && !self.outdone.contains_key(&place) {
+            return;
+        }
+        let count = self.outdone.entry(place).or_insert(0);
+        *count = count.saturating_add(1);
+        if *count < CONTESTED {
+            return;
+        }
+        if *count == CONTESTED {
+            self.event(Event::OspfIdContested { router_id: self.router_id });
+        }
+        self.contested = Some(now);
     }
 
     /// Refreshes own instances, and has those of others go that are too old.

@@ -40,6 +40,9 @@ base::table! {
         role: &'static str => ospf.role(),
         /// Does it announce networks outside?
         boundary: bool => ospf.is_boundary(),
+        /// When another router has last seemed to have the same number: for the third time or more an advertisement came
+        /// that is newer than the router's own (RFC 2328, 13.4). Absent if that never was.
+        contested_s: Option<Time> = "s" => ospf.contested(),
         /// Neighbours in the area whose databases are the same.
         adjacent: usize = "neighbours" => ospf.of_area(area).map(|one| one.count(NeighborState::Full)).sum::<usize>(),
         /// Advertisements in its database, with those that all areas share.
@@ -82,6 +85,8 @@ base::table! {
         state: &'static str => one.state.word(),
         /// What it costs to send by it.
         cost: u16 => one.config.cost,
+        /// The longest IP packet that it takes.
+        mtu: u16 = "bytes" => one.mtu,
         /// From a Hello to the next.
         hello_s: u16 = "s" => one.config.hello_s,
         /// A neighbour that is silent for so long is gone.
@@ -124,6 +129,9 @@ base::table! {
         since_s: Time = "s" => one.since,
         /// When it is lost if nothing is heard of it until then.
         expires_s: Time = "s" => one.expires,
+        /// The longest IP packet that it takes, as it says itself; absent if it has not said that yet. A neighbour that
+        /// takes shorter ones than this router does not become adjacent (RFC 2328, 10.6).
+        mtu: Option<u16> = "bytes" => Some(one.mtu).filter(|mtu| *mtu > 0),
         /// How much it wants to be the designated router.
         priority: u8,
         /// Advertisements that it has not acknowledged.
