@@ -224,7 +224,11 @@ impl Pair {
             let ldp: &Ldp = control.protocol().expect("LDP");
             assert!(
                 ldp.sessions().any(|session| session.is_operational()),
-                "{node:?}: no session of LDP: {ldp:?}"
+                "{node:?}: no session of LDP: {:#?}",
+                self.routers.map(|node| {
+                    let router: &Router = self.world.device(node).expect("a router");
+                    router.control().protocol::<Ldp>().expect("LDP")
+                })
             );
             let bgp: &Bgp = control.protocol().expect("BGP");
             assert!(bgp.peers()[0].is_established(), "{node:?}: no session of BGP: {:?}", bgp.peers());

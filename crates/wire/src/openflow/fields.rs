@@ -198,7 +198,8 @@ impl<const N: usize> Field for Name<N> {
     fn read(from: &mut Reader<'_>) -> Result<Name<N>, Malformed> {
         let bytes = from.take(N)?;
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
-        Ok(Name(String::from_utf8_lossy(&bytes[..end]).into_owned()))
+        // What takes the place of bytes that are no text is longer than they are.
+        Ok(Name::new(&String::from_utf8_lossy(&bytes[..end])))
     }
     fn write(&self, to: &mut Vec<u8>) {
         let end = to.len() + N;
@@ -230,6 +231,9 @@ mod tests {
         let mut bytes = Vec::new();
         Name::<4>("éé".to_owned()).write(&mut bytes);
         assert_eq!(bytes, [0xc3, 0xa9, 0, 0]);
+        // Bytes that are no text: what is read is what is written.
+        let read = Name::<4>::read(&mut Reader::new(&[0xfa; 4], Code::BAD_LEN)).expect("a name");
+        assert_eq!(read.0, "\u{fffd}");
     }
 
     #[test]
