@@ -59,6 +59,7 @@ pub fn switch(mut input: &[u8]) {
         name: format!("s-eth{number}"),
         address: MacAddr([2, 0, 0, 0, 1, number]),
         rate: None,
+        queues: Vec::new(),
     };
     let config = SwitchConfig {
         datapath_id: 1,

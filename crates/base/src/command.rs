@@ -9,6 +9,19 @@ use crate::time::Span;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
+/// What a queue or a class of a port has counted since it was made. Bytes are those that its tree accounts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueCount {
+    /// Its place in the tree: `root`, `root/gold` and so on.
+    pub path: String,
+    /// Packets that were sent.
+    pub sent_packets: u64,
+    /// Bytes of them.
+    pub sent_bytes: u64,
+    /// Packets that were dropped, on arrival or out of the queue.
+    pub dropped_packets: u64,
+}
+
 /// An order to a device: it comes from a user, from a programme, or from the engine when a link changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -77,6 +90,15 @@ pub enum Command {
         protocol: ProtocolId,
         /// For how long it is silent.
         down_for: Span,
+    },
+    /// What the queues of a port have counted, since the device has asked ([`Output::AskQueue`]).
+    ///
+    /// [`Output::AskQueue`]: crate::Output::AskQueue
+    QueueCounted {
+        /// The port.
+        port: PortId,
+        /// Every queue and class at it; nothing if it has no queue disciplines.
+        queues: Box<[QueueCount]>,
     },
     /// Begins the programme that a test device was made with.
     Start,

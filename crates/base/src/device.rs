@@ -200,6 +200,11 @@ pub enum Output {
         /// How many frames there are now beyond the one that came.
         copies: u32,
     },
+    /// What have the queues of a port counted? Whoever runs the device answers at once, by [`Command::QueueCounted`].
+    AskQueue {
+        /// The port.
+        port: PortId,
+    },
 }
 
 /// A frame that a device sends of its own accord.

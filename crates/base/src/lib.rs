@@ -56,7 +56,7 @@ pub mod table;
 pub mod time;
 pub mod wheel;
 
-pub use command::Command;
+pub use command::{Command, QueueCount};
 pub use dense::{Dense, Interned, Interner};
 pub use device::{Device, Output, Verdict};
 pub use diffserv::{DiffServConfig, DscpMap, ELsp, LLsp, LspDiffServ};

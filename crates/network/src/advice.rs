@@ -47,7 +47,10 @@ impl Network {
                 let mut longest =
                     if said_so { Longest { bytes: mtu, ..Longest::default() } } else { longest(link) };
                 longest.framing = link.spec.medium.framing;
-                let around = Around { rate: link.spec.rate, longest, marks: Some(marks.clone()) };
+                // A controller of a switch may choose any queue, by its mark.
+                let is_chosen = self.facts(link.ends()[side]).managed;
+                let marks = (!is_chosen).then(|| marks.clone());
+                let around = Around { rate: link.spec.rate, longest, marks };
                 if let Some(tree) = link.spec.queue(side) {
                     said.extend(warnings_at(tree, &around).into_iter().map(at("queue")));
                 }

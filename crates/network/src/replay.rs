@@ -130,7 +130,10 @@ impl Network {
         }
         let events = outputs.into_iter().filter_map(|(at, output)| match output {
             Output::Event(event) => Some(EventRecord { at, node: recording.node, event }),
-            Output::Transmit { .. } | Output::Discard { .. } | Output::Copied { .. } => None,
+            Output::Transmit { .. }
+            | Output::Discard { .. }
+            | Output::Copied { .. }
+            | Output::AskQueue { .. } => None,
         });
         self.events = events.collect();
         Ok(summary)

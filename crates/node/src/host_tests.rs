@@ -25,7 +25,7 @@ fn sent(host: &mut Host) -> Vec<Vec<u8>> {
     let outputs = core::iter::from_fn(|| host.poll_output());
     let frames = outputs.filter_map(|output| match output {
         Output::Transmit { frame, .. } => Some(frame.to_vec()),
-        Output::Event(_) | Output::Discard { .. } | Output::Copied { .. } => None,
+        Output::Event(_) | Output::Discard { .. } | Output::Copied { .. } | Output::AskQueue { .. } => None,
     });
     frames.collect()
 }

@@ -71,7 +71,8 @@ impl Recorder {
                 self.count.digest.fold(at, digest::bytes(&text));
             }
             // Whose frames ended or were made tells the user something about the run; the device sends nothing by it.
-            Output::Discard { .. } | Output::Copied { .. } => {}
+            // Nor does it by asking, whose answer is an input.
+            Output::Discard { .. } | Output::Copied { .. } | Output::AskQueue { .. } => {}
         }
     }
     /// How many outputs were counted.

@@ -140,6 +140,7 @@ impl World {
                 Some(Output::Copied { port, frame, copies }) => {
                     self.copied_in_device(id, port, &frame, u64::from(copies));
                 }
+                Some(Output::AskQueue { port }) => self.answer_queue(id, port),
                 None => break,
             }
         }

@@ -12,8 +12,9 @@ use super::taps::tap_departures;
 use crate::error::EngineError;
 use crate::lane::{Lane, LaneEnds};
 use crate::queue::TimerHeap;
-use base::{NodeId, PortId, Time};
-use forwarding::queue::Tree;
+use crate::record::Input;
+use base::{Command, NodeId, PortId, QueueCount, Time};
+use forwarding::queue::{QueueCounters, QueueRow, Tree};
 
 /// The lanes with queues.
 pub(super) struct Queues {
@@ -57,6 +58,17 @@ impl Queues {
     }
 }
 
+/// What a device learns of a queue.
+fn count(row: QueueRow) -> QueueCount {
+    let QueueCounters { sent, dropped, .. } = row.counters;
+    QueueCount {
+        path: row.path,
+        sent_packets: sent.packets,
+        sent_bytes: sent.bytes,
+        dropped_packets: dropped.packets,
+    }
+}
+
 impl World {
     /// Puts queue disciplines at a port, which is to be done before it sends anything. They take the place of the
     /// port's buffer: [`crate::PortSpec::buffer_bytes`] means nothing any more.
@@ -77,6 +89,23 @@ impl World {
     pub fn queue(&self, node: NodeId, port: PortId) -> Option<&Tree> {
         let g = self.lane_of(node, port).ok()?;
         self.lanes[g as usize].egress().map(|egress| egress.tree())
+    }
+
+    /// Tells a device what the queues of its port have counted up to now. The port has done by then what was due before
+    /// the frames that come to it at this time.
+    pub(super) fn answer_queue(&mut self, id: NodeId, port: PortId) {
+        let mut queues = Vec::new();
+        if let Ok(g) = self.lane_of(id, port)
+            && self.lanes[g as usize].is_queued()
+        {
+            self.catch_up(g, self.now);
+            if let Some(egress) = self.lanes[g as usize].egress() {
+                queues = egress.tree().report(self.now).into_iter().map(count).collect();
+            }
+        }
+        let command = Command::QueueCounted { port, queues: queues.into() };
+        self.note_input(id, || Input::Command(command.clone()));
+        self.nodes[id.index()].device.handle_command(self.now, command);
     }
 
     /// The lanes with queues.

@@ -503,7 +503,8 @@ impl Device for Router {
             Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
             Command::LabelFault { label, out } => self.corrupt(now, label, out),
             Command::Protocol(command) => self.handle_protocol(now, &command),
-            Command::Start | Command::Stop => {}
+            // Nor does a router ask what its queues have counted.
+            Command::Start | Command::Stop | Command::QueueCounted { .. } => {}
         }
         self.settle(now);
     }

@@ -153,6 +153,7 @@ impl Agent {
             (connection.role, connection.told) = (Role::Equal, usual());
             connection.miss_send_len = MISS_SEND_LEN;
             (connection.is_open, connection.is_full) = (false, false);
+            connection.asking = None;
         }
     }
 
@@ -328,9 +329,10 @@ impl Switch {
         self.agent.wake();
     }
 
-    /// Does what a controller asks, as long as it reads the answers.
-    fn read_messages(&mut self, now: Time, id: u32) {
-        while let Some(connection) = self.agent.connections.get_mut(&id).filter(|one| !one.is_congested()) {
+    /// Does what a controller asks, as long as it reads the answers and none of them is still to be found out.
+    pub(super) fn read_messages(&mut self, now: Time, id: u32) {
+        let is_ready = |one: &&mut Connection| !one.is_congested() && one.asking.is_none();
+        while let Some(connection) = self.agent.connections.get_mut(&id).filter(is_ready) {
             let version = connection.channel.version();
             let Some(told) = connection.channel.poll() else { return };
             let message = match told {

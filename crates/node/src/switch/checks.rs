@@ -106,8 +106,7 @@ impl Switch {
                 // What buckets may give to is the group table's to say.
                 (is_there || place == Place::Bucket).then_some(()).ok_or(Fault::BadOutGroup)
             }
-            // No port has queues of its own here.
-            Action::SetQueue { .. } => Err(Fault::BadActionQueue),
+            Action::SetQueue { queue } => self.has_queue(*queue).then_some(()).ok_or(Fault::BadActionQueue),
             Action::PushVlan { ethertype } => among(*ethertype, &[0x8100, 0x88a8]),
             Action::PushMpls { ethertype } => among(*ethertype, &[0x8847, 0x8848]),
             Action::PushPbb { ethertype } => among(*ethertype, &[0x88e7]),

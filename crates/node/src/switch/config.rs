@@ -41,6 +41,22 @@ pub struct SwitchPort {
     pub address: MacAddr,
     /// The rate of its link.
     pub rate: Option<Rate>,
+    /// The queues that actions can choose, by their numbers.
+    pub queues: Vec<SwitchQueue>,
+}
+
+/// A queue of a port: a class of the queue disciplines that stand there, to which packets with its number as their mark
+/// go. Number zero is the class of packets that nothing else is said of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchQueue {
+    /// What controllers know it by.
+    pub number: u32,
+    /// The place of the class in the tree, such as `root/gold`.
+    pub path: String,
+    /// The rate that it has for certain, if there is one.
+    pub min_rate: Option<Rate>,
+    /// The rate that it never exceeds, if there is one.
+    pub max_rate: Option<Rate>,
 }
 
 /// How a switch and a controller come together.

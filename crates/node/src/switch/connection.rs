@@ -2,6 +2,7 @@
 
 use super::SwitchConfig;
 use super::channel::OUTPUT_MAX;
+use super::queues::Question;
 use base::Time;
 use control::openflow::{Channel, ChannelConfig, ChannelState};
 use wire::openflow::v1_3::{AsyncConfig, PacketInReason, Role};
@@ -22,6 +23,8 @@ pub(super) struct Connection {
     pub(super) too_long: u64,
     /// More than [`OUTPUT_MAX`] bytes have left the switch and wait for the other end.
     pub(super) is_full: bool,
+    /// What it wants to know of queues, as long as that is not known.
+    pub(super) asking: Option<Question>,
 }
 
 /// What users see of a connection.
@@ -58,6 +61,7 @@ impl Connection {
             is_open: false,
             too_long: 0,
             is_full: false,
+            asking: None,
         }
     }
 

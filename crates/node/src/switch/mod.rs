@@ -6,6 +6,7 @@
 //! - [`managed`](ManagedSwitch): a switch whose connections its own network stack carries
 //! - [`profile`](SwitchProfile): what a measured switch takes for what it does; `control_path`: how messages wait
 //! - `flows`, `checks`: changes of tables, and what is refused of them; `setting`: what is set of the switch itself
+//! - `queues`: what controllers are told of the queues of ports
 //! - `version_1_0`, `version_1_3`: the messages of each version
 //!
 //! Beside the drain order of [`Device`]: [`Switch::poll_channel`] until it returns nothing, after
@@ -22,6 +23,7 @@ mod flows;
 mod managed;
 mod ports;
 mod profile;
+mod queues;
 mod setting;
 #[cfg(test)]
 mod tests;
@@ -29,7 +31,7 @@ mod version_1_0;
 mod version_1_3;
 
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
-pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
+pub use config::{Controller, FailMode, SwitchConfig, SwitchPort, SwitchQueue};
 pub use connection::ConnectionView;
 pub use managed::{ManagedSwitch, PortUse};
 pub use profile::SwitchProfile;
@@ -121,8 +123,11 @@ impl Switch {
         let (mut frames, mut is_told) = (Vec::new(), false);
         for one in leaving {
             match one {
-                Leaving::Port { port, frame, .. } => {
+                Leaving::Port { port, queue, mut frame } => {
                     let place = port as usize - 1;
+                    if let Some(queue) = queue.filter(|queue| self.ports[place].queue(*queue).is_some()) {
+                        frame.set_mark(queue);
+                    }
                     self.ports[place].count_sent(&frame);
                     frames.push((PortId(place as u16), frame));
                 }
@@ -253,6 +258,7 @@ impl Device for Switch {
         match command {
             Command::PortUp(port) => self.port_changed(port, true),
             Command::PortDown(port) => self.port_changed(port, false),
+            Command::QueueCounted { port, queues } => self.queue_counted(now, port, &queues),
             Command::Restart => self.restart(now),
             Command::Protocol(value) => {
                 if let Some(input) = value.read::<ChannelInput>() {

@@ -1,6 +1,6 @@
 //! What controllers see of ports.
 
-use super::{Switch, SwitchPort};
+use super::{Switch, SwitchPort, SwitchQueue};
 use base::{Frame, MacAddr, Time};
 use forwarding::openflow::{PortSetting, port_config};
 use wire::openflow::{Code, Name, PortReason, v1_0, v1_3};
@@ -33,15 +33,22 @@ pub(super) struct Port {
     name: String,
     pub(super) address: MacAddr,
     /// Its rate, in bit/s.
-    rate: u64,
+    pub(super) rate: u64,
+    pub(super) queues: Vec<SwitchQueue>,
     pub(super) created: Time,
     pub(super) counters: Counters,
 }
 
 impl Port {
     pub(super) fn new(port: &SwitchPort, created: Time) -> Port {
-        let SwitchPort { name, address, rate } = port.clone();
-        Port { name, address, rate: rate.map_or(0, |rate| rate.0), created, counters: Counters::default() }
+        let SwitchPort { name, address, rate, queues } = port.clone();
+        let (rate, counters) = (rate.map_or(0, |rate| rate.0), Counters::default());
+        Port { name, address, rate, queues, created, counters }
+    }
+
+    /// The queue with a number.
+    pub(super) fn queue(&self, number: u32) -> Option<&SwitchQueue> {
+        self.queues.iter().find(|queue| queue.number == number)
     }
 
     pub(super) fn count_received(&mut self, frame: &Frame) {

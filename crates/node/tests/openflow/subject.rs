@@ -54,6 +54,7 @@ impl Ours {
             name: format!("p{number}"),
             address: MacAddr([0xaa, 0x55, 0xaa, 0x55, 0, number as u8]),
             rate: Some(Rate(1_000_000_000)),
+            queues: Vec::new(),
         };
         let config = SwitchConfig {
             datapath_id: 1,

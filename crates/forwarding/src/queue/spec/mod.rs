@@ -2,16 +2,19 @@
 //!
 //! - here: which discipline a node of a tree is, the filters of all that have classes
 //! - `tree`: a tree with what packets count for, and a conditioner in front of it
+//! - `marked`: the classes that marks lead to
 //! - `fifo`, `early`, `rates`, `turns`: the parameters of each discipline, by what it does
 
 mod early;
 mod fifo;
+mod marked;
 mod rates;
 mod tree;
 mod turns;
 
 pub use early::{Early, EarlySpec, GredQueue, GredSpec, RedBurst, RedSpec};
 pub use fifo::{BfifoSpec, PfifoSpec};
+pub use marked::MarkedClass;
 pub use rates::{CbqClass, CbqSpec, DIRECT, HtbClass, HtbSpec, TbfSpec};
 pub use tree::{NamedConditioner, TreeSpec};
 pub use turns::{DrrClass, DrrSpec, FqCodelSpec, PrioClass, PrioSpec};

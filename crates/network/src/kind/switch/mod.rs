@@ -10,13 +10,16 @@ use crate::Network;
 use crate::description::{NodeNumber, NodeSpec};
 use crate::segment;
 use crate::spec::labels::Labels;
+use crate::spec::placed::Ports;
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use base::{Device, NodeId, PortId, Rate, Span, Streams};
 use engine::World;
-use node::switch::{FailMode, ManagedSwitch, PortUse, SwitchPort};
+use engine::discipline::TreeSpec;
+use engine::discipline::spec::MarkedClass;
+use node::switch::{FailMode, ManagedSwitch, PortUse, SwitchPort, SwitchQueue};
 use node::{HostConfig, Switch, SwitchConfig};
 use wire::openflow::Version;
 
@@ -24,7 +27,8 @@ use wire::openflow::Version;
 pub const SWITCH: NodeKind = NodeKind::of::<SwitchSpec>(
     "switch",
     "An OpenFlow switch: routers and hosts on links to it are in one network.",
-);
+)
+.with_ports(Ports { queue: true, ingress: false });
 
 base::words! {
     /// What a switch does while no controller is connected.
@@ -83,6 +87,19 @@ base::record! {
     }
 }
 
+/// The queues that controllers can choose at a port with a tree: the classes that marks lead to.
+fn queues_of(tree: &TreeSpec) -> Vec<SwitchQueue> {
+    let classes = tree.marked().into_iter();
+    classes
+        .map(|MarkedClass { mark, path, min_rate, max_rate }| SwitchQueue {
+            number: mark,
+            path,
+            min_rate,
+            max_rate,
+        })
+        .collect()
+}
+
 impl SwitchSpec {
     fn number(&self) -> NodeNumber {
         NodeNumber { key: "datapath_id", called: "datapath id", said: self.datapath_id }
@@ -115,7 +132,8 @@ impl Node for SwitchSpec {
             }
             let rate = Some(link.spec.rate).filter(|rate| *rate > Rate(0));
             let (name, address) = (format!("{name}-eth{}", port.0 + 1), Network::mac_of(node, port));
-            ports.push((port.0, SwitchPort { name, address, rate }));
+            let queues = link.spec.queue(link.side(node)).map(queues_of).unwrap_or_default();
+            ports.push((port.0, SwitchPort { name, address, rate, queues }));
         }
         ports.sort_by_key(|(port, _)| *port);
         let versions = match self.version {

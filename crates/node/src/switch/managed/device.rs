@@ -59,6 +59,11 @@ impl Device for ManagedSwitch {
                 self.switch.handle_command(now, Command::Restart);
                 self.listen();
             }
+            Command::QueueCounted { port, queues } => {
+                if let Some((PortUse::Data, port)) = inner(port) {
+                    self.switch.handle_command(now, Command::QueueCounted { port, queues });
+                }
+            }
             Command::Probe { .. } => self.host.handle_command(now, command),
             other => self.switch.handle_command(now, other),
         }

@@ -370,6 +370,7 @@ fn outer(output: Output, ports: &[PortId]) -> Output {
         Output::Transmit { port, frame, ready } => Output::Transmit { port: of(port), frame, ready },
         Output::Discard { port, frame, reason } => Output::Discard { port: of(port), frame, reason },
         Output::Copied { port, frame, copies } => Output::Copied { port: of(port), frame, copies },
+        Output::AskQueue { port } => Output::AskQueue { port: of(port) },
         Output::Event(Event::PortUp { port }) => Output::Event(Event::PortUp { port: of(PortId(port)).0 }),
         Output::Event(Event::PortDown { port }) => {
             Output::Event(Event::PortDown { port: of(PortId(port)).0 })

@@ -1,6 +1,7 @@
 mod connections;
 mod messages;
 mod packets;
+mod queues;
 
 use super::*;
 use base::protocol_value::ProtocolValue;
@@ -27,6 +28,7 @@ fn switch(fail: FailMode) -> Switch {
         name: format!("s1-eth{number}"),
         address: MacAddr([2, 0, 0, 0, 1, number]),
         rate: Some(Rate(1_000_000_000)),
+        queues: Vec::new(),
     };
     let config = SwitchConfig {
         datapath_id: 0x1234,

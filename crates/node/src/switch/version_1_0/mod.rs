@@ -3,6 +3,8 @@
 mod actions;
 mod stats;
 
+pub(super) use stats::send_queues;
+
 use super::flows::{Change, age};
 use super::{Agent, Switch};
 use base::Time;
@@ -13,10 +15,10 @@ use wire::openflow::v1_0::{
 };
 use wire::openflow::{Code, NO_BUFFER, Rest, v1_3};
 
-/// What it can do (OFPC): counts entries, tables and ports, and matches the addresses of ARP.
-const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7;
-/// The types of actions that are done: all but that of queues.
-const ACTIONS: u32 = 0x7ff;
+/// What it can do (OFPC): counts entries, tables, ports and queues, and matches the addresses of ARP.
+const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7;
+/// The types of actions that are done: all.
+const ACTIONS: u32 = 0xfff;
 
 /// The number of a port of this version in 32 bits: those that stand for something else keep their meaning.
 fn wide(port: u16) -> u32 {
@@ -97,7 +99,8 @@ impl Switch {
                 if !self.datapath.ports().contains_key(&request.port.into()) {
                     return Err(Fault::QueueBadPort.numbers());
                 }
-                Body::QueueGetConfigReply(QueueConfig { port: request.port, queues: Vec::new() })
+                let queues = self.queues_of(Some(request.port.into())).map(stats::queue_1_0).collect();
+                Body::QueueGetConfigReply(QueueConfig { port: request.port, queues })
             }
             Body::Vendor(_) => return Err(Fault::BadVendor.numbers()),
             // What a controller says about messages of the switch, and answers to questions that it was not asked.
@@ -129,7 +132,7 @@ impl Switch {
     }
 
     fn packet_out_1_0(&mut self, now: Time, out: PacketOut) -> Result<(), Code> {
-        let actions = actions::read(&out.actions, true).map_err(Fault::numbers)?;
+        let actions = actions::read(&out.actions, true, self).map_err(Fault::numbers)?;
         let (in_port, frame) = match out.buffer_id {
             NO_BUFFER => (wide(out.in_port), base::Frame::from_bytes(&out.data.0)),
             id => {
@@ -146,7 +149,7 @@ impl Switch {
         let actions = if deletes {
             Vec::new()
         } else {
-            actions::read(&change.actions, false).map_err(Fault::numbers)?
+            actions::read(&change.actions, false, self).map_err(Fault::numbers)?
         };
         // There is no table of emergency entries, which may have no room at all.
         if change.flags & flow_flags::EMERG != 0 {

@@ -1,14 +1,16 @@
 //! Statistics of version 1.0.
 
 use super::{actions, wide};
-use crate::switch::Switch;
+use crate::switch::connection::Connection;
 use crate::switch::flows::{age, summed};
+use crate::switch::queues::{Counted, thousandths};
 use crate::switch::setting::ALL_TABLES;
+use crate::switch::{Switch, SwitchQueue};
 use base::Time;
 use forwarding::openflow::{Filter, Pattern};
 use wire::openflow::v1_0::{
-    AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, Message, PortStats, StatsReply,
-    StatsReplyBody, StatsRequestBody, TableStats, ports, wildcards,
+    AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, Message, PacketQueue, PortStats,
+    QueueProperty, QueueStats, StatsReply, StatsReplyBody, StatsRequestBody, TableStats, ports, wildcards,
 };
 use wire::openflow::{Code, Name};
 
@@ -17,6 +19,39 @@ fn meant(ask: &FlowStatsRequest) -> (Option<u8>, Filter) {
     let out_port = (ask.out_port != ports::NONE).then(|| wide(ask.out_port));
     let filter = Filter { out_port, ..Filter::covered(Pattern::from(&ask.matching)) };
     ((ask.table != ALL_TABLES).then_some(ask.table), filter)
+}
+
+fn send_rows<T: Clone>(
+    connection: &mut Connection,
+    xid: u32,
+    rows: &[T],
+    body: fn(Vec<T>) -> StatsReplyBody,
+) {
+    connection.send_rows(rows, |out, more, part| {
+        let reply = StatsReply { more, body: body(part.to_vec()) };
+        Message { xid, body: Body::StatsReply(reply) }.emit(out).is_ok()
+    });
+}
+
+/// Answers what queues have counted.
+pub(in crate::switch) fn send_queues(connection: &mut Connection, xid: u32, counted: &[Counted]) {
+    let rows: Vec<QueueStats> = counted
+        .iter()
+        .map(|one| QueueStats {
+            port: one.port as u16,
+            queue: one.queue,
+            tx_bytes: one.bytes,
+            tx_packets: one.packets,
+            tx_errors: one.errors,
+        })
+        .collect();
+    send_rows(connection, xid, &rows, StatsReplyBody::Queue);
+}
+
+/// What controllers are told of a queue at a port of a rate.
+pub(super) fn queue_1_0((_, rate, queue): (u32, u64, &SwitchQueue)) -> PacketQueue {
+    let least = thousandths(queue.min_rate, rate).map(|rate| QueueProperty::MinRate { rate });
+    PacketQueue { id: queue.number, properties: least.into_iter().collect() }
 }
 
 impl Switch {
@@ -54,14 +89,9 @@ impl Switch {
                 return Ok(());
             }
             StatsRequestBody::Queue(ask) => {
-                let is_known = self.datapath.ports().contains_key(&ask.port.into());
-                if ask.port != ports::ALL && !is_known {
-                    return Err(Fault::QueueBadPort.numbers());
-                }
-                if ask.queue != u32::MAX {
-                    return Err(Fault::BadQueue.numbers());
-                }
-                StatsReplyBody::Queue(Vec::new())
+                let port = (ask.port != ports::ALL).then(|| ask.port.into());
+                let faults = [Fault::QueueBadPort.numbers(), Fault::BadQueue.numbers()];
+                return self.ask_queues(now, (to, xid), port, ask.queue, faults);
             }
             StatsRequestBody::Vendor(_) => return Err(Fault::BadVendor.numbers()),
         };
@@ -70,11 +100,9 @@ impl Switch {
     }
 
     fn rows_1_0<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> StatsReplyBody) {
-        let Some(connection) = self.agent.connections.get_mut(&to) else { return };
-        connection.send_rows(rows, |out, more, part| {
-            let reply = StatsReply { more, body: body(part.to_vec()) };
-            Message { xid, body: Body::StatsReply(reply) }.emit(out).is_ok()
-        });
+        if let Some(connection) = self.agent.connections.get_mut(&to) {
+            send_rows(connection, xid, rows, body);
+        }
     }
 
     fn rows_of_flows_1_0(&self, now: Time, ask: &FlowStatsRequest) -> Vec<FlowStats> {

@@ -3,6 +3,8 @@
 mod multipart;
 mod tables;
 
+pub(super) use multipart::send_queues;
+
 use super::Switch;
 use super::checks::Place;
 use super::flows::{Change, age};
@@ -16,8 +18,8 @@ use wire::openflow::v1_3::{
 };
 use wire::openflow::{Code, NO_BUFFER, Rest};
 
-/// What it can do (OFPC): counts entries, tables, ports and groups.
-const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3;
+/// What it can do (OFPC): counts entries, tables, ports, groups and queues.
+const CAPABILITIES: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6;
 /// Bits of OFPC_FRAG_MASK; others are refused.
 const KNOWN_FLAGS: u16 = 3;
 
@@ -138,7 +140,8 @@ impl Switch {
                 if ask.port != ports::ANY && !self.datapath.ports().contains_key(&ask.port) {
                     return Err(Fault::QueueBadPort.numbers());
                 }
-                Body::QueueGetConfigReply(QueueConfig { port: ask.port, queues: Vec::new() })
+                let queues = self.queues_of(unless(ask.port, ports::ANY)).map(multipart::queue_1_3).collect();
+                Body::QueueGetConfigReply(QueueConfig { port: ask.port, queues })
             }
             Body::RoleRequest(ask) => Body::RoleReply(self.change_role(from, &ask).map_err(Fault::numbers)?),
             Body::GetAsyncRequest => {

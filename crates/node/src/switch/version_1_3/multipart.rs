@@ -1,17 +1,19 @@
 //! Multipart messages of version 1.3.
 
 use super::unless;
-use crate::switch::Switch;
+use crate::switch::connection::Connection;
 use crate::switch::flows::{age, summed};
+use crate::switch::queues::{Counted, thousandths};
 use crate::switch::setting::ALL_TABLES;
+use crate::switch::{Switch, SwitchQueue};
 use base::Time;
 use forwarding::openflow::{BANDS_MAX, Filter, GROUPS_MAX, Group, METERS_MAX, Meter, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::openflow::v1_3::{
     AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
     GroupDescription, GroupFeatures, GroupStats, Match, Message, MeterConfig, MeterFeatures, MeterFlags,
-    MeterStats, MultipartReply, MultipartRequest, PortStats, ReplyBody, RequestBody, TableStats, groups,
-    meter_flags, meters, ports,
+    MeterStats, MultipartReply, MultipartRequest, PacketQueue, PortStats, QueueProperty, QueueStats,
+    ReplyBody, RequestBody, TableStats, groups, meter_flags, meters, ports,
 };
 use wire::openflow::{Code, Name};
 
@@ -22,7 +24,44 @@ const GROUP_TYPES: u32 = 0b1111;
 /// Types of bands: drop, and remark.
 const BANDS: u32 = 0b110;
 /// Actions that are done: bit n stands for type n.
-pub(super) const ACTIONS: [u16; 15] = [0, 11, 12, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27];
+pub(super) const ACTIONS: [u16; 16] = [0, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+
+fn send_rows<T: Clone>(connection: &mut Connection, xid: u32, rows: &[T], body: fn(Vec<T>) -> ReplyBody) {
+    connection.send_rows(rows, |out, more, part| {
+        let reply = MultipartReply { more, body: body(part.to_vec()) };
+        Message { xid, body: Body::MultipartReply(reply) }.emit(out).is_ok()
+    });
+}
+
+/// Answers what queues have counted; `age` says for how long there has been a port.
+pub(in crate::switch) fn send_queues(
+    connection: &mut Connection,
+    xid: u32,
+    counted: &[Counted],
+    age: impl Fn(u32) -> (u32, u32),
+) {
+    let row = |one: &Counted| {
+        let (duration_s, duration_ns) = age(one.port);
+        QueueStats {
+            port: one.port,
+            queue: one.queue,
+            tx_bytes: one.bytes,
+            tx_packets: one.packets,
+            tx_errors: one.errors,
+            duration_s,
+            duration_ns,
+        }
+    };
+    let rows: Vec<QueueStats> = counted.iter().map(row).collect();
+    send_rows(connection, xid, &rows, ReplyBody::Queue);
+}
+
+/// What controllers are told of a queue at a port of a rate.
+pub(super) fn queue_1_3((port, rate, queue): (u32, u64, &SwitchQueue)) -> PacketQueue {
+    let least = thousandths(queue.min_rate, rate).map(|rate| QueueProperty::MinRate { rate });
+    let most = thousandths(queue.max_rate, rate).map(|rate| QueueProperty::MaxRate { rate });
+    PacketQueue { id: queue.number, port, properties: least.into_iter().chain(most).collect() }
+}
 
 impl Switch {
     pub(super) fn multipart(
@@ -62,13 +101,8 @@ impl Switch {
                 self.reply_rows(to, xid, &rows, ReplyBody::PortStats);
             }
             RequestBody::Queue(ask) => {
-                if ask.port != ports::ANY && !self.datapath.ports().contains_key(&ask.port) {
-                    return fail(Fault::QueueBadPort);
-                }
-                if ask.queue != u32::MAX {
-                    return fail(Fault::BadQueue);
-                }
-                self.reply(to, xid, ReplyBody::Queue(Vec::new()));
+                let faults = [Fault::QueueBadPort.numbers(), Fault::BadQueue.numbers()];
+                return self.ask_queues(now, (to, xid), unless(ask.port, ports::ANY), ask.queue, faults);
             }
             RequestBody::Group(ask) => {
                 let wanted = unless(ask.group, groups::ALL);
@@ -159,11 +193,9 @@ impl Switch {
     }
 
     fn reply_rows<T: Clone>(&mut self, to: u32, xid: u32, rows: &[T], body: fn(Vec<T>) -> ReplyBody) {
-        let Some(connection) = self.agent.connections.get_mut(&to) else { return };
-        connection.send_rows(rows, |out, more, part| {
-            let reply = MultipartReply { more, body: body(part.to_vec()) };
-            Message { xid, body: Body::MultipartReply(reply) }.emit(out).is_ok()
-        });
+        if let Some(connection) = self.agent.connections.get_mut(&to) {
+            send_rows(connection, xid, rows, body);
+        }
     }
 
     /// The table that is asked about, or all, and which of its entries.
