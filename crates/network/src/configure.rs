@@ -273,11 +273,19 @@ impl Network {
         NextHop::Via { port: PortId(ports as u16), gateway: addressing::probe(node).into() }
     }
 
-    /// The address of the member that comes next on a way which begins with a link to a segment; nothing if the way
-    /// ends there.
+    /// The address of the member that comes next on a way which begins with a link to a segment and may pass several
+    /// switches of it; nothing if the way ends there.
     fn beyond_segment(&self, way: &[usize], segment: usize) -> Option<Ipv4Addr> {
-        let link = &self.links[*way.get(1)?];
-        Some(link.addresses[1 - link.side(segment)])
+        let mut here = segment;
+        for &index in way.get(1..)? {
+            let link = &self.links[index];
+            let side = 1 - link.side(here);
+            here = link.ends()[side];
+            if !segment::is_of(self.facts(here), &link.spec) {
+                return Some(link.addresses[side]);
+            }
+        }
+        None
     }
 
     /// Is an end of the link a shared segment?

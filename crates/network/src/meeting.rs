@@ -4,6 +4,7 @@
 use super::place::Place;
 use super::problem::AdviceProblem;
 use super::queues::SIDES;
+use super::segment;
 use super::spec::protocols::Spoken;
 use super::ways::some_names;
 use super::{Link, Network};
@@ -225,10 +226,13 @@ impl Network {
         // Each link is a place where routers meet, and so is each segment with all of its links.
         let mut meetings: Vec<Vec<End<'_>>> = Vec::new();
         let mut segments: BTreeMap<usize, Vec<End<'_>>> = BTreeMap::new();
+        let standing = segment::joined(&self.description);
         for (index, link) in self.links.iter().enumerate() {
             let ends = [0, 1].map(|side| end(index, link, side));
             match link.ends().into_iter().find(|&node| self.facts(node).segment.is_some()) {
-                Some(segment) => segments.entry(segment).or_default().extend(ends.into_iter().flatten()),
+                Some(segment) => {
+                    segments.entry(standing[segment]).or_default().extend(ends.into_iter().flatten())
+                }
                 None => meetings.push(ends.into_iter().flatten().collect()),
             }
         }

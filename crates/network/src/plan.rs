@@ -270,7 +270,8 @@ fn is_unicast(address: Ipv4Addr) -> bool {
 fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnostic> {
     // The host of a link that has its addresses from one.
     let host = |link: &Link| host_of(description, &link.spec).map(|side| link.ends()[side]);
-    let segment = |link: &Link| segment::at(description, &link.spec);
+    let standing = segment::joined(description);
+    let segment = |link: &Link| segment::at(description, &link.spec).map(|node| standing[node]);
     let whose = |link: usize| match host(&links[link]) {
         _ if segment(&links[link]).is_some() => {
             let name = segment(&links[link]).map_or("", |segment| node_name(description, segment));

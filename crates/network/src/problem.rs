@@ -115,6 +115,7 @@ base::problems! {
         /// Addresses of a link to a segment.
         SegmentsAddresses { segment: String } is Conflict, "segments-addresses", "its addresses are in the prefix of segment '{segment}': leave them out";
         /// A segment on a segment.
+        TwoPrefixes { other: String, prefix: String } is Conflict, "two-prefixes", "it has a link to switch '{other}', so that both are one network: its prefix has to be {prefix}, too";
         TwoSegments { other: String } is Conflict, "two-segments", "it has a link to '{other}', another segment: put a router between them";
         /// A segment whose prefix is too small.
         SegmentFull { prefix: String, member: String } is OutOfRange, "segment-full", "{prefix} has no address left for '{member}'";

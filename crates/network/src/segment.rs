@@ -1,4 +1,5 @@
-//! Addresses on shared segments: one prefix, and an address in it for each member.
+//! Addresses on shared segments: one prefix, and an address in it for each member. Switches with links to each other
+//! are one segment.
 
 use super::description::{Description, LinkSpec};
 use super::kind::Facts;
@@ -6,6 +7,7 @@ use super::place::{Place, node_name};
 use super::plan::{self, Addresses};
 use super::problem::AddressProblem;
 use super::spec::address::InterfaceAddress;
+use super::{Link, Network};
 use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
@@ -32,30 +34,68 @@ pub fn is_of(facts: &Facts, link: &LinkSpec) -> bool {
     facts.segment.is_some() && !(facts.managed && link.addresses.is_some())
 }
 
+/// Is a link within a segment: does it join two switches?
+fn is_trunk(description: &Description, link: &LinkSpec) -> bool {
+    let is_switch = |node: usize| {
+        let facts = description.nodes[node].facts();
+        facts.managed && is_of(facts, link)
+    };
+    is_switch(link.a) && is_switch(link.b)
+}
+
+/// Which node stands for the segment that each node is of: the first of the switches that links join. Every other node
+/// stands for itself.
+pub fn joined(description: &Description) -> Vec<usize> {
+    let mut standing: Vec<usize> = (0..description.nodes.len()).collect();
+    for link in description.links.iter().filter(|link| is_trunk(description, link)) {
+        let (a, b) = (standing[link.a], standing[link.b]);
+        let (first, other) = (a.min(b), a.max(b));
+        standing.iter_mut().filter(|node| **node == other).for_each(|node| *node = first);
+    }
+    standing
+}
+
 /// Addresses of the links of segments, by link. The end at the segment has the address of a host's gateway, or the
-/// first of the prefix, which is nobody's.
+/// first of the prefix, which is nobody's; so have both ends of a link within it.
 pub fn addresses(description: &Description) -> Result<BTreeMap<usize, Addresses>, Diagnostic> {
     let mut all = BTreeMap::new();
+    let standing = joined(description);
     for (node, spec) in description.nodes.iter().enumerate() {
-        if let Some(prefix) = spec.facts().segment {
-            of_segment(description, node, prefix, &mut all)?;
+        if let Some(prefix) = spec.facts().segment.filter(|_| standing[node] == node) {
+            of_segment(description, (node, &standing), prefix, &mut all)?;
         }
+    }
+    for (index, link) in description.links.iter().enumerate().filter(|(_, link)| is_trunk(description, link))
+    {
+        let prefixes = [link.a, link.b].map(|end| description.nodes[end].facts().segment);
+        let [Some(first), Some(second)] = prefixes else { continue };
+        if first != second {
+            let (other, prefix) = (node_name(description, link.a).into(), first.to_string());
+            let two = Diagnostic::new(AddressProblem::TwoPrefixes { other, prefix }).at("prefix").on_key();
+            return Err(two.of_node(description, link.b));
+        }
+        all.insert(index, ([first.address(); 2], first.len()));
     }
     Ok(all)
 }
 
-fn members(description: &Description, segment: usize) -> Result<Vec<Member>, Diagnostic> {
+/// The members of the segment that a node stands for.
+fn members(description: &Description, segment: usize, standing: &[usize]) -> Result<Vec<Member>, Diagnostic> {
     let mut found = Vec::new();
     for (link, spec) in description.links.iter().enumerate() {
         let ends = [spec.a, spec.b];
-        let Some(side) = ends.iter().position(|&end| end == segment).map(|side| 1 - side) else { continue };
-        if !is_of(description.nodes[segment].facts(), spec) {
+        let is_here = |end: &usize| {
+            let facts = description.nodes[*end].facts();
+            facts.segment.is_some() && standing[*end] == segment && is_of(facts, spec)
+        };
+        let Some(near) = ends.iter().position(is_here).filter(|_| !is_trunk(description, spec)) else {
             continue;
-        }
-        let name = || node_name(description, segment).to_string();
+        };
+        let (here, side) = (ends[near], 1 - near);
+        let name = || node_name(description, here).to_string();
         if description.nodes[ends[side]].facts().segment.is_some() {
             let problem = AddressProblem::TwoSegments { other: node_name(description, ends[side]).into() };
-            return Err(problem.of_node(description, segment));
+            return Err(problem.of_node(description, here));
         }
         if spec.addresses.is_some() {
             let theirs = AddressProblem::SegmentsAddresses { segment: name() };
@@ -68,7 +108,7 @@ fn members(description: &Description, segment: usize) -> Result<Vec<Member>, Dia
 
 fn of_segment(
     description: &Description,
-    segment: usize,
+    (segment, standing): (usize, &[usize]),
     prefix: Prefix,
     all: &mut BTreeMap<usize, Addresses>,
 ) -> Result<(), Diagnostic> {
@@ -77,7 +117,7 @@ fn of_segment(
         let collides = Diagnostic::new(plan::collides(prefix, found)).at("prefix").on_key();
         return Err(collides.of_node(description, segment));
     }
-    let members = members(description, segment)?;
+    let members = members(description, segment, standing)?;
     let is_host = |member: &&Member| description.nodes[member.node].facts().host.is_some();
     let mut taken: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
     for member in members.iter().filter(is_host) {
@@ -114,6 +154,19 @@ fn of_segment(
         all.insert(member.link, pair(member, address, gateway, prefix));
     }
     Ok(())
+}
+
+impl Network {
+    /// The links of the members of the segment that a node is of, with the sides at which members are.
+    pub(super) fn segment_members(&self, segment: usize) -> impl Iterator<Item = (&Link, usize)> {
+        let standing = joined(&self.description);
+        let is_of_it = move |node: usize| standing[node] == standing[segment];
+        self.links.iter().filter_map(move |link| {
+            let ends = link.ends();
+            let near = ends.iter().position(|&end| is_of_it(end) && is_of(self.facts(end), &link.spec))?;
+            (!is_trunk(&self.description, &link.spec)).then_some((link, 1 - near))
+        })
+    }
 }
 
 /// Addresses of a link: the member's, and that of the end at the segment.

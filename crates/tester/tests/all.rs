@@ -37,6 +37,7 @@ mod replay;
 mod rerouting;
 mod segments;
 mod staged;
+mod switches;
 mod tcp;
 mod threads;
 mod traceroute;

@@ -123,10 +123,17 @@ def other(plan: Plan, end: Interface) -> Interface:
 
 
 def beyond(plan: Plan, far: Interface) -> list[Interface]:
-    """Who is met at the other end of a link: at a segment all of its members."""
-    if not kinds.of(plan.members[far.node].kind).segment:
-        return [far]
-    return [other(plan, end) for end in plan.members[far.node].interfaces]
+    """Who is met at the other end of a link: at a segment all of its members, behind other switches, too."""
+    found, seen, ahead = [], {far.node}, [far]
+    while ahead:
+        end = ahead.pop()
+        if not kinds.of(plan.members[end.node].kind).segment:
+            found.append(end)
+            continue
+        others = [other(plan, own) for own in plan.members[end.node].interfaces]
+        ahead += [one for one in reversed(others) if one.node not in seen]
+        seen |= {one.node for one in others if kinds.of(plan.members[one.node].kind).segment}
+    return found
 
 
 def plain(end: Interface) -> str:

@@ -144,8 +144,8 @@ impl Network {
             return Some(At { node: far, port: link.ports[1 - side] });
         }
         let wanted = if gateway.is_unspecified() { to } else { gateway };
-        let members = self.ports_of(far).map(|(link, side)| (link, 1 - side));
-        let mut found = members.filter(|(link, side)| IpAddr::V4(link.addresses[*side]) == wanted);
+        let mut found =
+            self.segment_members(far).filter(|(link, side)| IpAddr::V4(link.addresses[*side]) == wanted);
         found.next().map(|(link, side)| At { node: link.ends()[side], port: link.ports[side] })
     }
 

@@ -1,8 +1,8 @@
 //! Queues of ports: which there are, what controllers are told of them, and what they have counted.
 //!
-//! A queue is a class of the disciplines in front of the port's link, to which packets with its number as their mark go.
-//! What it has counted is known to whoever runs the switch, who is asked ([`Output::AskQueue`]) and answers at once; up
-//! to then nothing else that the controller says is read, so that it gets its answers in order.
+//! A queue is a class of the disciplines in front of the port's link, to which packets with its number as their mark
+//! go. What it has counted is known to whoever runs the switch, who is asked ([`Output::AskQueue`]) and answers at
+//! once; up to then nothing else that the controller says is read, so that it gets its answers in order.
 
 use super::flows::age;
 use super::{Switch, SwitchQueue, version_1_0, version_1_3};
