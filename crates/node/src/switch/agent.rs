@@ -154,6 +154,7 @@ impl Agent {
             connection.miss_send_len = MISS_SEND_LEN;
             (connection.is_open, connection.is_full) = (false, false);
             connection.asking = None;
+            connection.bundles.clear();
         }
     }
 
@@ -176,7 +177,10 @@ impl Agent {
         *self.errors.entry(code).or_default() += 1;
         let xid =
             message.get(4..8).map_or(0, |xid| xid.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
-        let error = ErrorMessage::about(code, message);
+        let mut error = ErrorMessage::about(code, message);
+        if v1_3::BundleFault::is_one(code) {
+            error.data.0.splice(0..0, v1_3::ONF.to_be_bytes());
+        }
         match self.connections.get(&to).and_then(|connection| connection.channel.version()) {
             Some(Version::V1_0) => self.send_1_0(to, xid, v1_0::Body::Error(error)),
             _ => self.send_1_3(to, xid, v1_3::Body::Error(error)),

@@ -1,6 +1,7 @@
 //! A connection of a switch to a controller.
 
 use super::SwitchConfig;
+use super::bundles::Bundles;
 use super::channel::OUTPUT_MAX;
 use super::queues::Question;
 use base::Time;
@@ -25,6 +26,7 @@ pub(super) struct Connection {
     pub(super) is_full: bool,
     /// What it wants to know of queues, as long as that is not known.
     pub(super) asking: Option<Question>,
+    pub(super) bundles: Bundles,
 }
 
 /// What users see of a connection.
@@ -62,6 +64,7 @@ impl Connection {
             too_long: 0,
             is_full: false,
             asking: None,
+            bundles: Bundles::new(),
         }
     }
 

@@ -6,6 +6,7 @@
 //! - [`managed`](ManagedSwitch): a switch whose connections its own network stack carries
 //! - [`profile`](SwitchProfile): what a measured switch takes for what it does; `control_path`: how messages wait
 //! - `flows`, `checks`: changes of tables, and what is refused of them; `setting`: what is set of the switch itself
+//! - `bundles`: changes that are done together
 //! - `queues`: what controllers are told of the queues of ports
 //! - `version_1_0`, `version_1_3`: the messages of each version
 //!
@@ -14,6 +15,7 @@
 
 mod agent;
 mod buffers;
+mod bundles;
 mod channel;
 mod checks;
 mod config;

@@ -1,3 +1,4 @@
+mod bundles;
 mod connections;
 mod messages;
 mod packets;

@@ -12,9 +12,9 @@ use super::setting::ALL_TABLES;
 use base::Time;
 use forwarding::openflow::{Fields, NewEntry, Pattern, Refusal, Removed, port_config};
 use wire::openflow::v1_3::{
-    Body, Command, Fault, Features, FlowMod, FlowRemoved, GroupCommand, GroupMod, Match, Message,
-    MeterCommand, MeterMod, Oxm, OxmField, PacketIn, PacketInReason, PacketOut, QueueConfig, Role,
-    RoleMessage, SwitchConfig, groups, meters, ports,
+    Body, Command, Experimenter, Fault, Features, FlowMod, FlowRemoved, GroupCommand, GroupMod, Match,
+    Message, MeterCommand, MeterMod, ONF, Oxm, OxmField, PacketIn, PacketInReason, PacketOut, QueueConfig,
+    Role, RoleMessage, SwitchConfig, groups, meters, ports,
 };
 use wire::openflow::{Code, NO_BUFFER, Rest};
 
@@ -83,6 +83,7 @@ impl Switch {
                 | Body::PortMod(_)
                 | Body::TableMod(_)
                 | Body::MeterMod(_)
+                | Body::Experimenter(Experimenter { experimenter: ONF, .. })
         );
         if is_slave && changes {
             return Err(Fault::IsSlave.numbers());
@@ -153,6 +154,12 @@ impl Switch {
                     connection.told = told;
                 }
                 return Ok(());
+            }
+            Body::Experimenter(message) if message.experimenter == ONF => {
+                match self.handle_bundle(now, (from, xid), &message)? {
+                    Some(answer) => Body::Experimenter(answer),
+                    None => return Ok(()),
+                }
             }
             Body::Experimenter(_) => return Err(Fault::BadExperimenter.numbers()),
             // What a controller says about messages of the switch, and answers to questions that it was not asked.

@@ -4,9 +4,11 @@
 //! - [`action`](Action): actions and instructions
 //! - [`flow`](FlowMod), [`group`](GroupMod), [`port`](PortMod), [`switch`](Features): messages by what they change
 //! - [`multipart`](MultipartRequest), [`table_features`](TableFeatures): questions and answers about what there is
+//! - [`bundle`](BundleControl): messages that are done together
 //! - [`fault`](Fault): errors
 
 mod action;
+mod bundle;
 mod fault;
 mod flow;
 mod group;
@@ -19,6 +21,7 @@ mod table_features;
 
 pub use super::{AggregateStats, Description, PortReason};
 pub use action::{Action, Instruction};
+pub use bundle::{BundleAdd, BundleControl, BundleFault, ONF, bundle_control, bundle_flags, bundle_kinds};
 pub use fault::Fault;
 pub use flow::{Command, FlowFlags, FlowMod, FlowRemoved, RemovedReason, TableMod, flow_flags};
 pub use group::{
