@@ -101,6 +101,44 @@ fn every_test_of_packets_gets_all_of_them_and_does_so_again() {
 }
 
 #[test]
+fn every_test_does_the_same_in_version_1_3() {
+    for test in ["packet-in", "packet-in-action", "packet-out", "data", "control", "flow-add", "flow-mod"] {
+        let mut found = Vec::new();
+        for version in ["1.0", "1.3"] {
+            let writes = test.starts_with("flow");
+            let mut described = described(json!({"test": test, "version": version, "rate": "100 Mbit/s",
+                "size": 700, "flows": 20, "wait": "1 s", "confirm": writes}));
+            described["nodes"]["s1"]["version"] = json!(version);
+            let mut network = Testbed::new(&file(described)).expect("a network");
+            network.run_until(Time(4 * S)).expect("a run");
+            let report = network.openflow_tester(1).expect("a tester").machine().report().clone();
+            assert_eq!((report.standing, report.errors), (Standing::Done, 0), "{test} {version}");
+            let confirmed: Vec<_> = report.rounds.iter().map(|round| round.confirmed).collect();
+            found.push((report.sent, report.received, report.late, confirmed));
+        }
+        assert!(found[0].1 > 0, "{test}");
+        if test.starts_with("flow") {
+            assert!(
+                found.iter().all(|(.., confirmed)| confirmed.first() == Some(&Some(20))),
+                "{test}: {found:?}"
+            );
+        } else {
+            assert_eq!(found[0], found[1], "{test}");
+        }
+    }
+}
+
+#[test]
+fn a_switch_of_another_version_than_the_test_is_refused() {
+    let network = |version: &str| {
+        let mut network = bench(json!({"test": "data", "version": version}));
+        network.run_until(Time(S)).expect("a run");
+        network.openflow_tester(1).expect("a tester").machine().report().standing
+    };
+    assert_eq!((network("1.0"), network("1.3")), (Standing::Running, Standing::Refused));
+}
+
+#[test]
 fn packets_between_stamped_ones_are_sent_where_that_is_asked_for() {
     let test =
         json!({"test": "data", "rate": "100 Mbit/s", "size": 1500, "fill": true, "duration": "500 ms"});

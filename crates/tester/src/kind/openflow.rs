@@ -1,6 +1,6 @@
 //! The tester of OpenFlow switches as a node.
 
-use crate::openflow::{OpenFlowTester, Settings, Test};
+use crate::openflow::{OpenFlowTester, Settings, Spoken, Test};
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::{Device, NodeId, PortId, Rate, Span, Streams};
@@ -23,6 +23,8 @@ base::record! {
     pub struct OpenFlowTesterSpec {
         /// Which messages or packets are sent, and what is measured of them.
         pub test: Test = Test::default();
+        /// The version of OpenFlow that it speaks.
+        pub version: Spoken = Spoken::default();
         /// Sets the time between two packets: size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds.
         pub rate: Rate = Rate(10_000_000), in 1_000..=100_000_000_000;
         /// Length of a packet, without its frame check sequence.
@@ -78,6 +80,7 @@ impl Node for OpenFlowTesterSpec {
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
         let settings = Settings {
             test: self.test,
+            version: self.version,
             rate: self.rate,
             size: self.size,
             every: self.every,

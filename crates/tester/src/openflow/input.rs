@@ -1,13 +1,11 @@
 //! What the machine hears: messages of the switch, and packets at its own ports.
 
 use super::machine::{Machine, PROBE, Stage};
-use super::messages;
 use super::packets::stamp;
 use super::report::Standing;
 use super::settings::Test;
 use base::{Span, Time};
-use wire::openflow::v1_0::{self, Body, Message};
-use wire::openflow::{Hello, Version, message_len, v1_3};
+use wire::openflow::{Hello, Malformed, Rest, Version, message_len, v1_0, v1_3};
 
 /// The type of a HELLO, in all versions.
 const HELLO: u8 = 0;
@@ -22,7 +20,7 @@ fn hello(bytes: &[u8]) -> Option<(u8, Hello)> {
     let mut bytes = bytes.to_vec();
     if version <= Version::V1_0 as u8 {
         bytes[0] = Version::V1_0 as u8;
-        let v1_0::Body::Hello(hello) = Message::parse(&bytes).ok()?.body else { return None };
+        let v1_0::Body::Hello(hello) = v1_0::Message::parse(&bytes).ok()?.body else { return None };
         return Some((version, hello));
     }
     bytes[0] = Version::V1_3 as u8;
@@ -30,12 +28,53 @@ fn hello(bytes: &[u8]) -> Option<(u8, Hello)> {
     Some((version, hello))
 }
 
+/// What a message of the switch says to the tester, in either version.
+enum Heard {
+    EchoRequest(Rest),
+    EchoReply(Rest),
+    Barrier,
+    PacketIn(Rest),
+    Error,
+    /// What no test is about.
+    Other,
+}
+
+/// A message of a version, with its number.
+fn understood(version: Version, bytes: &[u8]) -> Result<(u32, Heard), Malformed> {
+    Ok(match version {
+        Version::V1_0 => {
+            let message = v1_0::Message::parse(bytes)?;
+            let heard = match message.body {
+                v1_0::Body::EchoRequest(data) => Heard::EchoRequest(data),
+                v1_0::Body::EchoReply(data) => Heard::EchoReply(data),
+                v1_0::Body::BarrierReply => Heard::Barrier,
+                v1_0::Body::PacketIn(packet) => Heard::PacketIn(packet.data),
+                v1_0::Body::Error(_) => Heard::Error,
+                _ => Heard::Other,
+            };
+            (message.xid, heard)
+        }
+        Version::V1_3 => {
+            let message = v1_3::Message::parse(bytes)?;
+            let heard = match message.body {
+                v1_3::Body::EchoRequest(data) => Heard::EchoRequest(data),
+                v1_3::Body::EchoReply(data) => Heard::EchoReply(data),
+                v1_3::Body::BarrierReply => Heard::Barrier,
+                v1_3::Body::PacketIn(packet) => Heard::PacketIn(packet.data),
+                v1_3::Body::Error(_) => Heard::Error,
+                _ => Heard::Other,
+            };
+            (message.xid, heard)
+        }
+    })
+}
+
 impl Machine {
     /// A switch has connected; after a reset, too, though the test is over then.
     pub fn opened(&mut self) {
-        let mut hello = Vec::new();
-        messages::hello(&mut hello);
-        self.send(hello);
+        let mut hello = self.messages();
+        hello.hello();
+        self.send(hello.bytes());
     }
 
     /// The switch has sent bytes.
@@ -50,24 +89,25 @@ impl Machine {
                 self.greet(hello);
                 continue;
             }
-            match Message::parse(bytes) {
-                Ok(message) => self.hear(now, message),
+            match understood(self.settings.version.version(), bytes) {
+                Ok((xid, heard)) => self.hear(now, xid, heard),
                 Err(_) => self.report.errors += 1,
             }
         }
         self.input.drain(..read);
     }
 
-    /// The first message of a switch: it says which versions it speaks, and 1.0 has to be one of them.
+    /// The first message of a switch: it says which versions it speaks, and that of the test has to be one of
+    /// them.
     fn greet(&mut self, first: Option<(u8, Hello)>) {
         let Some((version, hello)) = first else {
             self.report.errors += 1;
             return;
         };
-        if hello.agree(version, &[Version::V1_0]).is_none() {
-            let mut refusal = Vec::new();
-            messages::hello_failed(&mut refusal);
-            self.send(refusal);
+        if hello.agree(version, &[self.settings.version.version()]).is_none() {
+            let mut refusal = self.messages();
+            refusal.hello_failed();
+            self.send(refusal.bytes());
             self.report.errors += 1;
             if self.report.standing == Standing::Waiting {
                 self.report.standing = Standing::Refused;
@@ -80,27 +120,27 @@ impl Machine {
         }
     }
 
-    fn hear(&mut self, now: Time, message: Message) {
-        match message.body {
-            Body::EchoRequest(data) => {
-                let mut reply = Vec::new();
-                messages::echo_reply(&mut reply, message.xid, data);
-                self.send(reply);
+    fn hear(&mut self, now: Time, xid: u32, heard: Heard) {
+        match heard {
+            Heard::EchoRequest(data) => {
+                let mut reply = self.messages();
+                reply.echo_reply(xid, &data);
+                self.send(reply.bytes());
             }
-            Body::EchoReply(data) if self.settings.test == Test::Control => {
+            Heard::EchoReply(data) if self.settings.test == Test::Control => {
                 if let Some((sent, rest)) = data.0.split_first_chunk::<8>()
                     && let Some(number) = rest.first_chunk::<8>()
                 {
                     self.arrived(now, u64::from_be_bytes(*number), Time(u64::from_be_bytes(*sent)));
                 }
             }
-            Body::BarrierReply => self.barred(now, message.xid),
-            Body::PacketIn(packet) => {
+            Heard::Barrier => self.barred(now, xid),
+            Heard::PacketIn(data) => {
                 self.report.packet_ins += 1;
-                self.packet_in(now, &packet.data.0);
+                self.packet_in(now, &data.0);
             }
-            Body::Error(_) => self.report.errors += 1,
-            _ => {}
+            Heard::Error => self.report.errors += 1,
+            Heard::EchoReply(_) | Heard::Other => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The tests of a switch as a state machine: it is told of the channel and of packets, and says what to send.
 
-use super::messages::{self, Way};
+use super::messages::{Messages, Way};
 use super::packets::{Stamp, filler, packet};
 use super::report::{Report, Round, Standing};
 use super::settings::{Settings, Test};
@@ -113,6 +113,11 @@ impl Machine {
         self.actions.push_back(Action::Send(bytes));
     }
 
+    /// Messages in the version of the test, none yet.
+    pub(super) fn messages(&self) -> Messages {
+        Messages::new(self.settings.version.version())
+    }
+
     pub(super) fn next_xid(&mut self) -> u32 {
         self.xid += 1;
         self.xid
@@ -130,27 +135,28 @@ impl Machine {
     /// Everything is cleared, and what the test needs is written; a barrier says when that is done.
     pub(super) fn prepare(&mut self) {
         self.report.standing = Standing::Preparing;
-        let mut bytes = Vec::new();
-        messages::delete_all(&mut bytes, self.next_xid());
-        messages::whole_packets(&mut bytes, self.next_xid());
+        let mut messages = self.messages();
+        messages.delete_all(self.next_xid());
+        messages.whole_packets(self.next_xid());
         let xid = self.next_xid();
         let [from, to] = self.settings.ports;
         match self.settings.test {
-            Test::PacketInAction => messages::entry(&mut bytes, xid, (0, from), false, Way::Controller),
-            Test::Data => messages::entry(&mut bytes, xid, (self.last(), from), false, Way::Port(to)),
-            Test::FlowMod => self.entries(&mut bytes, false, Way::Nowhere),
-            Test::PacketIn | Test::PacketOut | Test::Control | Test::FlowAdd => {}
+            Test::PacketIn => messages.ask_for_misses(xid),
+            Test::PacketInAction => messages.entry(xid, (0, from), false, Way::Controller),
+            Test::Data => messages.entry(xid, (self.last(), from), false, Way::Port(to)),
+            Test::FlowMod => self.entries(&mut messages, false, Way::Nowhere),
+            Test::PacketOut | Test::Control | Test::FlowAdd => {}
         }
         self.barrier = self.next_xid();
-        messages::barrier(&mut bytes, self.barrier);
-        self.send(bytes);
+        messages.barrier(self.barrier);
+        self.send(messages.bytes());
     }
 
     /// All entries of a round.
-    fn entries(&mut self, bytes: &mut Vec<u8>, is_change: bool, way: Way) {
+    fn entries(&mut self, messages: &mut Messages, is_change: bool, way: Way) {
         for entry in 0..=self.last() {
             let xid = self.next_xid();
-            messages::entry(bytes, xid, (entry, self.settings.ports[0]), is_change, way);
+            messages.entry(xid, (entry, self.settings.ports[0]), is_change, way);
         }
     }
 
@@ -178,15 +184,15 @@ impl Machine {
 
     /// A round begins: all additions or changes are given to TCP at once.
     fn begin_round(&mut self, now: Time) {
-        let mut bytes = Vec::new();
+        let mut messages = self.messages();
         let is_change = self.settings.test == Test::FlowMod;
-        self.entries(&mut bytes, is_change, Way::Port(self.settings.ports[1]));
+        self.entries(&mut messages, is_change, Way::Port(self.settings.ports[1]));
         let confirmed = self.settings.confirm.then_some(0);
         if self.settings.confirm {
             self.barrier = self.next_xid();
-            messages::barrier(&mut bytes, self.barrier);
+            messages.barrier(self.barrier);
         }
-        self.send(bytes);
+        self.send(messages.bytes());
         self.report.rounds.push(Round { begun: now, delay: None, barrier: None, confirmed });
         self.stage = Stage::Under;
     }
@@ -219,16 +225,15 @@ impl Machine {
     /// Entries become what they were before. The next round may begin a while after the switch has said that they are:
     /// an entry that is still there would end it at once.
     fn end_round(&mut self) {
-        let mut bytes = Vec::new();
+        let mut messages = self.messages();
         if self.settings.test == Test::FlowMod {
-            self.entries(&mut bytes, true, Way::Nowhere);
+            self.entries(&mut messages, true, Way::Nowhere);
         } else {
-            let xid = self.next_xid();
-            messages::delete_all(&mut bytes, xid);
+            messages.delete_all(self.next_xid());
         }
         let xid = self.next_xid();
-        messages::barrier(&mut bytes, xid);
-        self.send(bytes);
+        messages.barrier(xid);
+        self.send(messages.bytes());
         self.stage = Stage::Restoring(xid);
     }
 
@@ -306,19 +311,19 @@ impl Machine {
         self.report.sent += 1;
         let entry = if self.settings.test == Test::PacketInAction { 0 } else { self.last() };
         let bytes = packet(&self.settings, Stamp { entry, number, sent: now });
-        let mut message = Vec::new();
+        let mut message = self.messages();
         match self.settings.test {
             Test::PacketOut => {
                 let xid = self.next_xid();
-                messages::packet_out(&mut message, xid, self.settings.ports[1], &bytes);
+                message.packet_out(xid, self.settings.ports[1], &bytes);
             }
             Test::Control => {
                 let xid = self.next_xid();
-                messages::echo(&mut message, xid, &[now.0.to_be_bytes(), number.to_be_bytes()].concat());
+                message.echo(xid, &[now.0.to_be_bytes(), number.to_be_bytes()].concat());
             }
             _ => return self.actions.push_back(Action::Transmit { port: 0, bytes }),
         }
-        self.send(message);
+        self.send(message.bytes());
     }
 
     /// Sends the next probe of an entry that has not passed one.

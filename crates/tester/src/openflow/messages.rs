@@ -1,56 +1,15 @@
-//! What the controller of the tester sends: messages of version 1.0.
+//! What the controller of the tester sends: messages of version 1.0 or 1.3, which ask for the same.
 
-use super::packets::exact;
-use wire::openflow::v1_0::{
-    Action, Body, Command, Fault, FlowMod, Match, Message, PacketOut, SwitchConfig, ports,
-};
-use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, Rest};
+use super::packets::{exact_1_0, exact_1_3};
+use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, Rest, Version};
+use wire::openflow::{v1_0, v1_3};
 
-/// The priority of the entries; without wildcards it says nothing.
+/// The priority of the entries; without wildcards it says nothing in version 1.0.
 const PRIORITY: u16 = 0x8000;
 /// All of a packet.
 const WHOLE: u16 = 0xffff;
-
-/// Appends the bytes of a message.
-pub fn emit(to: &mut Vec<u8>, xid: u32, body: Body) {
-    // None of the tester's is longer than a message can be.
-    let is_short = Message { xid, body }.emit(to).is_ok();
-    debug_assert!(is_short);
-}
-
-pub fn hello(to: &mut Vec<u8>) {
-    emit(to, 0, Body::Hello(Hello::default()));
-}
-
-/// Everything that a switch does not know a way for is to come whole.
-pub fn whole_packets(to: &mut Vec<u8>, xid: u32) {
-    emit(to, xid, Body::SetConfig(SwitchConfig { flags: 0, miss_send_len: WHOLE }));
-}
-
-/// No version is spoken by both.
-pub fn hello_failed(to: &mut Vec<u8>) {
-    let Code { kind, code } = Fault::Incompatible.numbers();
-    emit(to, 0, Body::Error(ErrorMessage { kind, code, data: Rest::default() }));
-}
-
-fn change(matching: Match, command: Command, actions: Vec<Action>) -> Body {
-    Body::FlowMod(FlowMod {
-        matching,
-        cookie: 0,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: PRIORITY,
-        buffer_id: NO_BUFFER,
-        out_port: ports::NONE,
-        flags: 0,
-        actions,
-    })
-}
-
-pub fn delete_all(to: &mut Vec<u8>, xid: u32) {
-    emit(to, xid, change(Match::ANY, Command::Delete, Vec::new()));
-}
+/// All tables, in a deletion of version 1.3.
+const ALL_TABLES: u8 = 0xff;
 
 /// What an entry does with its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,35 +23,168 @@ pub enum Way {
 }
 
 impl Way {
-    fn actions(self) -> Vec<Action> {
+    fn actions_1_0(self) -> Vec<v1_0::Action> {
         match self {
-            Way::Port(port) => vec![Action::Output { port, max_len: 0 }],
-            Way::Controller => vec![Action::Output { port: ports::CONTROLLER, max_len: WHOLE }],
+            Way::Port(port) => vec![v1_0::Action::Output { port, max_len: 0 }],
+            Way::Controller => {
+                vec![v1_0::Action::Output { port: v1_0::ports::CONTROLLER, max_len: WHOLE }]
+            }
             Way::Nowhere => Vec::new(),
+        }
+    }
+
+    fn actions_1_3(self) -> Vec<v1_3::Action> {
+        match self {
+            Way::Port(port) => vec![v1_3::Action::Output { port: port.into(), max_len: 0 }],
+            Way::Controller => {
+                vec![v1_3::Action::Output { port: v1_3::ports::CONTROLLER, max_len: WHOLE }]
+            }
+            Way::Nowhere => Vec::new(),
+        }
+    }
+
+    fn instructions(self) -> Vec<v1_3::Instruction> {
+        match self.actions_1_3() {
+            actions if actions.is_empty() => Vec::new(),
+            actions => vec![v1_3::Instruction::ApplyActions { actions }],
         }
     }
 }
 
-/// Adds an entry, or changes the one that there is.
-pub fn entry(to: &mut Vec<u8>, xid: u32, (number, in_port): (u32, u16), is_change: bool, way: Way) {
-    let command = if is_change { Command::ModifyStrict } else { Command::Add };
-    emit(to, xid, change(exact(number, in_port), command, way.actions()));
+/// Messages one behind the other, as they go to the channel.
+#[derive(Debug)]
+pub struct Messages {
+    version: Version,
+    bytes: Vec<u8>,
 }
 
-pub fn packet_out(to: &mut Vec<u8>, xid: u32, port: u16, data: &[u8]) {
-    let actions = Way::Port(port).actions();
-    let message = PacketOut { buffer_id: NO_BUFFER, in_port: ports::NONE, actions, data: Rest::from(data) };
-    emit(to, xid, Body::PacketOut(message));
+impl Messages {
+    /// None yet, of a version.
+    pub fn new(version: Version) -> Messages {
+        Messages { version, bytes: Vec::new() }
+    }
+
+    /// Their bytes.
+    pub fn bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    fn emit(&mut self, xid: u32, old: impl FnOnce() -> v1_0::Body, new: impl FnOnce() -> v1_3::Body) {
+        let emitted = match self.version {
+            Version::V1_0 => v1_0::Message { xid, body: old() }.emit(&mut self.bytes),
+            Version::V1_3 => v1_3::Message { xid, body: new() }.emit(&mut self.bytes),
+        };
+        // None of the tester's is longer than a message can be.
+        debug_assert!(emitted.is_ok());
+    }
+
+    pub fn hello(&mut self) {
+        let new = || v1_3::Body::Hello(Hello::with(&[Version::V1_3]));
+        self.emit(0, || v1_0::Body::Hello(Hello::default()), new);
+    }
+
+    /// Everything that a switch does not know a way for is to come whole.
+    pub fn whole_packets(&mut self, xid: u32) {
+        let old = || v1_0::Body::SetConfig(v1_0::SwitchConfig { flags: 0, miss_send_len: WHOLE });
+        let new = || v1_3::Body::SetConfig(v1_3::SwitchConfig { flags: 0, miss_send_len: WHOLE });
+        self.emit(xid, old, new);
+    }
+
+    /// No version is spoken by both.
+    pub fn hello_failed(&mut self) {
+        let Code { kind, code } = v1_3::Fault::Incompatible.numbers();
+        let error = || ErrorMessage { kind, code, data: Rest::default() };
+        self.emit(0, || v1_0::Body::Error(error()), || v1_3::Body::Error(error()));
+    }
+
+    pub fn delete_all(&mut self, xid: u32) {
+        let old = || of_1_0(v1_0::Match::ANY, v1_0::Command::Delete, Way::Nowhere);
+        let new = || {
+            let all = of_1_3(v1_3::Match::default(), v1_3::Command::Delete, PRIORITY, Way::Nowhere);
+            v1_3::Body::FlowMod(v1_3::FlowMod { table: ALL_TABLES, ..all })
+        };
+        self.emit(xid, || v1_0::Body::FlowMod(old()), new);
+    }
+
+    /// Packets without an entry are to go to the controller. In version 1.0 they do so by themselves.
+    pub fn ask_for_misses(&mut self, xid: u32) {
+        if self.version == Version::V1_3 {
+            let body = of_1_3(v1_3::Match::default(), v1_3::Command::Add, 0, Way::Controller);
+            let is_short =
+                v1_3::Message { xid, body: v1_3::Body::FlowMod(body) }.emit(&mut self.bytes).is_ok();
+            debug_assert!(is_short);
+        }
+    }
+
+    /// Adds an entry, or changes the one that there is.
+    pub fn entry(&mut self, xid: u32, (number, in_port): (u32, u16), is_change: bool, way: Way) {
+        let old = || {
+            let command = if is_change { v1_0::Command::ModifyStrict } else { v1_0::Command::Add };
+            v1_0::Body::FlowMod(of_1_0(exact_1_0(number, in_port), command, way))
+        };
+        let new = || {
+            let command = if is_change { v1_3::Command::ModifyStrict } else { v1_3::Command::Add };
+            v1_3::Body::FlowMod(of_1_3(exact_1_3(number, in_port), command, PRIORITY, way))
+        };
+        self.emit(xid, old, new);
+    }
+
+    pub fn packet_out(&mut self, xid: u32, port: u16, data: &[u8]) {
+        let (buffer_id, data) = (NO_BUFFER, || Rest::from(data));
+        let old = || {
+            let (in_port, actions) = (v1_0::ports::NONE, Way::Port(port).actions_1_0());
+            v1_0::Body::PacketOut(v1_0::PacketOut { buffer_id, in_port, actions, data: data() })
+        };
+        let new = || {
+            let (in_port, actions) = (v1_3::ports::CONTROLLER, Way::Port(port).actions_1_3());
+            v1_3::Body::PacketOut(v1_3::PacketOut { buffer_id, in_port, actions, data: data() })
+        };
+        self.emit(xid, old, new);
+    }
+
+    pub fn echo(&mut self, xid: u32, data: &[u8]) {
+        let data = || Rest::from(data);
+        self.emit(xid, || v1_0::Body::EchoRequest(data()), || v1_3::Body::EchoRequest(data()));
+    }
+
+    pub fn echo_reply(&mut self, xid: u32, data: &Rest) {
+        self.emit(xid, || v1_0::Body::EchoReply(data.clone()), || v1_3::Body::EchoReply(data.clone()));
+    }
+
+    pub fn barrier(&mut self, xid: u32) {
+        self.emit(xid, || v1_0::Body::BarrierRequest, || v1_3::Body::BarrierRequest);
+    }
 }
 
-pub fn echo(to: &mut Vec<u8>, xid: u32, data: &[u8]) {
-    emit(to, xid, Body::EchoRequest(Rest::from(data)));
+fn of_1_0(matching: v1_0::Match, command: v1_0::Command, way: Way) -> v1_0::FlowMod {
+    v1_0::FlowMod {
+        matching,
+        cookie: 0,
+        command,
+        idle_timeout: 0,
+        hard_timeout: 0,
+        priority: PRIORITY,
+        buffer_id: NO_BUFFER,
+        out_port: v1_0::ports::NONE,
+        flags: 0,
+        actions: way.actions_1_0(),
+    }
 }
 
-pub fn echo_reply(to: &mut Vec<u8>, xid: u32, data: Rest) {
-    emit(to, xid, Body::EchoReply(data));
-}
-
-pub fn barrier(to: &mut Vec<u8>, xid: u32) {
-    emit(to, xid, Body::BarrierRequest);
+fn of_1_3(matching: v1_3::Match, command: v1_3::Command, priority: u16, way: Way) -> v1_3::FlowMod {
+    v1_3::FlowMod {
+        cookie: 0,
+        cookie_mask: 0,
+        table: 0,
+        command,
+        idle_timeout: 0,
+        hard_timeout: 0,
+        priority,
+        buffer_id: NO_BUFFER,
+        out_port: v1_3::ports::ANY,
+        out_group: v1_3::groups::ANY,
+        flags: v1_3::FlowFlags(0),
+        matching,
+        instructions: way.instructions(),
+    }
 }

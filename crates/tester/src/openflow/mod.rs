@@ -22,4 +22,4 @@ mod tests;
 pub use device::OpenFlowTester;
 pub use machine::{Action, Machine};
 pub use report::{Report, Round};
-pub use settings::{Settings, Test};
+pub use settings::{Settings, Spoken, Test};

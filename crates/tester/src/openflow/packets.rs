@@ -4,6 +4,7 @@ use super::settings::Settings;
 use base::{Dscp, MacAddr, Time};
 use core::net::Ipv4Addr;
 use wire::openflow::v1_0::{Match, VLAN_NONE};
+use wire::openflow::v1_3::{self, Oxm, OxmField};
 use wire::{ethernet, ipv4, udp};
 
 /// Addresses of test packets, from a block that is set aside for tests of devices (RFC 2544, C.2.2).
@@ -91,8 +92,8 @@ pub fn stamp(bytes: &[u8]) -> Option<Stamp> {
     Some(Stamp { entry, number: word(8)?, sent: Time(word(16)?) })
 }
 
-/// The match of an entry: every field, as packets that come in by a port have it.
-pub fn exact(entry: u32, in_port: u16) -> Match {
+/// The match of an entry in version 1.0: every field, as packets that come in by a port have it.
+pub fn exact_1_0(entry: u32, in_port: u16) -> Match {
     let (nw_dst, tp_dst) = own(entry);
     Match {
         wildcards: 0,
@@ -109,4 +110,24 @@ pub fn exact(entry: u32, in_port: u16) -> Match {
         tp_src: SRC_PORT,
         tp_dst,
     }
+}
+
+/// The same in version 1.3: the same fields, each after those that it needs.
+pub fn exact_1_3(entry: u32, in_port: u16) -> v1_3::Match {
+    let (dst, port) = own(entry);
+    let address = |mac: MacAddr| mac.0.iter().fold(0u128, |sum, byte| sum << 8 | u128::from(*byte));
+    let fields = [
+        (OxmField::InPort, in_port.into()),
+        (OxmField::EthDst, address(MACS[1])),
+        (OxmField::EthSrc, address(MACS[0])),
+        (OxmField::EthType, ethernet::EtherType::IPV4.0.into()),
+        (OxmField::VlanVid, 0),
+        (OxmField::IpDscp, 0),
+        (OxmField::IpProto, ipv4::Protocol::UDP.0.into()),
+        (OxmField::Ipv4Src, FROM.to_bits().into()),
+        (OxmField::Ipv4Dst, dst.to_bits().into()),
+        (OxmField::UdpSrc, SRC_PORT.into()),
+        (OxmField::UdpDst, port.into()),
+    ];
+    v1_3::Match { fields: fields.map(|(field, value)| Oxm::exact(field, value)).into() }
 }

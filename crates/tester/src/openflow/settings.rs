@@ -1,6 +1,7 @@
 //! What a tester of OpenFlow switches does.
 
 use base::{Rate, Span};
+use wire::openflow::Version;
 
 base::words! {
     /// Which messages or packets are sent, and what is measured of them.
@@ -24,11 +25,35 @@ base::words! {
     default PacketIn;
 }
 
+base::words! {
+    /// The version of OpenFlow that the tester speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Spoken {
+        /// That of the study.
+        V1_0 = "1.0",
+        /// The later one: packets without an entry come by an entry for them.
+        V1_3 = "1.3",
+    }
+    default V1_0;
+}
+
+impl Spoken {
+    /// The version as messages have it.
+    pub const fn version(self) -> Version {
+        match self {
+            Spoken::V1_0 => Version::V1_0,
+            Spoken::V1_3 => Version::V1_3,
+        }
+    }
+}
+
 /// A test, and what it is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Which messages or packets are sent.
     pub test: Test,
+    /// The version of its messages.
+    pub version: Spoken,
     /// The rate that sets the time between two packets; see [`Settings::gap`].
     pub rate: Rate,
     /// Length of a packet, in bytes, without its frame check sequence.

@@ -1,16 +1,17 @@
 use super::machine::Action;
-use super::messages;
-use super::packets::{SIZE_MIN, Stamp, exact, packet, stamp};
+use super::packets::{SIZE_MIN, Stamp, exact_1_0 as exact, exact_1_3, packet, stamp};
 use super::report::Standing;
 use super::*;
 use base::{Rate, Span, Time};
 use wire::openflow::message_len;
 use wire::openflow::v1_0::{Body, Message, PacketIn, PacketInReason};
+use wire::openflow::v1_3::{self, OxmField};
 use wire::openflow::{NO_BUFFER, Rest};
 
 fn settings(test: Test) -> Settings {
     Settings {
         test,
+        version: Spoken::V1_0,
         rate: Rate(10_000_000),
         size: 1500,
         every: 1000,
@@ -25,8 +26,12 @@ fn settings(test: Test) -> Settings {
 }
 
 fn bytes(body: Body) -> Vec<u8> {
+    numbered(7, body)
+}
+
+fn numbered(xid: u32, body: Body) -> Vec<u8> {
     let mut bytes = Vec::new();
-    messages::emit(&mut bytes, 7, body);
+    Message { xid, body }.emit(&mut bytes).expect("a short message");
     bytes
 }
 
@@ -65,9 +70,7 @@ fn running(test: Test) -> Machine {
 
 /// The answer to a barrier.
 fn answer(xid: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    messages::emit(&mut bytes, xid, Body::BarrierReply);
-    bytes
+    numbered(xid, Body::BarrierReply)
 }
 
 /// A HELLO whose header has a version, and perhaps a list of those that are spoken.
@@ -102,6 +105,42 @@ fn a_switch_that_speaks_later_versions_too_is_spoken_to_in_1_0() {
         let Some(Body::Error(error)) = told.last() else { panic!("{told:?}") };
         assert_eq!((error.kind, error.code), (0, 0));
     }
+}
+
+#[test]
+fn in_version_1_3_all_messages_are_of_it_and_an_entry_asks_for_packets_without_one() {
+    let settings = Settings { version: Spoken::V1_3, ..settings(Test::PacketIn) };
+    for (version, versions, standing) in
+        [(1, None, Standing::Refused), (4, Some(1 << 1), Standing::Refused), (6, None, Standing::Preparing)]
+    {
+        let mut machine = Machine::new(settings);
+        machine.opened();
+        machine.received(Time::ZERO, &hello(version, versions));
+        assert_eq!(machine.report().standing, standing, "{version}");
+    }
+    let mut machine = Machine::new(settings);
+    machine.opened();
+    machine.received(Time::ZERO, &hello(4, None));
+    let mut bodies = Vec::new();
+    while let Some(Action::Send(bytes)) = machine.poll() {
+        let mut rest = &bytes[..];
+        while let Some(len) = message_len(rest) {
+            bodies.push(v1_3::Message::parse(&rest[..len]).expect("a message of 1.3").body);
+            rest = &rest[len..];
+        }
+    }
+    let [
+        v1_3::Body::Hello(_),
+        v1_3::Body::FlowMod(all),
+        v1_3::Body::SetConfig(_),
+        v1_3::Body::FlowMod(miss),
+        v1_3::Body::BarrierRequest,
+    ] = &bodies[..]
+    else {
+        panic!("{bodies:?}")
+    };
+    assert_eq!((all.command, all.table), (v1_3::Command::Delete, 0xff));
+    assert_eq!((miss.priority, miss.matching.fields.len()), (0, 0));
 }
 
 #[test]
@@ -190,6 +229,10 @@ fn stamps_are_read_as_they_are_written_and_entries_have_packets_of_their_own() {
         assert_eq!(stamp(&bytes), Some(own));
         assert_eq!(exact(entry, 1).tp_dst.to_be_bytes(), bytes[36..38]);
         assert_eq!(exact(entry, 1).nw_dst.octets(), bytes[30..34]);
+        let later = exact_1_3(entry, 1);
+        let field = |wanted| later.fields.iter().find(|oxm| oxm.field == wanted).map(|oxm| oxm.value);
+        assert_eq!(field(OxmField::UdpDst), Some(exact(entry, 1).tp_dst.into()));
+        assert_eq!(field(OxmField::Ipv4Dst), Some(exact(entry, 1).nw_dst.to_bits().into()));
     }
     assert_ne!(exact(0, 1), exact(32_768, 1));
     assert_eq!(stamp(&[0; SIZE_MIN as usize]), None);

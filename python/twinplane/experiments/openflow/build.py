@@ -60,7 +60,7 @@ def duration_s(parameters: OpenFlowParameters, row: Row) -> float:
 
 
 def build(parameters: OpenFlowParameters, seed: int) -> Network:
-    """A switch of the study's kind: of version 1.0, without buffers."""
+    """A switch of the study's kind: of one version, without buffers."""
     row = row_of(parameters)
     net = Network(seed=seed, clock="wall" if parameters.is_real else "virtual")
     if parameters.is_real:
@@ -70,7 +70,7 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
             "s1",
             "10.1.0.0/24",
             controller=CONTROLLER,
-            version="1.0",
+            version=parameters.version,
             tables=1,
             buffers=0,
             profile=parameters.profile,
@@ -78,6 +78,7 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
     tester = net.openflow_tester(
         "tester",
         test=test_of(row),
+        version=parameters.version,
         rate=f"{row.used_rate:g} Mbit/s",
         size=row.size,
         flows=row.flows,
@@ -121,9 +122,10 @@ def run_real(network: Network, parameters: OpenFlowParameters) -> None:
             network.carry_openflow(network.node("tester"), connection)
             _run(network, parameters)
         return
-    started = live.switch(CONTROLLER, ADDRESSES[0])
+    started = live.switch(CONTROLLER, ADDRESSES[0], parameters.version)
     if parameters.sut == "ovs":
-        started = ovs.open_vswitch([CONTROLLER], ADDRESSES[0])
+        version = "OpenFlow" + parameters.version.replace(".", "")
+        started = ovs.open_vswitch([CONTROLLER], ADDRESSES[0], version)
     with started:
         _run(network, parameters)
 

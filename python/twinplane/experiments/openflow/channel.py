@@ -183,7 +183,7 @@ def check_state(p: OpenFlowParameters, state: str, errors: int, passed_s: float)
     """Refuse a switch that does not answer, or not in the tester's version."""
     if state == "refused":
         raise TwinplaneError(
-            f"openflow: sut={p.sut}: the switch does not speak OpenFlow 1.0, the version of the tests"
+            f"openflow: sut={p.sut}: the switch does not speak OpenFlow {p.version}, the version of the tests"
         )
     if state == "waiting" and passed_s >= CONNECT_S:
         what = (

@@ -19,10 +19,10 @@ def check() -> None:
     router_program()
 
 
-def _config(controller: str) -> str:
+def _config(controller: str, version: str) -> str:
     """What its process reads: the switch with hosts that are elsewhere, and the interfaces in their place."""
     net = Network()
-    switch = net.switch("s1", "10.1.0.0/24", controller=controller, version="1.0", tables=1, buffers=0)
+    switch = net.switch("s1", "10.1.0.0/24", controller=controller, version=version, tables=1, buffers=0)
     for place, name in enumerate(DATA, 11):
         net.link(switch, net.host(name, f"10.1.0.{place}/24"))
     ports = [{"node": "s1", "link": link, "interface": name} for link, name in enumerate(DATA)]
@@ -31,11 +31,11 @@ def _config(controller: str) -> str:
 
 
 @contextmanager
-def switch(controller: str, address: str) -> Iterator[Bench]:
+def switch(controller: str, address: str, version: str = "1.0") -> Iterator[Bench]:
     """Runs one as long as the block lasts: ports 1 and 2, and its controller over the kernel's TCP."""
     with bench.bench("twinplane-live", address) as made:
         config, said = made.folder / "s1.json", made.folder / "said"
-        config.write_text(_config(controller))
+        config.write_text(_config(controller, version))
         process = made.start(router_program(), "--node", "s1", "--config", str(config))
         made.wait(lambda: b"is ready" in said.read_bytes(), process, "the switch")
         yield made

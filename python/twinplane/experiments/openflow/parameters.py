@@ -39,6 +39,9 @@ class OpenFlowParameters(Parameters):
         description="whose rates and sizes: auto is those of the switch that a profile is of, and else"
         " those of the card (netfpga)",
     )
+    version: Literal["1.0", "1.3"] = Field(
+        "1.0", description="the version of OpenFlow: that of the study, or 1.3"
+    )
     quick: bool = Field(False, description="three sizes and few numbers of entries, for a first look")
     durations: Literal["counts", "text"] = Field(
         "counts", description="as long as published counts show (15 and 30 s), or as the text says (60 s)"
