@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from support.needs import need
@@ -78,6 +79,95 @@ def test_ovs_ofctl_reads_and_writes_a_switch(network_file: NetworkFile, version:
         counts = [int(found[1]) for found in pairs if found]
         assert len(counts) == 2 and counts[1] > counts[0]
         assert lab.node("s1").ask("status")["node"] == "s1"
+
+
+QUEUED = SWITCH.replace(
+    "  - [s1, b]\n",
+    """\
+  - endpoints: [s1, b]
+    rate: 100 Mbit/s
+    queue:
+      s1:
+        discipline: htb
+        classes:
+          link: {rate: 100 Mbit/s}
+          slow: {parent: link, rate: 10 Mbit/s, ceil: 50 Mbit/s}
+          rest: {parent: link, rate: 1 Mbit/s, ceil: 100 Mbit/s}
+        filters: [{mark: 1, class: slow}]
+        default: rest
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "action"), [("OpenFlow10", "enqueue:2:1"), ("OpenFlow13", "set_queue:1,output:2")]
+)
+def test_ovs_ofctl_reads_and_chooses_queues(network_file: NetworkFile, version: str, action: str) -> None:
+    need("ovs-ofctl", "ping")
+    with Lab(network_file(QUEUED)) as lab:
+        told = of(lab, version, "queue-get-config", "2")
+        assert re.search(r"queue 1:.*min_rate:10.0%", told, re.DOTALL), told
+        assert version == "OpenFlow10" or "max_rate:50.0%" in told
+        of(lab, version, "add-flow", "priority=1,actions=FLOOD")
+        assert soon(lab)
+        of(lab, version, "add-flow", f"priority=7,ip,nw_dst=10.1.0.12,actions={action}")
+        shown = of(lab, version, "dump-flows")
+        assert action in shown, shown
+        assert soon(lab)
+        counted = of(lab, version, "queue-stats", "2", "1")
+        found = re.search(r"queue 1: bytes=(\d+), pkts=(\d+), errors=0", counted)
+        assert found and int(found[2]) >= 3 and int(found[1]) > int(found[2]) * 90, counted
+        refused = lab.exec(
+            "s1", "ovs-ofctl", "-O", version, "queue-stats", "tcp:127.0.0.1:6653", "2", "9", check=False
+        )
+        assert "OFPQOFC_BAD_QUEUE" in refused.stderr + refused.stdout
+
+
+def bundled(lab: Lab, command: str, file: Path, check: bool = True) -> str:
+    """What ovs-ofctl says as it changes entries in a bundle."""
+    words = ("ovs-ofctl", "-O", "OpenFlow13", "--bundle", command, "tcp:127.0.0.1:6653", str(file))
+    return lab.exec("s1", *words, check=check).stderr
+
+
+def test_ovs_ofctl_changes_entries_in_a_bundle(network_file: NetworkFile, tmp_path: Path) -> None:
+    need("ovs-ofctl", "ping")
+    version = "OpenFlow13"
+    with Lab(network_file(SWITCH)) as lab:
+        good, wrong = tmp_path / "good", tmp_path / "wrong"
+        good.write_text("priority=1,actions=FLOOD\npriority=2,arp,actions=FLOOD\n")
+        wrong.write_text("delete\npriority=3,actions=FLOOD\npriority=4,actions=group:99\n")
+        bundled(lab, "add-flows", good)
+        assert soon(lab)
+        before = of(lab, version, "dump-flows")
+        assert "priority=2,arp" in before
+        refused = bundled(lab, "add-flows", wrong, check=False)
+        assert "OFPBAC_BAD_OUT_GROUP" in refused and "OFPBFC_MSG_FAILED" in refused, refused
+        flows = of(lab, version, "dump-flows")
+        assert "priority=2,arp" in flows and "priority=3" not in flows, "all is as it was"
+        bundled(lab, "replace-flows", good)
+        assert soon(lab)
+
+
+ROW = """\
+name: {name}
+nodes:
+  s1: {kind: switch, prefix: 10.1.0.0/24, controllers: ["ptcp:6653"]}
+  s2: {kind: switch, prefix: 10.1.0.0/24, fail: standalone}
+  a:  {kind: host, address: 10.1.0.11/24}
+  b:  {kind: host, address: 10.1.0.12/24}
+links:
+  - [a, s1]
+  - [s1, s2]
+  - [s2, b]
+"""
+
+
+def test_two_switches_with_a_link_are_one_network(network_file: NetworkFile) -> None:
+    need("ovs-ofctl", "ping")
+    with Lab(network_file(ROW)) as lab:
+        assert not reached(lab)
+        of(lab, "OpenFlow13", "add-flow", "priority=1,actions=FLOOD")
+        assert soon(lab)
 
 
 def test_a_switch_without_a_controller_learns_if_it_is_to(network_file: NetworkFile) -> None:

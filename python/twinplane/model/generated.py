@@ -1019,6 +1019,8 @@ class OpenFlowSpec(Written):
     """Packets a second that it hands to the router for want of an entry, at most."""
     protocols: int = 10000
     """The same of ARP and of packets that protocols and the router's own addresses get."""
+    probe: Quantity = "5 s"
+    """After how long it asks a silent switch whether it is there; the connection is closed after as long again. Zero for never."""
 
 
 @written
@@ -1848,6 +1850,8 @@ class OpenFlowTesterSpec(Written):
         "packet-in", "packet-in-action", "packet-out", "control", "data", "flow-add", "flow-mod"
     ] = "packet-in"
     """Which messages or packets are sent, and what is measured of them."""
+    version: Literal["1.0", "1.3"] = "1.0"
+    """The version of OpenFlow that it speaks."""
     rate: Quantity = "10 Mbit/s"
     """Sets the time between two packets: size x 8,000,000 / (rate in Mbit/s x 1024 x 1024) microseconds."""
     size: int = 1500
