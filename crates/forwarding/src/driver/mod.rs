@@ -114,10 +114,10 @@ pub trait Driver: Any + Debug + Send {
 /// connection that the owner of the node's sockets carries.
 pub trait Remote {
     /// The connection is there.
-    fn opened(&mut self);
+    fn opened(&mut self, now: Time);
 
     /// Bytes have come by it.
-    fn received(&mut self, soft: &mut Soft, bytes: &[u8]);
+    fn received(&mut self, now: Time, soft: &mut Soft, bytes: &[u8]);
 
     /// It has ended.
     fn closed(&mut self);

@@ -69,6 +69,14 @@ impl ForwardingPlane {
         self.soft.punt(port, frame)
     }
 
+    /// Tells a driver whose forwarding plane is elsewhere what has happened to its connection.
+    pub fn tell_remote(&mut self, news: impl FnOnce(&mut dyn Remote, &mut Soft)) {
+        if let Some(remote) = self.driver.remote() {
+            news(remote, &mut self.soft);
+        }
+        self.due = self.driver.poll_timeout();
+    }
+
     fn advance(&mut self, now: Time) {
         if self.due.is_some_and(|due| due <= now) {
             self.driver.advance(now, &mut self.soft);

@@ -19,7 +19,8 @@ impl Router {
         self.plane.remote().map(|(remote, _)| remote.take_output()).unwrap_or_default()
     }
 
-    /// Are there bytes for it? And is what has connected no forwarding plane, so that its connection is to be closed?
+    /// Are there bytes for it? And is what has connected no forwarding plane, or silent, so that its connection is to
+    /// be closed?
     pub fn channel_state(&self) -> (bool, bool) {
         self.plane.driver().channel_state()
     }
@@ -28,14 +29,12 @@ impl Router {
     pub(super) fn handle_protocol(&mut self, now: Time, command: &ProtocolValue) {
         let input = if self.plane.is_remote() { command.read::<ChannelInput>() } else { None };
         let Some(input) = input else { return self.control.handle_command(now, command) };
-        if let Some((remote, soft)) = self.plane.remote() {
-            match &*input {
-                ChannelInput::Opened { .. } => remote.opened(),
-                ChannelInput::Received { bytes, .. } => remote.received(soft, &bytes.0),
-                ChannelInput::Closed { .. } => remote.closed(),
-                ChannelInput::Backlog { .. } => {}
-            }
-        }
+        self.plane.tell_remote(|remote, soft| match &*input {
+            ChannelInput::Opened { .. } => remote.opened(now),
+            ChannelInput::Received { bytes, .. } => remote.received(now, soft, &bytes.0),
+            ChannelInput::Closed { .. } => remote.closed(),
+            ChannelInput::Backlog { .. } => {}
+        });
         while let Some(arrival) = self.plane.remote().and_then(|(remote, _)| remote.poll_arrival()) {
             match arrival {
                 Arrival::Frame(port, frame) => self.arrived(now, port, frame),

@@ -9,7 +9,7 @@ use base::plane::{
     Ack, Batch, Fec, GroupId, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
     TransactionId, TtlModel,
 };
-use base::{Frame, Label, MacAddr, PortId, Streams, Time, TrafficClass, Verdict};
+use base::{Frame, Label, MacAddr, PortId, Span, Streams, Time, TrafficClass, Verdict};
 use core::net::{IpAddr, Ipv4Addr};
 use forwarding::driver::model::ModelSpec;
 use forwarding::driver::openflow::OpenFlowSpec;
@@ -63,7 +63,7 @@ impl Bench<'_> {
     }
 
     fn connect(&mut self) {
-        self.plane.remote().expect("a driver of a switch").0.opened();
+        self.plane.remote().expect("a driver of a switch").0.opened(NOW);
         self.exchange();
     }
 
@@ -74,7 +74,7 @@ impl Bench<'_> {
             let is_over = said.is_empty();
             for heard in talk(self.subject, said) {
                 let (remote, soft) = self.plane.remote().expect("a driver of a switch");
-                remote.received(soft, &heard);
+                remote.received(NOW, soft, &heard);
                 while let Some(arrival) = remote.poll_arrival() {
                     if let Arrival::Frame(port, frame) = arrival {
                         self.handed_up.push((port, frame));
@@ -315,7 +315,14 @@ pub fn ours() -> OpenFlowSpec {
 
 /// What Open vSwitch can do.
 pub fn theirs() -> OpenFlowSpec {
-    OpenFlowSpec { listen: 6653, labels: 3, copies_ttl: false, punts: 10_000, protocols: 10_000 }
+    OpenFlowSpec {
+        listen: 6653,
+        labels: 3,
+        copies_ttl: false,
+        punts: 10_000,
+        protocols: 10_000,
+        probe: Span::from_secs(5),
+    }
 }
 
 #[test]

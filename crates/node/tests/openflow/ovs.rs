@@ -27,6 +27,8 @@ const CAPTURE_MAX: u64 = 1 << 24;
 pub struct Ovs {
     folder: PathBuf,
     daemons: Vec<Child>,
+    /// What the daemon of the switch, which is the last of them, was started with.
+    switch: Vec<String>,
     channel: Option<UnixStream>,
     control: Option<UnixStream>,
     /// Bytes of answers that have come and are not yet used.
@@ -70,13 +72,15 @@ impl Ovs {
         let mut ovs = Ovs {
             folder,
             daemons: Vec::new(),
+            switch: Vec::new(),
             channel: None,
             control: None,
             unread: Vec::new(),
             used: [PCAP_HEADERS.0; PORTS],
             is_stopped: false,
         };
-        let at = |file: &str| ovs.folder.join(file).to_string_lossy().into_owned();
+        let folder = ovs.folder.clone();
+        let at = |file: &str| folder.join(file).to_string_lossy().into_owned();
         let (database, socket) = (at("conf.db"), at("db.sock"));
         let created =
             ovs.command("ovsdb-tool").args(["create", &database, SCHEMA]).status().expect("ovsdb-tool");
@@ -89,12 +93,9 @@ impl Ovs {
         let flags = ["--enable-dummy=override", "--disable-system", "-vconsole:off"];
         let switch: Vec<String> =
             flags.map(String::from).into_iter().chain([format!("unix:{socket}"), unixctl, log]).collect();
-        for (program, arguments) in [("ovsdb-server", &server[..]), ("ovs-vswitchd", &switch[..])] {
-            let mut command = ovs.command(program);
-            let daemon = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-            ovs.daemons.push(daemon.expect("a daemon of Open vSwitch"));
-            connect(&ovs.folder.join(if program == "ovsdb-server" { "db.sock" } else { "switch.ctl" }));
-        }
+        ovs.start_daemon("ovsdb-server", &server, "db.sock");
+        ovs.start_daemon("ovs-vswitchd", &switch, "switch.ctl");
+        ovs.switch = switch;
         let mut words: Vec<String> = vec![format!("--db=unix:{socket}"), "--timeout=60".into()];
         // A frame may have two tags that are looked at, as here.
         words.extend(
@@ -113,6 +114,14 @@ impl Ovs {
         assert!(ovs.command("ovs-vsctl").args(&words).status().expect("ovs-vsctl").success(), "no bridge");
         ovs.control = Some(connect(&ovs.folder.join("switch.ctl")));
         ovs
+    }
+
+    /// Starts a daemon, and waits until it listens at a socket.
+    fn start_daemon(&mut self, program: &str, arguments: &[String], socket: &str) {
+        let mut command = self.command(program);
+        let daemon = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        self.daemons.push(daemon.expect("a daemon of Open vSwitch"));
+        connect(&self.folder.join(socket));
     }
 
     fn command(&self, program: &str) -> Command {
@@ -162,6 +171,21 @@ impl Subject for Ovs {
 
     fn reconnect(&mut self) {
         (self.channel, self.unread) = (Some(connect(&self.folder.join("s.mgmt"))), Vec::new());
+    }
+
+    fn kill(&mut self) {
+        let mut daemon = self.daemons.pop().expect("the daemon of the switch");
+        daemon.kill().and_then(|()| daemon.wait()).expect("a daemon that was killed");
+        // What it leaves behind is in the way of whoever waits for the next one.
+        for socket in ["switch.ctl", "s.mgmt"] {
+            let _ = fs::remove_file(self.folder.join(socket));
+        }
+        self.left();
+        let switch = self.switch.clone();
+        self.start_daemon("ovs-vswitchd", &switch, "switch.ctl");
+        self.control = Some(connect(&self.folder.join("switch.ctl")));
+        self.is_stopped = false;
+        self.reconnect();
     }
 
     fn send(&mut self, bytes: &[u8]) {

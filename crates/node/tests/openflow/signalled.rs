@@ -8,10 +8,14 @@ use crate::ospf::speaker::{config, id};
 use base::describe::{Describe, Value};
 use base::plane::{IpPrefix, Prefix};
 use base::protocol_value::ProtocolValue;
-use base::{Command, Device, Event, Frame, Output, PortId, Span, Streams, Time, Verdict};
+use base::table::Table;
+use base::{Command, Device, Event, Frame, Output, PortId, Rate, Span, Streams, Time, Verdict};
 use control::ldp::section::LdpSpec;
 use control::ospf::interface::{InterfaceConfig, NetworkType};
+use control::rsvp;
+use control::rsvp::command::{Command as RsvpCommand, ReservationStyle, TunnelId, TunnelSpec, WhenDown};
 use core::net::Ipv4Addr;
+use forwarding::driver::DRIVERS;
 use forwarding::driver::openflow::OpenFlowSpec;
 use serde_json::json;
 use std::sync::Arc;
@@ -51,7 +55,14 @@ struct Row<'a> {
     is_connected: bool,
 }
 
-fn routers(spec: &OpenFlowSpec) -> Vec<Router> {
+/// What gives labels to the routers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Labels {
+    Ldp,
+    Rsvp,
+}
+
+fn routers(spec: &OpenFlowSpec, labels: Labels) -> Vec<Router> {
     let link = |net: u8, host: u8| {
         let settings = InterfaceConfig {
             network: NetworkType::PointToPoint,
@@ -68,7 +79,13 @@ fn routers(spec: &OpenFlowSpec) -> Vec<Router> {
     let ldp = LdpSpec::read(&said).expect("settings");
     let made = ports.iter().enumerate().map(|(place, ports)| {
         let mut config: RouterConfig = config(place, ports, Streams::new(1));
-        config.protocols.push(Arc::new(ldp.clone()));
+        match labels {
+            Labels::Ldp => config.protocols.push(Arc::new(ldp.clone())),
+            Labels::Rsvp => {
+                config.ports.iter_mut().for_each(|port| port.reservable = Some(Rate(1_000_000_000)));
+                config.protocols.insert(0, Arc::new(rsvp::Config::default()));
+            }
+        }
         if place == REMOTE {
             config.table_driver = Arc::new(spec.clone());
         }
@@ -78,9 +95,9 @@ fn routers(spec: &OpenFlowSpec) -> Vec<Router> {
 }
 
 impl Row<'_> {
-    fn new<'a>(spec: &OpenFlowSpec, subject: &'a mut dyn Subject) -> Row<'a> {
+    fn new<'a>(spec: &OpenFlowSpec, subject: &'a mut dyn Subject, labels: Labels) -> Row<'a> {
         subject.begin(Version::V1_3);
-        let routers = routers(spec);
+        let routers = routers(spec, labels);
         Row {
             routers,
             subject,
@@ -100,6 +117,22 @@ impl Row<'_> {
         self.is_connected = true;
         self.tell(ChannelInput::Opened { connection: CONNECTION });
         self.settle();
+    }
+
+    /// The connection ends: the router hears of it, and entries are as they were.
+    fn disconnect(&mut self) {
+        self.is_connected = false;
+        self.tell(ChannelInput::Closed { connection: CONNECTION });
+    }
+
+    /// A number of table `openflow_switches`.
+    fn counted(&self, column: &str) -> u64 {
+        let mut views = DRIVERS.iter().flat_map(|known| known.views);
+        let view = views.find(|view| view.decl.name == "openflow_switches").expect("a table");
+        let mut table = Table::empty(view.decl);
+        view.append(self.routers[REMOTE].driver(), "r1", &mut table);
+        let json = serde_json::to_value(&table).expect("a table");
+        json[column][0].as_u64().unwrap_or_else(|| panic!("{column} of {json}"))
     }
 
     fn give(&mut self, router: usize, port: PortId, mut frame: Frame) {
@@ -194,7 +227,7 @@ impl Row<'_> {
 
 /// So many packets of a ping come up to the router.
 fn meet(subject: &mut dyn Subject, spec: &OpenFlowSpec, up: usize) {
-    let mut row = Row::new(spec, subject);
+    let mut row = Row::new(spec, subject, Labels::Ldp);
     row.run(2);
     assert_eq!(row.labels(0), 0, "nobody has met: no switch is there");
     row.connect();
@@ -226,5 +259,146 @@ fn routers_meet_through_open_vswitch_and_programme_it() {
         // The last label of the way back would hand its TTL down, which Open vSwitch can't do: that way is refused, and
         // packets with the label come up.
         meet(&mut Ovs::start("signalled"), &theirs(), 1);
+    }
+}
+
+/// The switch is killed and comes back empty, again and again, and its connection breaks in between: after each time it
+/// has what it should have, nothing else, and what was right was not written again.
+fn survive(subject: &mut dyn Subject, spec: &OpenFlowSpec, (kills, breaks): (usize, usize), up: usize) {
+    let mut row = Row::new(spec, subject, Labels::Ldp);
+    row.connect();
+    row.run(20);
+    let entries = row.counted("entries");
+    let mut sequence = 0;
+    for _ in 0..kills {
+        let written = row.counted("written");
+        row.disconnect();
+        row.subject.kill();
+        row.connect();
+        assert_eq!(row.counted("written") - written, entries, "all was gone, and is there again");
+        for _ in 0..breaks {
+            let before = ["kept", "written", "stale", "deleted"].map(|column| row.counted(column));
+            row.disconnect();
+            row.subject.reconnect();
+            row.connect();
+            let after = ["kept", "written", "stale", "deleted"].map(|column| row.counted(column));
+            assert_eq!(after[0] - before[0], entries, "all is as it should be, and stays as it is");
+            assert_eq!(after[1..], before[1..]);
+        }
+        sequence += 1;
+        assert_eq!(row.ping(sequence), (true, up));
+    }
+    row.run(5);
+    assert_eq!((row.labels(0), row.counted("entries")), (1, entries), "no session was lost");
+    assert_eq!((row.counted("errors"), row.routers[REMOTE].backlog().0), (0, 0));
+    assert_eq!(row.counted("connections") as usize, 1 + kills * (1 + breaks));
+}
+
+#[test]
+fn our_switch_is_killed_and_has_what_it_should_have_again() {
+    // The epoch of cookies, which has eight bits, begins anew in between.
+    survive(&mut Ours::new(), &ours(), (20, 14), 0);
+}
+
+#[test]
+fn open_vswitch_is_killed_and_has_what_it_should_have_again() {
+    if PROGRAMS.into_iter().all(testing::available) {
+        survive(&mut Ovs::start("killed"), &theirs(), (5, 4), 1);
+    }
+}
+
+#[test]
+fn a_switch_that_does_not_answer_is_left_and_one_that_does_is_not() {
+    let (mut subject, spec) = (Ours::new(), OpenFlowSpec { probe: Span::from_secs(2), ..ours() });
+    let mut row = Row::new(&spec, &mut subject, Labels::Ldp);
+    row.connect();
+    row.run(20);
+    assert_eq!((row.counted("silent"), row.routers[REMOTE].channel_state()), (0, (false, false)));
+    // Nothing that is said reaches the other end any more, and nobody is told.
+    row.is_connected = false;
+    row.run(3);
+    assert!(!row.routers[REMOTE].channel_state().1, "it is asked, and has time to answer");
+    row.run(2);
+    assert_eq!((row.counted("silent"), row.routers[REMOTE].channel_state().1), (1, true));
+    row.tell(ChannelInput::Closed { connection: CONNECTION });
+    assert!(!row.routers[REMOTE].channel_state().1);
+    row.subject.reconnect();
+    row.connect();
+    row.run(20);
+    assert_eq!((row.counted("silent"), row.ping(1)), (1, (true, 0)));
+}
+
+fn tunnel() -> TunnelSpec {
+    TunnelSpec {
+        name: "east".into(),
+        tunnel_id: 1,
+        to: id(3),
+        routes: Vec::new(),
+        path: None,
+        bfd: None,
+        bandwidth: Rate(1_000_000),
+        setup_priority: 7,
+        holding_priority: 7,
+        style: ReservationStyle::SharedExplicit,
+        record_route: true,
+        record_labels: true,
+        protection: None,
+        bypass: None,
+        carries: vec![Prefix::host(id(3))],
+        autoroute: false,
+        carries6: Vec::new(),
+        classed: Vec::new(),
+        diffserv: None,
+        filters: Vec::new(),
+        when_down: WhenDown::Route,
+        retry_limit: None,
+        retry_first: Span::from_secs(1),
+        retry_max: Span::from_secs(10),
+    }
+}
+
+/// An LSP of RSVP-TE is signalled through the switch (Path messages have the Router Alert option), which forwards its
+/// packets; it outlives kills of the switch, and goes with its tunnel.
+fn signal(subject: &mut dyn Subject, spec: &OpenFlowSpec) {
+    let mut row = Row::new(spec, subject, Labels::Rsvp);
+    row.connect();
+    row.run(20);
+    // By routes: neighbours' Ethernet addresses are known from then on.
+    assert!(row.ping(0).0);
+    let before = row.counted("entries");
+    let order = |command: RsvpCommand| Command::Protocol(ProtocolValue::new(command));
+    row.routers[0].handle_command(row.now, order(RsvpCommand::TunnelSet(Arc::new(tunnel()))));
+    row.settle();
+    row.run(5);
+    assert_eq!(row.labels(0), 1, "the LSP is up");
+    assert!(row.counted("entries") > before, "the switch has its label");
+    assert!(row.ping(1).0);
+    assert_eq!(row.ping(2), (true, 0), "the switch forwards by itself");
+    for sequence in 3..6 {
+        row.disconnect();
+        row.subject.kill();
+        row.connect();
+        assert_eq!(row.ping(sequence), (true, 0));
+    }
+    // Refreshes go through the switch, too.
+    row.run(120);
+    assert_eq!((row.labels(0), row.ping(7)), (1, (true, 0)));
+    let id = TunnelId { to: id(3), id: 1 };
+    row.routers[0].handle_command(row.now, order(RsvpCommand::TunnelRemove(id)));
+    row.settle();
+    row.run(5);
+    assert_eq!((row.labels(0), row.counted("entries")), (0, before), "nothing of it is left");
+    assert_eq!(row.counted("errors"), 0);
+}
+
+#[test]
+fn an_lsp_of_rsvp_te_leads_through_our_switch() {
+    signal(&mut Ours::new(), &ours());
+}
+
+#[test]
+fn an_lsp_of_rsvp_te_leads_through_open_vswitch() {
+    if PROGRAMS.into_iter().all(testing::available) {
+        signal(&mut Ovs::start("tunnel"), &theirs());
     }
 }

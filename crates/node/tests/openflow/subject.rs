@@ -19,6 +19,8 @@ pub trait Subject {
     fn begin(&mut self, version: Version);
     /// The connection ends, and the controller connects again; tables stay as they are.
     fn reconnect(&mut self);
+    /// It is killed and started again, with empty tables, and the controller connects.
+    fn kill(&mut self);
     /// Gives it bytes of the controller.
     fn send(&mut self, bytes: &[u8]);
     /// The next message that it has sent to the controller.
@@ -102,6 +104,10 @@ impl Subject for Ours {
         self.tell(ChannelInput::Closed { connection: CONNECTION });
         self.sent.clear();
         self.tell(ChannelInput::Opened { connection: CONNECTION });
+    }
+
+    fn kill(&mut self) {
+        *self = Ours { now: self.now, ..Ours::new() };
     }
 
     fn send(&mut self, bytes: &[u8]) {

@@ -21,7 +21,7 @@ pub use section::OpenFlowSpec;
 use super::{Arrival, Driver, Known, Remote, Soft};
 use base::describe::SectionDecl;
 use base::plane::{Ack, Batch, TableError, TableOp};
-use base::{Frame, PortId, Time};
+use base::{Frame, PortId, Span, Time};
 use entry::{Entry, Key};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -66,6 +66,7 @@ pub struct OpenFlow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counters {
     connections: u64,
+    silent: u64,
     written: u64,
     deleted: u64,
     kept: u64,
@@ -81,7 +82,10 @@ impl OpenFlow {
         OpenFlow {
             mirror: Mirror::default(),
             desired: BTreeMap::new(),
-            session: Session::with_rates([spec.punts, spec.protocols]),
+            session: Session::new(session::Settings {
+                rates: [spec.punts, spec.protocols],
+                probe: Some(spec.probe).filter(|probe| *probe > Span::ZERO),
+            }),
             pending: VecDeque::new(),
             sent_for: BTreeMap::new(),
             arrivals: VecDeque::new(),
@@ -212,10 +216,12 @@ impl Driver for OpenFlow {
         self.pending.push_back(Pending { ack, ops: batch.ops.len(), barrier });
     }
 
-    fn advance(&mut self, _: Time, _: &mut Soft) {}
+    fn advance(&mut self, now: Time, _: &mut Soft) {
+        self.counters.silent += u64::from(self.session.handle_timeout(now));
+    }
 
     fn poll_timeout(&self) -> Option<Time> {
-        None
+        self.session.poll_timeout()
     }
 
     fn backlog(&self) -> usize {
@@ -232,18 +238,18 @@ impl Driver for OpenFlow {
     }
 
     fn channel_state(&self) -> (bool, bool) {
-        (self.session.has_output(), self.session.is_refused())
+        (self.session.has_output(), self.session.is_over())
     }
 }
 
 impl Remote for OpenFlow {
-    fn opened(&mut self) {
+    fn opened(&mut self, now: Time) {
         self.counters.connections += 1;
-        self.session.open(self.counters.connections);
+        self.session.open(now, self.counters.connections);
     }
 
-    fn received(&mut self, soft: &mut Soft, bytes: &[u8]) {
-        self.session.receive(bytes);
+    fn received(&mut self, now: Time, soft: &mut Soft, bytes: &[u8]) {
+        self.session.receive(now, bytes);
         while let Some(heard) = self.session.poll() {
             match heard {
                 session::Heard::Synchronise => self.synchronise(),

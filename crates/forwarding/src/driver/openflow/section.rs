@@ -2,6 +2,7 @@
 
 use super::super::{Driver, Setup, Timing};
 use super::OpenFlow;
+use base::Span;
 use base::describe::Section;
 use std::sync::Arc;
 
@@ -21,6 +22,9 @@ base::record! {
         pub punts: u32 = 1_000, in 1..=1_000_000;
         /// The same of ARP and of packets that protocols and the router's own addresses get.
         pub protocols: u32 = 10_000, in 1..=1_000_000;
+        /// After how long it asks a silent switch whether it is there; the connection is closed after as long again.
+        /// Zero for never.
+        pub probe: Span = Span::from_secs(5), in 0..=0x7fff_ffff_ffff_ffff;
     }
 }
 

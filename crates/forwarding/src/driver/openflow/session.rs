@@ -1,8 +1,8 @@
 //! The connection to the switch: versions, what it has when it connects, and the messages to it.
 
 use super::entry::{Entry, cookie};
-use base::PortId;
 use base::plane::TableError;
+use base::{PortId, Span, Time};
 use std::collections::VecDeque;
 use wire::openflow::v1_3::{
     Action, AsyncConfig, Band, Body, Command, Fault, FlowFlags, FlowMod, FlowStats, FlowStatsRequest, Match,
@@ -38,6 +38,8 @@ enum State {
     Up,
     /// The switch does not speak version 1.3.
     Refused,
+    /// The switch says nothing, not even when it is asked: its connection is to be closed.
+    Silent,
 }
 
 /// What the driver hears.
@@ -67,7 +69,20 @@ pub(super) struct Session {
     heard: VecDeque<Heard>,
     /// Meters that are there already are changed: by the number of the message that was to add them.
     adding: Vec<(u32, u32, u32)>,
-    rates: [u32; 2],
+    settings: Settings,
+    /// When the switch has said something for the last time.
+    heard_at: Time,
+    /// When it was asked whether it is there, unless it has said something since.
+    asked_at: Option<Time>,
+}
+
+/// What users have said of the connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Settings {
+    /// Packets a second that each of the two meters lets through.
+    pub rates: [u32; 2],
+    /// After how long a silent switch is asked whether it is there; never if absent.
+    pub probe: Option<Span>,
 }
 
 /// The port of the router that is a port of the switch.
@@ -98,8 +113,30 @@ impl Session {
         self.state == State::Up
     }
 
-    pub fn is_refused(&self) -> bool {
-        self.state == State::Refused
+    /// Is the connection to be closed: does the switch not speak version 1.3, or is it silent?
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Refused | State::Silent)
+    }
+
+    /// When [`Session::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let is_there = matches!(self.state, State::Greeting | State::Reading | State::Up);
+        let probe = self.settings.probe.filter(|_| is_there)?;
+        Some(self.asked_at.unwrap_or(self.heard_at) + probe)
+    }
+
+    /// A silent switch is asked whether it is there, once. True if it is taken to be gone now.
+    pub fn handle_timeout(&mut self, now: Time) -> bool {
+        if self.poll_timeout().is_none_or(|due| due > now) {
+            return false;
+        }
+        if self.asked_at.is_none() && self.state != State::Greeting {
+            self.asked_at = Some(now);
+            self.send(Body::EchoRequest(Rest::default()));
+            return false;
+        }
+        self.state = State::Silent;
+        true
     }
 
     pub fn word(&self) -> &'static str {
@@ -109,12 +146,13 @@ impl Session {
             State::Reading => "reading",
             State::Up => "up",
             State::Refused => "refused",
+            State::Silent => "silent",
         }
     }
 
-    /// None yet; the two meters let so many packets a second through.
-    pub fn with_rates(rates: [u32; 2]) -> Session {
-        Session { rates, ..Session::default() }
+    /// None yet.
+    pub fn new(settings: Settings) -> Session {
+        Session { settings, ..Session::default() }
     }
 
     fn emit(&mut self, xid: u32, body: Body) {
@@ -129,15 +167,15 @@ impl Session {
     }
 
     /// A connection is there, the `epoch`th.
-    pub fn open(&mut self, epoch: u64) {
-        let (xid, rates) = (self.xid, self.rates);
-        *self = Session { state: State::Greeting, epoch, xid, rates, ..Session::default() };
+    pub fn open(&mut self, now: Time, epoch: u64) {
+        let Session { xid, settings, .. } = *self;
+        *self = Session { state: State::Greeting, epoch, xid, settings, heard_at: now, ..Session::default() };
         self.send(Body::Hello(Hello::with(&[Version::V1_3])));
     }
 
     pub fn close(&mut self) {
-        let (epoch, xid, rates) = (self.epoch, self.xid, self.rates);
-        *self = Session { epoch, xid, rates, ..Session::default() };
+        let Session { epoch, xid, settings, .. } = *self;
+        *self = Session { epoch, xid, settings, ..Session::default() };
     }
 
     pub fn has_output(&self) -> bool {
@@ -189,7 +227,8 @@ impl Session {
     }
 
     /// Bytes have come.
-    pub fn receive(&mut self, bytes: &[u8]) {
+    pub fn receive(&mut self, now: Time, bytes: &[u8]) {
+        (self.heard_at, self.asked_at) = (now, None);
         self.input.extend_from_slice(bytes);
         let input = core::mem::take(&mut self.input);
         let mut read = 0;
@@ -221,7 +260,7 @@ impl Session {
         self.state = State::Reading;
         self.send(Body::SetConfig(SwitchConfig { flags: 0, miss_send_len: 0xffff }));
         self.send(Body::SetAsync(TOLD));
-        for (meter, rate) in [PUNTS, PROTOCOLS].into_iter().zip(self.rates) {
+        for (meter, rate) in [PUNTS, PROTOCOLS].into_iter().zip(self.settings.rates) {
             let xid = self.meter(MeterCommand::Add, meter, rate);
             self.adding.push((xid, meter, rate));
         }

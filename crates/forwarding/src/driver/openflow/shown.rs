@@ -13,11 +13,13 @@ base::table! {
         /// The router.
         node: &'a str,
         /// `none`, `greeting` (both ends say their versions), `reading` (the router reads which entries there are),
-        /// `up`, or
-        /// `refused` (it does not speak version 1.3).
+        /// `up`, `refused` (it does not speak version 1.3), or `silent` (it does not answer, and its connection is
+        /// closed).
         state: &'static str,
         /// Connections that it has made.
         connections: u64,
+        /// Connections that were closed because it was silent.
+        silent: u64,
         /// Entries that it should have.
         entries: usize = "entries",
         /// Entries written, also in the place of others.
@@ -57,6 +59,7 @@ impl RowsOf<OpenFlow> for SwitchRow<'static> {
     fn rows(driver: &OpenFlow, node: &str, to: &mut Table) {
         let super::Counters {
             connections,
+            silent,
             written,
             deleted,
             kept,
@@ -70,6 +73,7 @@ impl RowsOf<OpenFlow> for SwitchRow<'static> {
             node,
             state: driver.session.word(),
             connections,
+            silent,
             entries: driver.desired.len(),
             written,
             deleted,
