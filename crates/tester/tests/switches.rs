@@ -3,6 +3,7 @@
 use crate::common::{S, conserved, said};
 use base::protocol_value::ProtocolValue;
 use base::{Command, Event, NodeId, Span, Time};
+use core::any::Any;
 use node::Switch;
 use node::switch::{Bytes, ChannelInput, ChannelOutput, FIRST_INCOMING};
 use serde_json::{Value, json};
@@ -44,7 +45,11 @@ fn connect(network: &mut Testbed, node: u32) {
 }
 
 fn heard(network: &mut Testbed, node: u32) -> Vec<Body> {
-    let switch = network.world_mut().device_mut::<Switch>(NodeId(node)).expect("a switch");
+    said_by(network.world_mut().device_mut::<Switch>(NodeId(node)).expect("a switch"))
+}
+
+/// The messages that a switch has sent since the last time.
+fn said_by(switch: &mut Switch) -> Vec<Body> {
     let mut stream = Vec::new();
     while let Some(output) = switch.poll_channel() {
         if let ChannelOutput::Send { bytes, .. } = output {
@@ -96,7 +101,7 @@ const LIMIT: u64 = 20;
 
 /// Hosts `x` and `y` send to `z`, whose link of 10 Mbit/s the switch divides. Bytes of packets are those on the wire,
 /// so that rates add up to that of the link.
-fn divided(rates: [u64; 2]) -> Testbed {
+fn described(rates: [u64; 2]) -> Value {
     let waiting = json!({"discipline": "pfifo", "limit": LIMIT});
     let class =
         |rate: &str, ceil: &str| json!({"parent": "link", "rate": rate, "ceil": ceil, "queue": waiting});
@@ -117,7 +122,7 @@ fn divided(rates: [u64; 2]) -> Testbed {
                "start": "100 ms", "stop": "10.1 s"})
     };
     let host = |place: u8| json!({"kind": "host", "address": format!("10.1.0.{place}/24")});
-    let mut network = bench(json!({
+    json!({
         "name": "divided",
         "nodes": {"s1": {"kind": "switch", "prefix": "10.1.0.0/24", "probe": "0 s"}, "x": host(1), "y": host(2), "z": host(3)},
         "links": [
@@ -126,16 +131,25 @@ fn divided(rates: [u64; 2]) -> Testbed {
             {"endpoints": ["s1", "z"], "rate": "10 Mbit/s", "delay": "10 us", "queue": {"s1": tree}},
         ],
         "flows": [flow("slow", "x", rates[0]), flow("fast", "y", rates[1])],
-    }));
-    connect(&mut network, 0);
-    add(&mut network, 0, 1, vec![], vec![Action::Output { port: ports::NORMAL, max_len: 0 }]);
+    })
+}
+
+fn divided(rates: [u64; 2]) -> Testbed {
+    let mut network = bench(described(rates));
+    programme(&mut network);
+    network
+}
+
+/// What the controller writes: packets of `x` take queue 1, those of `y` queue 2.
+fn programme(network: &mut Testbed) {
+    connect(network, 0);
+    add(network, 0, 1, vec![], vec![Action::Output { port: ports::NORMAL, max_len: 0 }]);
     for queue in [1, 2] {
         let from =
             vec![Oxm::exact(OxmField::InPort, u128::from(queue)), Oxm::exact(OxmField::EthType, 0x0800)];
         let through = vec![Action::SetQueue { queue }, Action::Output { port: 3, max_len: 0 }];
-        add(&mut network, 0, 2, from, through);
+        add(network, 0, 2, from, through);
     }
-    network
 }
 
 /// The rates of queues 1 and 2 between 1.1 s and 10.1 s, in bit/s on the wire.
@@ -189,6 +203,26 @@ fn what_is_sent_and_what_found_no_room_is_what_came() {
     }
     conserved(&mut network).expect("conservation");
     network.audit().expect("queues that add up");
+}
+
+#[test]
+fn a_recording_has_what_queues_had_counted() {
+    let mut network = bench(described([9_000_000, 9_000_000]));
+    network.world_mut().record(NodeId(0)).expect("a recording");
+    programme(&mut network);
+    network.run_until(Time(S)).expect("a run");
+    let told = queues(&mut network, 0);
+    let world = network.world_mut();
+    let config = world.device::<Switch>(NodeId(0)).expect("a switch").config().clone();
+    let recording = world.take_recording(NodeId(0)).expect("memory").expect("a recording");
+    let again = engine::replay(Box::new(Switch::new(config, Time::ZERO)), &recording);
+    assert!(again.same);
+    let device: Box<dyn Any> = again.device;
+    let mut switch = device.downcast::<Switch>().expect("the switch");
+    match said_by(&mut switch).pop() {
+        Some(Body::MultipartReply(reply)) => assert_eq!(reply.body, ReplyBody::Queue(told)),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
