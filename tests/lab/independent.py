@@ -214,6 +214,24 @@ def rows(lab: Lab, node: str, table: str, **match: object) -> list[dict[str, Any
     return [row for row in found if all(row[key] == value for key, value in match.items())]
 
 
+def ping(lab: Lab, host: str, to: str, count: int = 20) -> int:
+    """How many of the packets came back."""
+    done = lab.exec(host, "ping", "-c", str(count), "-i", "0.02", "-W", "2", to, check=False, timeout=60)
+    return int(re.findall(r"(\d+) received", done.stdout)[0])
+
+
+def ping_from(peer: Peer, to: str, count: int = 20) -> int:
+    """The same, by the other router."""
+    said = peer.ask(f"ping {to} vrf v1 source lo0 repeat {count} timeout 2000")
+    return int(re.findall(r"err=(\d+)/", said)[0])
+
+
+def labels_of(peer: Peer) -> dict[int, str]:
+    """Its label table: the label that goes out by each label that comes in."""
+    found = re.findall(r"^(\d+) +v1:4 +(\S+) +(\S+) +(\S+)", peer.ask("show mpls forwarding"), re.MULTILINE)
+    return {int(label): out for label, _, _, out in found}
+
+
 def faultless(lab: Lab, nodes: str) -> None:
     """None of these routers met what must never happen, or bytes that it could not read."""
     for node in nodes:

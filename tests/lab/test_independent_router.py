@@ -22,7 +22,18 @@ import pytest
 from support import campaign
 from twinplane.lab import Lab
 
-from .independent import NO_TUNNEL, Peer, faultless, lab_beside, rows, running, wait
+from .independent import (
+    NO_TUNNEL,
+    Peer,
+    faultless,
+    lab_beside,
+    labels_of,
+    ping,
+    ping_from,
+    rows,
+    running,
+    wait,
+)
 
 NETWORK = """\
 name: {name}
@@ -104,24 +115,6 @@ def arrived(lab: Lab, node: str, name: str) -> int:
     """Packets that came to a router by an LSP."""
     labels = {row["in_label"] for row in held(lab, node, name)}
     return sum(row["packets"] for row in rows(lab, node, "ilm") if row["label"] in labels)
-
-
-def ping(lab: Lab, host: str, to: str, count: int = 20) -> int:
-    """How many of the packets came back."""
-    done = lab.exec(host, "ping", "-c", str(count), "-i", "0.02", "-W", "2", to, check=False, timeout=60)
-    return int(re.findall(r"(\d+) received", done.stdout)[0])
-
-
-def ping_from(peer: Peer, to: str, count: int = 20) -> int:
-    """The same, by the other router."""
-    said = peer.ask(f"ping {to} vrf v1 source lo0 repeat {count} timeout 2000")
-    return int(re.findall(r"err=(\d+)/", said)[0])
-
-
-def labels_of(peer: Peer) -> dict[int, str]:
-    """Its label table: the label that goes out by each label that comes in."""
-    found = re.findall(r"^(\d+) +v1:4 +(\S+) +(\S+) +(\S+)", peer.ask("show mpls forwarding"), re.MULTILINE)
-    return {int(label): out for label, _, _, out in found}
 
 
 def tunnel_of(kbps: int) -> tuple[str, ...]:
