@@ -60,6 +60,33 @@ int eth{number}
 """
 
 
+OSPF = """\
+router ospf4 1
+ vrf v1
+ router 9.9.9.1
+ traffeng 9.9.9.1
+ area 0 ena
+ area 0 traff
+ exit
+int lo0
+ router ospf4 1 ena
+ router ospf4 1 passive
+ router ospf4 1 cost 1
+ exit
+"""
+"""OSPF with traffic engineering; ports speak it by :data:`OSPF_PORT`."""
+
+OSPF_PORT = """\
+int eth{number}
+ router ospf4 1 ena
+ router ospf4 1 network point2point
+ router ospf4 1 hello-time 1000
+ router ospf4 1 dead-time 40000
+ router ospf4 1 cost 3
+ exit
+"""
+
+
 class Console:
     """A session at its console."""
 
@@ -151,6 +178,20 @@ class Peer:
             self._process.wait(20)
         self._process = None
 
+    @contextlib.contextmanager
+    def silent(self, number: int) -> Iterator[None]:
+        """Have the link of port `number` lose every frame, while its interfaces stay up at both ends."""
+        # Frames longer than the bucket (one byte) are dropped. Not every kernel has netem.
+        lossy = ("root", "tbf", "rate", "8bit", "burst", "1", "limit", "1")
+        ends = (f"f{number}", f"x{number}")
+        for end in ends:
+            self._tc("add", end, *lossy)
+        try:
+            yield
+        finally:
+            for end in ends:
+                self._tc("del", end, "root")
+
     def remove(self) -> None:
         """Take away all that was made."""
         with contextlib.suppress(FileNotFoundError):
@@ -167,6 +208,9 @@ class Peer:
         """What it answers to a command."""
         assert self.console is not None, "it does not run"
         return self.console.ask(command)
+
+    def _tc(self, do: str, interface: str, *words: str) -> None:
+        _ip("netns", "exec", self.field, "tc", "qdisc", do, "dev", interface, *words)
 
     def _inside(self) -> set[processes.Process]:
         space = netns.identity(netns.path_of(self.field))
