@@ -179,6 +179,16 @@ class Peer:
         self._process = None
 
     @contextlib.contextmanager
+    def changed(self, where: str, do: str, undo: str) -> Iterator[None]:
+        """Have a line more in a section of its configuration for some time."""
+        assert self.console is not None, "it does not run"
+        self.console.configure(where, do)
+        try:
+            yield
+        finally:
+            self.console.configure(where, undo)
+
+    @contextlib.contextmanager
     def silent(self, number: int) -> Iterator[None]:
         """Have the link of port `number` lose every frame, while its interfaces stay up at both ends."""
         # Frames longer than the bucket (one byte) are dropped. Not every kernel has netem.
