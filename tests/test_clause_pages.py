@@ -46,6 +46,7 @@ PAGES = {
                 "liveness": "crates/control/src/services/liveness/{}.rs",
                 "wire": "crates/wire/src/bfd/{}.rs",
                 "node": "crates/node/tests/bfd/{}.rs",
+                "lab": "tests/lab/test_{}.py",
                 "tester": "crates/tester/tests/{}.rs",
             }
         ),
@@ -61,6 +62,7 @@ PAGES = {
                 "tcp": "crates/wire/src/tcp/{}.rs",
                 "network": "tests/{}.py",
                 "node": "crates/node/tests/{}/mod.rs",
+                "lab": "tests/lab/test_{}.py",
             }
         ),
         60,
@@ -74,6 +76,7 @@ PAGES = {
                 "wire": "crates/wire/src/ldp/{}.rs",
                 "tcp": "crates/wire/src/tcp/{}.rs",
                 "node": "crates/node/tests/{}/mod.rs",
+                "lab": "tests/lab/test_{}.py",
                 "tester": "crates/tester/tests/{}.rs",
             }
         ),
@@ -99,6 +102,7 @@ PAGES = {
                 "net": "crates/control/src/ospf/tests/{}.rs",
                 "wire": "crates/wire/src/ospf/{}.rs",
                 "node": "crates/node/tests/ospf/{}.rs",
+                "lab": "tests/lab/test_{}.py",
                 "tester": "crates/tester/tests/{}.rs",
             }
         ),
