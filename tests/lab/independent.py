@@ -167,6 +167,9 @@ class Peer:
             said = self._process.stdout.readline()
         assert said == "ready\n", "freertr did not start"
         self.console = Console(self.field)
+        # The console is there before the rest of the configuration: what is configured till then may be lost.
+        booted = processes.wait_until(lambda: "boot completed" in self.ask("show logging"), START_S, 0.1)
+        assert booted, self.ask("show logging")
 
     def kill(self) -> None:
         """End it as if its power went."""
