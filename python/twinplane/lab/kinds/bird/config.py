@@ -142,7 +142,8 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
         yield f"  {'' if peer.hops == 1 else f'multihop {peer.hops}; '}ttl security on;"
     elif peer.far:
         yield "  multihop;"
-    yield f"  connect retry time 2; hold time {peer.hold_s};"
+    # Without a word BIRD waits a minute after a session that ended by an error, such as BFD's.
+    yield f"  connect retry time 2; error wait time 2, 10; hold time {peer.hold_s};"
     if peer.password is not None:
         yield f"  password {_quoted(peer.password)};"
     if peer.bfd is not None:
