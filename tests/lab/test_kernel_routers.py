@@ -17,6 +17,7 @@ from twinplane.lab.plan import Plan, plan
 from twinplane.network import lowering
 
 from .conftest import NetworkFile
+from .end_state import reached
 from .support import command, good, left_behind, refused
 
 OSPF = "ospf: {hello_interval: 1 s, dead_interval: 4 s, authentication: {kind: md5, key: secret}}"
@@ -89,10 +90,6 @@ def comes(what: str, lab: Lab, node: str = "gw") -> None:
         told(),
         lab.state.log(node).read_text()[-2000:],
     )
-
-
-def reached(lab: Lab) -> bool:
-    return lab.exec("left", "ping", "-c1", "-W1", "10.2.0.2", check=False).returncode == 0
 
 
 def row(lab: Lab, node: str = "gw") -> dict[str, object]:
