@@ -42,13 +42,17 @@ def tshark(path: Path, *options: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+END_OF_LIB = "ldp.msg.tlv.status.data == 0x2f"
+"""All labels have been told (RFC 5919); tshark 4.0 can't read the typed wildcard in it (RFC 5918)."""
+
+
 def complaints(path: Path) -> list[str]:
     """Malformed packets, experts' errors, wrong checksums."""
     bad = "_ws.malformed || _ws.expert.severity == error || " + " || ".join(
         f"{layer}.checksum.status == 0" for layer in ("ip", "icmp", "tcp", "udp")
     )
     shown = [word for name in ("frame.number", "_ws.col.Info", "_ws.expert.message") for word in ("-e", name)]
-    return tshark(path, "-Y", bad, "-T", "fields", *shown)
+    return tshark(path, "-Y", f"({bad}) && !({END_OF_LIB})", "-T", "fields", *shown)
 
 
 def test_every_capture_is_clean(network_file: NetworkFile, tmp_path: Path) -> None:
