@@ -39,6 +39,8 @@ LONGEST = (
     "test_threads",
     "test_node",
     "test_kernel_routers",
+    "test_same_end_state",
+    "test_beside_frr",
     "test_foreign_systems",
 )
 """Files that take a worker for a minute and more. What begins last should not take long."""
