@@ -237,3 +237,22 @@ def test_databases_are_the_same_byte_for_byte_but_for_age(
         (lsa,) = bytes_of[tuple(instance)]  # type: ignore[index]
         assert int.from_bytes(lsa[14:16], "big") == checksum, instance
     assert {row[:4] for row in rows} <= passed_on, {row[:4] for row in rows} - passed_on
+
+
+@pytest.mark.parametrize("kind", ["frr", "bird"])
+def test_a_border_router_that_restarts_is_believed_again(kind: str, network_file: NetworkFile) -> None:
+    """It is given what it said before, takes back what it does not know yet, and says it again.
+
+    It is believed also while the other router keeps what was taken back, as FRR does for a minute: numbers
+    go on from those that it hears (RFC 2328, 13.4).
+    """
+    need(NEEDED[kind], "ping")
+    with Lab(network_file(ADVERTISED.replace("{kind}", kind))) as lab:
+        comes(lab)
+        before = {row[:3] for row in agreed(lab, kind)}
+        lab.restart("a")
+        comes(lab)
+        after = lambda: {row[:3] for row in database(lab, "c")}  # noqa: E731
+        assert processes.wait_until(lambda: after() == before, 30, 0.2), before ^ after()
+        assert {row[:3] for row in agreed(lab, kind)} == before
+    assert left_behind(lab.name) == []
