@@ -155,11 +155,22 @@ def reached(lab: Lab) -> bool:
     return lab.exec("left", "ping", "-c1", "-W1", "10.2.0.2", check=False).returncode == 0
 
 
+def routes(lab: Lab) -> dict[str, str]:
+    """What routers next to each other would do with packets: kernels of others, forwarding tables of ours."""
+    return {
+        name: str(lab.node(name).columns("fib"))
+        if node.kind == "router"
+        else lab.exec(name, "ip", "route").stdout
+        for name, node in lab.state.nodes.items()
+    }
+
+
 def comes(lab: Lab) -> None:
     """Wait until all neighbours have met, and packets pass."""
     told = lambda: looking.details(lab.name)["problems"]  # noqa: E731
     assert processes.wait_until(lambda: told() == [], 60, 0.2), told()
-    assert processes.wait_until(lambda: reached(lab), 30, 0.2)
+    # BIRD looks every minute whether the kernel has its routes, and writes those again that are missing.
+    assert processes.wait_until(lambda: reached(lab), 75, 0.2), routes(lab)
 
 
 def differences(before: dict[str, State], after: dict[str, State]) -> dict[str, Any]:
