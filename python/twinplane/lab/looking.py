@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import kinds, netns, state
+from . import apart, kinds, netns, state
+from .apart import Problem, rows
 from .asking import ask
 from .state import NodeState, State
 
@@ -67,8 +68,11 @@ def details(name: str) -> dict[str, Any]:
     The phase of a lab with problems is ``degraded``.
     """
     one = state.running(name)
-    nodes, lsps, apart = [], [], []
-    speakers = _speakers(one)
+    nodes, lsps = [], []
+    lab = apart.Lab(one, _description(one))
+    ours: list[Problem] = []
+    others: list[Problem] = []
+    watches: dict[str, apart.Watch] = {}
     for node_name, node in one.nodes.items():
         entry: dict[str, Any] = {
             "node": node_name,
@@ -86,14 +90,20 @@ def details(name: str) -> dict[str, Any]:
             try:
                 entry["status"] = ask(one, node_name, "status")
                 lsps += heads(one, node_name)
-                apart += not_adjacent(one, node_name, speakers)
-                apart += not_reached(node_name, _bgp_routes(one, node_name))
+                ours += apart.of_router(lab, node_name)
+                told_by_bfd = (lab.table(node_name, table) for table in ("bfd_sessions", "bfd_discards"))
+                watches[node_name] = apart.Watch(*told_by_bfd)
+                if lab.said(node_name, "bgp") is not None:
+                    told = not_reached(node_name, lab.table(node_name, "bgp_routes"))
+                    ours += [Problem(words) for words in told]
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
         else:
-            apart += kinds.of(node.kind).look(one, node_name, entry)
+            others += kinds.of(node.kind).look(lab, node_name, entry)
         nodes.append(entry)
-    wrong = problems(nodes, lsps, signalled(one)) + apart
+    wrong = problems(nodes, lsps, signalled(one)) + apart.merged(
+        lab, ours + apart.by_bfd(lab, watches), others
+    )
     now = phase(one)
     return {
         "lab": name,
@@ -157,33 +167,6 @@ def signalled(one: State) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def not_adjacent(one: State, name: str, speakers: set[str]) -> list[str]:
-    """Links of a router by which OSPF finds no neighbour though there should be one, a sentence each."""
-    if name not in speakers:
-        return []
-    areas = [row for row in rows(ask(one, name, "table", "ospf")) if row["role"] == "stray"]
-    said = []
-    if areas:
-        own = " and ".join(row["area"] for row in areas)
-        said.append(f"router {name} is in areas {own} of OSPF and not in the backbone, area 0.0.0.0")
-    for row in rows(ask(one, name, "table", "ospf_interfaces")):
-        bridge = row["network"] == "broadcast" and row["neighbors"] > 1
-        wanted = row["towards"] in speakers or row["neighbors"] or row["refused"]
-        if row["passive"] or row["adjacent"] or not wanted or bridge:
-            continue
-        why = f": {row['refused_from']}: {row['refused_why']}" if row["refused"] else ""
-        state = "down" if row["state"] == "down" else "not adjacent"
-        said.append(f"router {name} is {state} by OSPF on its link to {row['towards']}{why}")
-    for row in rows(ask(one, name, "table", "ospf_virtual_links")):
-        if row["neighbor"] != "full":
-            why = f": {row['refused_why']}" if row["refused"] else ""
-            said.append(
-                f"router {name} is not adjacent by OSPF over its virtual link to {row['router_id']} through"
-                f" area {row['area']}{why}"
-            )
-    return said
-
-
 def not_reached(name: str, routes: list[dict[str, Any]]) -> list[str]:
     """Next hops of BGP to which no route of a router leads, a sentence each: such routes are not used."""
     counted: dict[str, int] = {}
@@ -198,19 +181,6 @@ def not_reached(name: str, routes: list[dict[str, Any]]) -> list[str]:
 
 def _not_used(count: int) -> str:
     return "the route with it is not used" if count == 1 else f"the {count} routes with it are not used"
-
-
-def _bgp_routes(one: State, name: str) -> list[dict[str, Any]]:
-    """What a router knows by BGP; nothing if it does not speak it."""
-    if _description(one).get("nodes", {}).get(name, {}).get("bgp") is None:
-        return []
-    return rows(ask(one, name, "table", "bgp_routes"))
-
-
-def _speakers(one: State) -> set[str]:
-    """The routers that speak OSPF, as the description says."""
-    nodes = _description(one).get("nodes", {})
-    return {name for name, said in nodes.items() if name in one.nodes and said.get("ospf") is not None}
 
 
 def _described(one: State) -> list[dict[str, Any]]:
@@ -286,11 +256,6 @@ def unknown(one: State, name: str) -> list[dict[str, Any]]:
         for lsp in _described(one)
         if lsp["from"] == name
     ]
-
-
-def rows(table: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """A table of columns by row."""
-    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
 def owner(one: State, address: str) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TwinplaneError, os_reason
 from ...model.places import of_node
 from .. import daemons, netns
+from ..apart import Problem
 from .around import Around
 from .host import addressed
 from .kind import Kind
 
 if TYPE_CHECKING:
+    from ..apart import Lab
     from ..plan import Interface, Member, Plan
     from ..starting import Starting
     from ..state import State
@@ -110,8 +112,9 @@ class KernelRouter(Kind):
         """Start the daemons."""
         raise NotImplementedError
 
-    def look(self, one: State, name: str, entry: dict[str, Any]) -> list[str]:
+    def look(self, lab: Lab, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Its daemons, its neighbours, and who should be one and is not."""
+        one = lab.state
         node = one.node(name)
         entry["daemons"] = [
             {"daemon": daemon, "pid": process.pid if process.alive() else None}
@@ -122,10 +125,13 @@ class KernelRouter(Kind):
         if entry["state"] not in ("up", "dead") or len(dead) == len(node.daemons):
             return []
         entry["state"] = "up"
-        said = [f"{daemon} of {node.kind} {name} is dead: `twinplane lab restart {name}`" for daemon in dead]
+        said = [
+            Problem(f"{daemon} of {node.kind} {name} is dead", f"`twinplane lab restart {name}`")
+            for daemon in dead
+        ]
         entry["neighbors"] = found = self.neighbors(one, name)
         expected = daemons.kept(one, name)["expected"]
-        return said + apart(node.kind, name, found, expected)
+        return said + apart(node.kind, name, found, expected, lab.owner)
 
     def neighbors(self, one: State, name: str) -> list[dict[str, Any]]:
         """Neighbours by `protocol`, each with `neighbor`, `interface` or None, `state`, and `adjacent`."""
@@ -136,19 +142,37 @@ class KernelRouter(Kind):
         return {"PATH": f"{daemons.commands(one, name)}:{os.environ.get('PATH', os.defpath)}"}
 
 
-def apart(kind: str, name: str, found: list[dict[str, Any]], expected: list[Mapping[str, str]]) -> list[str]:
-    """Neighbours that are not as they should be, a sentence each.
+def apart(
+    kind: str,
+    name: str,
+    found: list[dict[str, Any]],
+    expected: list[Mapping[str, str]],
+    owner: Callable[[str], str],
+) -> list[Problem]:
+    """Neighbours that are not as they should be.
 
-    Expected is somebody by `protocol` at an `interface`, towards `far`; sessions of BGP are what they are.
+    Expected is somebody by `protocol` at an `interface`, towards `far`; sessions of BGP and BFD are what they
+    are. `owner` gives the node that has an address.
     """
     met = {(one["protocol"], one["interface"]) for one in found if one["adjacent"]}
+    lost = [one for one in expected if (one["protocol"], one["interface"]) not in met]
     said = [
-        f"{kind} {name} is not adjacent by {one['protocol']} on its link to {one['far']}"
-        for one in expected
-        if (one["protocol"], one["interface"]) not in met
+        Problem(
+            f"{kind} {name} is not adjacent by {one['protocol']} on its link to {one['far']}",
+            node=name,
+            protocol=one["protocol"],
+            far=one["far"],
+        )
+        for one in lost
     ]
     return said + [
-        f"{kind} {name} has no session of {one['protocol']} with {one['neighbor']}: {one['state']}"
+        Problem(
+            f"{kind} {name} has no session of {one['protocol']} with {one['neighbor']}",
+            one["state"],
+            node=name,
+            protocol=one["protocol"],
+            far=owner(one["neighbor"]),
+        )
         for one in found
         if one["interface"] is None and not one["adjacent"]
     ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TwinplaneError
+from ..apart import Problem
 from ..asking import ask
 from .router import Router
 
 if TYPE_CHECKING:
+    from ..apart import Lab
     from ..plan import Interface, Member, Plan
-    from ..state import State
 
 
 class Switch(Router):
@@ -28,23 +29,23 @@ class Switch(Router):
         """The loopback is up, too."""
         return ["link set dev lo up", *super().lines(plan, member, ends)]
 
-    def look(self, one: State, name: str, entry: dict[str, Any]) -> list[str]:
+    def look(self, lab: Lab, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Whether it answers, and which of its controllers do not."""
         if entry["state"] != "up":
             return []
         try:
-            entry["status"] = ask(one, name, "status")
-            found = ask(one, name, "table", "controllers")
+            entry["status"] = ask(lab.state, name, "status")
+            found = ask(lab.state, name, "table", "controllers")
         except TwinplaneError as error:
             entry["state"], entry["why"] = "silent", str(error)
             return []
         columns = [found[key] for key in ("controller", "state", "attempts")]
         return [
-            f"switch {name} has no controller at {controller}: "
-            + (
+            Problem(
+                f"switch {name} has no controller at {controller}",
                 "it does not say its version"
                 if state == "greeting"
-                else f"{attempts} attempts in a row failed"
+                else f"{attempts} attempts in a row failed",
             )
             for controller, state, attempts in zip(*columns, strict=True)
             if state not in ("up", "probing") and attempts > 1
