@@ -203,13 +203,14 @@ def by_bfd(lab: Lab, watches: Mapping[str, Watch]) -> list[Problem]:
         (row["local"], row["neighbor"])
         for watch in watches.values()
         for row in watch.sessions
-        if row["clients"] and row["state"] != "admin-down"
+        if row["clients"] and row["lsp"] is None and row["state"] != "admin-down"
     }
     found = []
     for name, watch in watches.items():
         for row in watch.sessions:
             is_shut = "admin-down" in (row["state"], row["remote_state"])
-            is_due = row["path"] == "dead" or (row["neighbor"], row["local"]) in asked
+            is_mutual = row["lsp"] is None and (row["neighbor"], row["local"]) in asked
+            is_due = row["path"] == "dead" or is_mutual
             if row["state"] == "up" or not row["clients"] or is_shut or not is_due:
                 continue
             far = lab.owner(row["neighbor"])
