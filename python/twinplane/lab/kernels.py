@@ -83,7 +83,8 @@ def around(
         far = other(plan, end)
         ospf = ldp = None
         if (one := expected.get((end.link, "ospf"))) is not None:
-            ospf = surroundings.ospf_of(one["agreed"], one["cost"])
+            met = (nodes.get(one_beyond.node, {}).get("ospf") for one_beyond in beyond(plan, far))
+            ospf = surroundings.ospf_of(one["agreed"], one["cost"], [said for said in met if said])
         elif led and isinstance(kinds.of(plan.members[far.node].kind), KernelRouter):
             # Nobody of ours says how; two of their kind take what is usual.
             ospf = surroundings.Ospf(cost=int(plan.description["links"][end.link].get("metric") or 1))
@@ -98,7 +99,9 @@ def around(
     except ConflictError as error:
         raise plan.lowered.error(of_node(member.name, str(error))) from None
     routes = [(str(prefix), str(gateway)) for prefix, gateway in kernel["routes"]]
-    return Around(member.name, member.loopback, sides, routes, asn, peers)
+    links = surroundings.virtual_links_of(member.name, member.loopback, nodes, ids)
+    targets = surroundings.targets_of(member.loopback, nodes, ids)
+    return Around(member.name, member.loopback, sides, routes, asn, peers, links, targets)
 
 
 def watched(plan: Plan, member: Member, end: Interface, far: Interface) -> Bfd | None:

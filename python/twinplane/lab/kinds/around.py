@@ -19,11 +19,32 @@ class Ospf:
     """OSPF on a link, as the router at the other end has it."""
 
     area: str = BACKBONE
-    stub: bool = False
+    area_kind: str = "normal"
+    """What comes into the area from outside: normal, stub or nssa."""
+    summaries: bool = True
+    """Do networks of other areas come into an area of kind stub or nssa, too?"""
+    opaque: bool = False
+    """Are there opaque advertisements (RFC 5250), such as those of traffic engineering, to be passed on?"""
     hello_s: int = 10
     dead_s: int = 40
     broadcast: bool = False
     cost: int = 1
+    kind: str = "none"
+    """How packets are authenticated: none, simple, md5, sha1, sha256, ..."""
+    key_id: int = 1
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class VirtualLink:
+    """A virtual link of OSPF (RFC 2328, 15), as the router at the other end has it."""
+
+    area: str
+    """The area that it leads through."""
+    router_id: str
+    """The router at the other end."""
+    hello_s: int = 10
+    dead_s: int = 40
     kind: str = "none"
     """How packets are authenticated: none, simple, md5, sha1, sha256, ..."""
     key_id: int = 1
@@ -91,6 +112,18 @@ class BgpPeer:
     """What packets of the session are signed with (RFC 2385)."""
     bfd: Bfd | None = None
     """None: the session is not watched."""
+    families: tuple[str, ...] = ("ipv4",)
+    """Of which routes are exchanged: ipv4, ipv6, ipv4-labelled, ipv6-labelled."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """An area of OSPF."""
+
+    kind: str
+    """What comes in from outside: normal, stub or nssa."""
+    summaries: bool
+    """Do networks of other areas come into an area of kind stub or nssa, too?"""
 
 
 @dataclass(frozen=True)
@@ -104,10 +137,37 @@ class Around:
     """Prefix and gateway."""
     asn: int | None = None
     peers: list[BgpPeer] = field(default_factory=list)
+    virtual_links: list[VirtualLink] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    """Routers further away that want a session of LDP with it."""
 
-    def areas(self) -> dict[str, bool]:
-        """The areas of OSPF that it is in, and which are stub areas."""
-        return {side.ospf.area: side.ospf.stub for side in self.sides if side.ospf is not None}
+    def areas(self) -> dict[str, Area]:
+        """The areas of OSPF that it is in; neighbours that do not agree on one are refused."""
+        found: dict[str, Area] = {}
+        first: dict[str, str] = {}
+        for side in self.sides:
+            if (ospf := side.ospf) is None:
+                continue
+            known = found.get(ospf.area, Area(ospf.area_kind, True))
+            if known.kind != ospf.area_kind:
+                raise ConflictError(
+                    f"area {ospf.area} of OSPF is {known.kind} at '{first[ospf.area]}' and {ospf.area_kind} at"
+                    f" '{side.far}'"
+                )
+            first.setdefault(ospf.area, side.far)
+            found[ospf.area] = Area(known.kind, known.summaries and ospf.summaries)
+        for link in self.virtual_links:
+            if link.area not in found:
+                raise ConflictError(
+                    f"a virtual link of OSPF with {link.router_id} leads through area {link.area}, and none of its"
+                    " links is in it"
+                )
+        return found
+
+    @property
+    def opaque(self) -> bool:
+        """Does a neighbour tell opaque advertisements by OSPF?"""
+        return any(side.ospf is not None and side.ospf.opaque for side in self.sides)
 
     def home(self) -> str | None:
         """The area that its own address and networks without neighbours are announced in."""
@@ -115,12 +175,23 @@ class Around:
         return BACKBONE if BACKBONE in areas else areas[0] if areas else None
 
 
-def ospf_of(agreed: Mapping[str, str], cost: int | None) -> Ospf:
-    """From what both ends have to agree on, in the words of the core."""
+def ospf_of(agreed: Mapping[str, str], cost: int | None, said: Iterable[Mapping[str, Any]]) -> Ospf:
+    """From what both ends have to agree on, in the words of the core.
+
+    `said` is what those at the other end say of OSPF.
+    """
     kind, _, rest = agreed.get("authentication", "none").partition(" with key ")
+    neighbors, area = list(said), agreed["area"]
     return Ospf(
-        area=agreed["area"],
-        stub=agreed.get("kind of area") == "stub",
+        area=area,
+        area_kind=agreed.get("kind of area", "normal"),
+        summaries=all(
+            one.get("summaries", True)
+            for neighbor in neighbors
+            for one in neighbor.get("areas", [])
+            if area_of(one["area"]) == area
+        ),
+        opaque=any(neighbor.get("te") for neighbor in neighbors),
         hello_s=_seconds(agreed["hello interval"]),
         dead_s=_seconds(agreed["dead interval"]),
         broadcast=agreed["kind of network"] == "broadcast",
@@ -129,6 +200,50 @@ def ospf_of(agreed: Mapping[str, str], cost: int | None) -> Ospf:
         key_id=int(rest) if rest else 1,
         key=agreed.get("secret of the key", ""),
     )
+
+
+def area_of(said: Any) -> str:
+    """The number of an area, which a description may give as a whole number, as an address."""
+    return str(ipaddress.IPv4Address(int(said) if str(said).isdigit() else str(said)))
+
+
+def virtual_links_of(
+    name: str, own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]
+) -> list[VirtualLink]:
+    """The virtual links that routers want with one of this name and router id.
+
+    `ids` are the addresses of all nodes, which are their router ids if they say no other.
+    """
+    found = []
+    for other, said in nodes.items():
+        ospf = said.get("ospf") or {}
+        for link in ospf.get("virtual_links", []):
+            if link["router"] not in (name, own):
+                continue
+            auth = link.get("authentication") or {}
+            hello = round(seconds(link.get("hello_interval") or "10 s"))
+            dead = link.get("dead_interval")
+            found.append(
+                VirtualLink(
+                    area_of(link["area"]),
+                    str(ospf.get("router_id") or ids[other]),
+                    hello,
+                    4 * hello if dead is None else round(seconds(dead)),
+                    str(auth.get("kind", "none")),
+                    int(auth.get("key_id", 1)),
+                    str(auth.get("key") or ""),
+                )
+            )
+    return found
+
+
+def targets_of(own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]) -> list[str]:
+    """The routers that want a session of LDP with one of this router id from further away."""
+    return [
+        ids[other]
+        for other, said in nodes.items()
+        if own in map(str, (said.get("ldp") or {}).get("targets", []))
+    ]
 
 
 def _seconds(words: str) -> int:
@@ -211,7 +326,10 @@ def bgp_of(
             address, hops = ids[other] if is_far else links[0], neighbor.get("ttl_security")
             wished = [neighbor["bfd"]] if neighbor.get("bfd") else []
             password, bfd = neighbor.get("password"), bfd_of(said, wished)
-            peers.append(BgpPeer(other, address, int(bgp["asn"]), hold, is_far, hops, password, bfd))
+            families = tuple(neighbor.get("families") or ("ipv4",))
+            peers.append(
+                BgpPeer(other, address, int(bgp["asn"]), hold, is_far, hops, password, bfd, families)
+            )
     if len(numbers) > 1:
         (one, first), (two, second) = list(numbers.items())[:2]
         raise ConflictError(

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import Around, Bfd, BgpPeer, Ospf, Side
+from ..around import BACKBONE, Area, Around, Bfd, BgpPeer, Ospf, Side, VirtualLink
 
 ALGORITHMS = {
     "md5": "keyed md5",
@@ -16,6 +16,15 @@ ALGORITHMS = {
     "sha512": "hmac sha512",
 }
 """Ways of authentication, in the words of BIRD."""
+
+
+CHANNELS = {
+    "ipv4": "ipv4",
+    "ipv6": "ipv6",
+    "ipv4-labelled": "ipv4 mpls",
+    "ipv6-labelled": "ipv6 mpls",
+}
+"""Families of BGP, in the words of BIRD."""
 
 
 WATCHED = {
@@ -63,10 +72,12 @@ def _ospf(around: Around) -> Iterator[str]:
         return
     yield "protocol ospf v2 ospf4 {"
     yield "  ipv4 { import all; export none; };"
-    for area, stub in areas.items():
+    if around.virtual_links and BACKBONE not in areas:
+        areas = {**areas, BACKBONE: Area("normal", True)}
+    for area, how in areas.items():
         yield f"  area {area} {{"
-        if stub:
-            yield "    stub yes;"
+        if how.kind != "normal":
+            yield f"    {how.kind} yes;{'' if how.summaries else ' summary no;'}"
         if area == home:
             yield f"    stubnet {around.router_id}/32 {{ cost 0; }};"
         for side in around.sides:
@@ -75,6 +86,10 @@ def _ospf(around: Around) -> Iterator[str]:
                 yield f'    interface "{side.name}" {{ {" ".join(_spoken(side.ospf))}{watched} }};'
             elif side.ospf is None and area == home:
                 yield f'    interface "{side.name}" {{ stub yes; }};'
+        for link in around.virtual_links:
+            if link.area == area:
+                how_often = f"hello {link.hello_s}; dead {link.dead_s};"
+                yield f"    virtual link {link.router_id} {{ {' '.join([how_often, *_authenticated(link)])} }};"
         yield "  };"
     yield "}"
 
@@ -124,12 +139,16 @@ def _pace(bfd: Bfd) -> str:
 def _spoken(ospf: Ospf) -> Iterator[str]:
     yield f"type {'broadcast' if ospf.broadcast else 'ptp'};"
     yield f"hello {ospf.hello_s}; dead {ospf.dead_s}; cost {ospf.cost};"
-    if ospf.kind == "simple":
-        yield f"authentication simple; password {_quoted(ospf.key)};"
-    elif ospf.kind != "none":
-        how = ALGORITHMS[ospf.kind]
-        secret = _quoted(ospf.key)
-        yield f"authentication cryptographic; password {secret} {{ id {ospf.key_id}; algorithm {how}; }};"
+    yield from _authenticated(ospf)
+
+
+def _authenticated(spoken: Ospf | VirtualLink) -> Iterator[str]:
+    if spoken.kind == "simple":
+        yield f"authentication simple; password {_quoted(spoken.key)};"
+    elif spoken.kind != "none":
+        how = ALGORITHMS[spoken.kind]
+        secret = _quoted(spoken.key)
+        yield f"authentication cryptographic; password {secret} {{ id {spoken.key_id}; algorithm {how}; }};"
 
 
 def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
@@ -150,5 +169,7 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
         yield "  bfd on;"
     told = "RTS_DEVICE, RTS_STATIC, RTS_BGP"
     hop = " next hop self;" if peer.asn == around.asn else ""
-    yield f"  ipv4 {{ import all; export where source ~ [ {told} ];{hop} }};"
+    for family in peer.families:
+        channel = CHANNELS[family]
+        yield f"  {channel} {{ import all; export where source ~ [ {told} ];{hop} }};"
     yield "}"

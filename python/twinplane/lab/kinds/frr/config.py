@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import Around, Bfd, BgpPeer, Ospf, Side
+from ..around import Around, Bfd, BgpPeer, Ospf, Side, VirtualLink
+
+
+FAMILIES = {
+    "ipv4": "ipv4 unicast",
+    "ipv6": "ipv6 unicast",
+    "ipv4-labelled": "ipv4 labeled-unicast",
+    "ipv6-labelled": "ipv6 labeled-unicast",
+}
+"""Families of BGP, in the words of FRR."""
 
 
 def text(around: Around) -> str:
@@ -40,15 +49,22 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
     yield f" ip ospf hello-interval {ospf.hello_s}"
     yield f" ip ospf dead-interval {ospf.dead_s}"
     yield f" ip ospf cost {ospf.cost}"
-    if ospf.kind == "simple":
-        yield " ip ospf authentication"
-        yield f" ip ospf authentication-key {ospf.key}"
-    elif ospf.kind == "md5":
-        yield " ip ospf authentication message-digest"
-        yield f" ip ospf message-digest-key {ospf.key_id} md5 {ospf.key}"
-    elif ospf.kind != "none":
+    yield from _authenticated(ospf, " ip ospf")
+
+
+def _authenticated(spoken: Ospf | VirtualLink, lead: str) -> Iterator[str]:
+    """By lines that begin so."""
+    if spoken.kind == "simple":
+        yield f"{lead} authentication"
+        yield f"{lead} authentication-key {_word(spoken.key)}"
+    elif spoken.kind == "md5":
+        if spoken.key_id == 0:
+            raise ConflictError("its neighbour has an OSPF key of number 0, and FRR counts them from 1 on")
+        yield f"{lead} authentication message-digest"
+        yield f"{lead} message-digest-key {spoken.key_id} md5 {_word(spoken.key)}"
+    elif spoken.kind != "none":
         raise ConflictError(
-            f"its neighbour authenticates OSPF by {ospf.kind}, and FRR here by md5 or a simple password only"
+            f"its neighbour authenticates OSPF by {spoken.kind}, and FRR here by md5 or a simple password only"
             " (kind: bird knows it, or a configuration of its own: config: FILE)"
         )
 
@@ -66,8 +82,19 @@ def _ospf(around: Around) -> list[str]:
     areas = around.areas()
     if not areas:
         return []
-    stubs = [f" area {area} stub" for area, stub in areas.items() if stub]
-    return ["router ospf", f" ospf router-id {around.router_id}", *stubs, "exit"]
+    lines = ["router ospf", f" ospf router-id {around.router_id}"]
+    if around.opaque:
+        lines.append(" capability opaque")
+    lines += [
+        f" area {area} {how.kind}{'' if how.summaries else ' no-summary'}"
+        for area, how in areas.items()
+        if how.kind != "normal"
+    ]
+    for link in around.virtual_links:
+        lead = f" area {link.area} virtual-link {link.router_id}"
+        lines.append(f"{lead} hello-interval {link.hello_s} dead-interval {link.dead_s}")
+        lines += _authenticated(link, lead)
+    return [*lines, "exit"]
 
 
 def _ldp(around: Around) -> list[str]:
@@ -110,9 +137,25 @@ def _bgp(around: Around) -> list[str]:
                 f" neighbor {peer.address} bfd",
                 f" neighbor {peer.address} bfd profile {_of_peer(peer)}",
             ]
-    lines += [" address-family ipv4 unicast", "  redistribute connected"]
-    lines += [f"  neighbor {peer.address} next-hop-self" for peer in around.peers if peer.asn == around.asn]
-    return [*lines, " exit-address-family", "exit"]
+    # Labelled routes are told from the same tables as others.
+    told = {"ipv4", *(family.removesuffix("-labelled") for peer in around.peers for family in peer.families)}
+    for family, words in FAMILIES.items():
+        takers = [peer for peer in around.peers if family in peer.families]
+        if family not in told and not takers:
+            continue
+        lines.append(f" address-family {words}")
+        if family in told:
+            lines.append("  redistribute connected")
+        for peer in around.peers:
+            if peer not in takers:
+                lines += [f"  no neighbor {peer.address} activate"] if family == "ipv4" else []
+                continue
+            if family != "ipv4":
+                lines.append(f"  neighbor {peer.address} activate")
+            if peer.asn == around.asn:
+                lines.append(f"  neighbor {peer.address} next-hop-self")
+        lines.append(" exit-address-family")
+    return [*lines, "exit"]
 
 
 def _of_peer(peer: BgpPeer) -> str:
