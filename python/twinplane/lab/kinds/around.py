@@ -164,6 +164,12 @@ class Around:
                 )
         return found
 
+    def towards(self, neighbor: str) -> str:
+        """Its own address on the link that a neighbour's address is on."""
+        there = ipaddress.ip_address(neighbor)
+        ends = (ipaddress.ip_interface(side.address) for side in self.sides)
+        return next((str(end.ip) for end in ends if there in end.network), self.router_id)
+
     @property
     def opaque(self) -> bool:
         """Does a neighbour tell opaque advertisements by OSPF?"""

@@ -39,16 +39,21 @@ WATCHED = {
 
 def text(around: Around) -> str:
     """A configuration, as `bird.conf` has it."""
+    speaks_six = any(family.startswith("ipv6") for peer in around.peers for family in peer.families)
+    families = ["ipv4", *(["ipv6"] if speaks_six else [])]
     blocks = [
         ["log stderr { warning, error, fatal, bug };", f"router id {around.router_id};"],
         ["protocol device { }"],
-        ["protocol direct { ipv4; }"],
-        [
-            "protocol kernel {",
-            "  ipv4 { import none; export where source != RTS_DEVICE; };",
-            "  merge paths on;",
-            "}",
-        ],
+        [f"protocol direct {{ {' '.join(f'{family};' for family in families)} }}"],
+        *(
+            [
+                "protocol kernel {",
+                f"  {family} {{ import none; export where source != RTS_DEVICE; }};",
+                "  merge paths on;",
+                "}",
+            ]
+            for family in families
+        ),
         list(_static(around)),
         list(_bfd(around)),
         list(_ospf(around)),
@@ -170,6 +175,6 @@ def _bgp(around: Around, peer: BgpPeer, number: int) -> Iterator[str]:
     told = "RTS_DEVICE, RTS_STATIC, RTS_BGP"
     hop = " next hop self;" if peer.asn == around.asn else ""
     for family in peer.families:
-        channel = CHANNELS[family]
-        yield f"  {channel} {{ import all; export where source ~ [ {told} ];{hop} }};"
+        channel, six = CHANNELS[family], " extended next hop on;" if family == "ipv6-labelled" else ""
+        yield f"  {channel} {{ import all; export where source ~ [ {told} ];{hop}{six} }};"
     yield "}"

@@ -139,6 +139,7 @@ def _bgp(around: Around) -> list[str]:
             ]
     # Labelled routes are told from the same tables as others.
     told = {"ipv4", *(family.removesuffix("-labelled") for peer in around.peers for family in peer.families)}
+    is_labelled = any("ipv4-labelled" in peer.families for peer in around.peers)
     for family, words in FAMILIES.items():
         takers = [peer for peer in around.peers if family in peer.families]
         if family not in told and not takers:
@@ -154,8 +155,16 @@ def _bgp(around: Around) -> list[str]:
                 lines.append(f"  neighbor {peer.address} activate")
             if peer.asn == around.asn:
                 lines.append(f"  neighbor {peer.address} next-hop-self")
+            if family == "ipv4" and is_labelled:
+                lines.append(f"  neighbor {peer.address} route-map to-{peer.address} out")
         lines.append(" exit-address-family")
-    return [*lines, "exit"]
+    lines.append("exit")
+    # What came with labels FRR tells without a next hop to who takes none, if nobody sets one.
+    for peer in around.peers:
+        if is_labelled and "ipv4" in peer.families:
+            own = around.router_id if peer.far else around.towards(peer.address)
+            lines += [f"route-map to-{peer.address} permit 1", f" set ip next-hop {own}", "exit"]
+    return lines
 
 
 def _of_peer(peer: BgpPeer) -> str:
