@@ -26,13 +26,14 @@ def configure(plan: Plan, planned: Sequence[Mapping[str, Any]]) -> tuple[str, ..
     `planned` is what the core has planned for each node.
     """
     warnings: list[str] = []
+    ids = {str(one["name"]): str(one["loopback"]) for one in planned}
     for member, found in zip(plan.members.values(), planned, strict=True):
         kind = kinds.of(member.kind)
         if not isinstance(kind, KernelRouter):
             continue
-        about = around(plan, member, found["kernel"], planned)
         given = plan.lowered.extras.nodes.get(member.name)
         member.config_file = getattr(given, "config", None)
+        about = around(plan, member, found["kernel"], planned)
         try:
             made = kind.made(about) if member.config_file is None else read(plan, member, member.config_file)
         except ConflictError as error:
@@ -44,6 +45,12 @@ def configure(plan: Plan, planned: Sequence[Mapping[str, Any]]) -> tuple[str, ..
             for protocol, spoken in (("OSPF", side.ospf), ("LDP", side.ldp))
             if spoken is not None and kind.speaks_protocol(protocol, made)
         ]
+        speakers = [side.far for side in about.sides if side.ldp is not None]
+        speakers += [name for name, one in ids.items() if one in about.targets]
+        if speakers and not kind.speaks_protocol("LDP", made):
+            who = " and ".join(map(repr, dict.fromkeys(speakers)))
+            words = f"{who} would speak LDP with it, and it does not: they exchange no labels"
+            warnings.append(str(plan.lowered.error(of_node(member.name, words))))
         if not MPLS.exists():
             lost = lost_labels(about, kind, made)
             warnings += [str(plan.lowered.error(of_node(member.name, words))) for words in lost]
@@ -67,6 +74,12 @@ def lost_labels(about: Around, kind: KernelRouter, config: str) -> list[str]:
             said.append(
                 f"its LDP asks for the label explicit null, {without}: leave implicit null, the usual"
             )
+    labelled = [peer.name for peer in about.peers if any("labelled" in one for one in peer.families)]
+    if labelled:
+        said.append(
+            f"packets to what is behind {' and '.join(map(repr, labelled))} may need labels of BGP,"
+            f" {without}: they are lost; give `families` without labels there"
+        )
     return said
 
 
@@ -92,12 +105,15 @@ def around(
             ldp = surroundings.ldp_of(nodes.get(far.node, {}).get("ldp"), ids.get(far.node, ""))
         is_transit = plan.members[far.node].kind not in ("host", "station", "edge")
         bfd = watched(plan, member, end, far)
-        sides.append(Side(end.name, end.address, far.node, ospf, ldp, bfd, plain(far), is_transit))
+        sides.append(Side(end.name, end.address, far.node, ospf, ldp, bfd, plain(far), is_transit, end.ipv6))
         ends += [(plain(end), one.node, plain(one)) for one in beyond(plan, far)]
     try:
-        asn, peers = surroundings.bgp_of(member.name, ends, member.loopback, nodes, ids)
+        own = [end.ipv6.partition("/")[0] for end in member.interfaces if end.ipv6 is not None]
+        asn, peers = surroundings.bgp_of(member.name, ends, own, nodes, ids)
     except ConflictError as error:
-        raise plan.lowered.error(of_node(member.name, str(error))) from None
+        if member.config_file is None:
+            raise plan.lowered.error(of_node(member.name, str(error))) from None
+        asn, peers = None, []
     routes = [(str(prefix), str(gateway)) for prefix, gateway in kernel["routes"]]
     links = surroundings.virtual_links_of(member.name, member.loopback, nodes, ids)
     targets = surroundings.targets_of(member.loopback, nodes, ids)
@@ -114,7 +130,7 @@ def watched(plan: Plan, member: Member, end: Interface, far: Interface) -> Bfd |
         towards = member.name if one is far else far.node
         if (bfd := surroundings.bfd_of(said, surroundings.wishes(said, towards))) is not None:
             found.append(bfd)
-    if len({(bfd.kind, bfd.key_id, bfd.key) for bfd in found}) > 1:
+    if len({(bfd.kind, bfd.key_id, bfd.key) for bfd in found}) > 1 and member.config_file is None:
         words = f"its neighbours on {far.node} authenticate BFD in different ways (config: FILE)"
         raise plan.lowered.error(of_node(member.name, words))
     return min(found, key=lambda bfd: bfd.interval_us * bfd.multiplier, default=None)

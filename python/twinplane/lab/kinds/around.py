@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,6 +94,8 @@ class Side:
     """The neighbour's address, on a link between two."""
     is_transit: bool = True
     """May networks of others be behind it?"""
+    ipv6: str | None = None
+    """Its IPv6 address, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,8 @@ class Around:
     asn: int | None = None
     peers: list[BgpPeer] = field(default_factory=list)
     virtual_links: list[VirtualLink] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
-    """Routers further away that want a session of LDP with it."""
+    targets: dict[str, str | None] = field(default_factory=dict)
+    """Routers further away that want a session of LDP with it, and what its packets are signed with."""
 
     def areas(self) -> dict[str, Area]:
         """The areas of OSPF that it is in; neighbours that do not agree on one are refused."""
@@ -151,24 +153,29 @@ class Around:
             known = found.get(ospf.area, Area(ospf.area_kind, True))
             if known.kind != ospf.area_kind:
                 raise ConflictError(
-                    f"area {ospf.area} of OSPF is {known.kind} at '{first[ospf.area]}' and {ospf.area_kind} at"
-                    f" '{side.far}'"
+                    f"area {ospf.area} of OSPF is {known.kind} at '{first[ospf.area]}' and"
+                    f" {ospf.area_kind} at '{side.far}'"
                 )
             first.setdefault(ospf.area, side.far)
             found[ospf.area] = Area(known.kind, known.summaries and ospf.summaries)
         for link in self.virtual_links:
             if link.area not in found:
                 raise ConflictError(
-                    f"a virtual link of OSPF with {link.router_id} leads through area {link.area}, and none of its"
-                    " links is in it"
+                    f"a virtual link of OSPF with {link.router_id} leads through area {link.area},"
+                    " and none of its links is in it"
                 )
         return found
 
     def towards(self, neighbor: str) -> str:
         """Its own address on the link that a neighbour's address is on."""
+        side = self.side_of(neighbor)
+        return self.router_id if side is None else str(ipaddress.ip_interface(side.address).ip)
+
+    def side_of(self, neighbor: str) -> Side | None:
+        """The interface on whose link a neighbour's address is; nothing if that is further away."""
         there = ipaddress.ip_address(neighbor)
-        ends = (ipaddress.ip_interface(side.address) for side in self.sides)
-        return next((str(end.ip) for end in ends if there in end.network), self.router_id)
+        ends = ((side, ipaddress.ip_interface(side.address).network) for side in self.sides)
+        return next((side for side, network in ends if there in network), None)
 
     @property
     def opaque(self) -> bool:
@@ -243,13 +250,14 @@ def virtual_links_of(
     return found
 
 
-def targets_of(own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]) -> list[str]:
-    """The routers that want a session of LDP with one of this router id from further away."""
-    return [
-        ids[other]
-        for other, said in nodes.items()
-        if own in map(str, (said.get("ldp") or {}).get("targets", []))
-    ]
+def targets_of(own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, str | None]:
+    """The routers that want a session of LDP with this one from further away, and their passwords."""
+    spoken = {other: said["ldp"] for other, said in nodes.items() if said.get("ldp")}
+    return {
+        ids[other]: ldp.get("password")
+        for other, ldp in spoken.items()
+        if own in map(str, ldp.get("targets", []))
+    }
 
 
 def _seconds(words: str) -> int:
@@ -307,24 +315,33 @@ def seconds(span: Any) -> float:
 
 
 def bgp_of(
-    name: str, ends: list[tuple[str, str, str]], own: str, nodes: Mapping[str, Any], ids: Mapping[str, str]
+    name: str,
+    ends: list[tuple[str, str, str]],
+    own: Collection[str],
+    nodes: Mapping[str, Any],
+    ids: Mapping[str, str],
 ) -> tuple[int | None, list[BgpPeer]]:
     """The AS that neighbours expect a router in, and who they are.
 
-    `ends` are the router's address, the other end and its address, for each link; `own` is its address on
-    `lo`, and `ids` are the addresses of all nodes.
+    `ends` are the router's address, the other end and its address, for each link; `own` are its IPv6
+    addresses, and `ids` are the addresses of all nodes on `lo`.
     """
     numbers: dict[int, str] = {}
     peers = []
     for other, said in nodes.items():
         bgp = said.get("bgp")
         for named, neighbor in (bgp or {}).get("neighbors", {}).items():
+            if any(_address(named) == _address(one) for one in own):
+                raise ConflictError(
+                    f"'{other}' has it as a neighbour of BGP by {named}, and it is set up to meet neighbours"
+                    " by IPv4 alone: name it there, or give a configuration of its own (config: FILE)"
+                )
             links = [
                 address
                 for mine, far, address in ends
                 if far == other and (named == name or ipaddress.ip_address(mine) == _address(named))
             ]
-            is_far = _address(named) == ipaddress.ip_address(own)
+            is_far = _address(named) == ipaddress.ip_address(ids[name])
             if not links and not is_far:
                 continue
             numbers.setdefault(int(neighbor["asn"]), other)

@@ -93,8 +93,8 @@ def _ospf(around: Around) -> Iterator[str]:
                 yield f'    interface "{side.name}" {{ stub yes; }};'
         for link in around.virtual_links:
             if link.area == area:
-                how_often = f"hello {link.hello_s}; dead {link.dead_s};"
-                yield f"    virtual link {link.router_id} {{ {' '.join([how_often, *_authenticated(link)])} }};"
+                told = " ".join([f"hello {link.hello_s}; dead {link.dead_s};", *_authenticated(link)])
+                yield f"    virtual link {link.router_id} {{ {told} }};"
         yield "  };"
     yield "}"
 

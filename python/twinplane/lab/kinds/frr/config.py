@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ....errors import ConflictError
 from ..around import Around, Bfd, BgpPeer, Ospf, Side, VirtualLink
 
-
 FAMILIES = {
     "ipv4": "ipv4 unicast",
     "ipv6": "ipv6 unicast",
@@ -64,8 +63,8 @@ def _authenticated(spoken: Ospf | VirtualLink, lead: str) -> Iterator[str]:
         yield f"{lead} message-digest-key {spoken.key_id} md5 {_word(spoken.key)}"
     elif spoken.kind != "none":
         raise ConflictError(
-            f"its neighbour authenticates OSPF by {spoken.kind}, and FRR here by md5 or a simple password only"
-            " (kind: bird knows it, or a configuration of its own: config: FILE)"
+            f"its neighbour authenticates OSPF by {spoken.kind}, and FRR here by md5 or a simple password"
+            " only (kind: bird knows it, or a configuration of its own: config: FILE)"
         )
 
 
@@ -99,16 +98,22 @@ def _ospf(around: Around) -> list[str]:
 
 def _ldp(around: Around) -> list[str]:
     spoken = [side for side in around.sides if side.ldp is not None]
-    if not spoken:
+    if not spoken and not around.targets:
         return []
     timers = [side.ldp for side in spoken if side.ldp is not None]
-    hello, hold = min(one.hello_s for one in timers), min(one.hold_s for one in timers)
     lines = ["mpls ldp", f" router-id {around.router_id}"]
-    # FRR counts whole seconds; of the time that a neighbour is kept the smaller holds (RFC 5036, 3.5.2).
-    lines += [f" discovery hello interval {max(1, int(hello))}", f" discovery hello holdtime {hold}"]
-    keys = {one.router_id: one.password for one in timers if one.password is not None}
-    lines += [f" neighbor {router} password {_word(password)}" for router, password in keys.items()]
+    if timers:
+        hello, hold = min(one.hello_s for one in timers), min(one.hold_s for one in timers)
+        # FRR counts whole seconds; of the time that a neighbour is kept the smaller holds (RFC 5036, 3.5.2).
+        lines += [f" discovery hello interval {max(1, int(hello))}", f" discovery hello holdtime {hold}"]
+    keys = around.targets | {one.router_id: one.password for one in timers}
+    lines += [
+        f" neighbor {router} password {_word(password)}"
+        for router, password in keys.items()
+        if password is not None
+    ]
     lines += [" address-family ipv4", f"  discovery transport-address {around.router_id}"]
+    lines += [f"  neighbor {router} targeted" for router in around.targets]
     for side in spoken:
         lines += [f"  interface {side.name}", "  exit"]
     return [*lines, " exit-address-family", "exit"]
@@ -117,6 +122,14 @@ def _ldp(around: Around) -> list[str]:
 def _bgp(around: Around) -> list[str]:
     if around.asn is None:
         return []
+    for peer in around.peers:
+        side = None if peer.far else around.side_of(peer.address)
+        if "ipv6-labelled" in peer.families and side is not None and side.ipv6 is not None:
+            raise ConflictError(
+                f"'{peer.name}' has family ipv6-labelled of BGP, and on a link with IPv6 addresses FRR tells"
+                " such routes by an IPv6 next hop, where an IPv4 one is needed (RFC 4798): leave `ipv6` of"
+                " the link out (kind: bird can do it, or a configuration of its own: config: FILE)"
+            )
     lines = [f"router bgp {around.asn}", f" bgp router-id {around.router_id}", " no bgp ebgp-requires-policy"]
     for peer in around.peers:
         lines += [f" neighbor {peer.address} remote-as {peer.asn}"]

@@ -38,7 +38,8 @@ def _ldp(discovered: dict[str, Any], sessions: dict[str, Any]) -> Iterator[dict[
     states = {str(row.get("neighborId")): str(row.get("state", "")).lower() for row in known}
     for row in discovered.get("adjacencies", []):
         state = states.get(str(row.get("neighborId")), "no session")
-        interface = str(row.get("interface"))
+        # A neighbour further away is met by no interface.
+        interface = None if row.get("type") == "targeted" else str(row.get("interface"))
         yield seen("LDP", str(row.get("neighborId")), interface, state, state == "operational")
 
 
