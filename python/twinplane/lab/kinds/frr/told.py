@@ -44,7 +44,9 @@ def _ldp(discovered: dict[str, Any], sessions: dict[str, Any]) -> Iterator[dict[
 
 
 def _bgp(said: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for peer, row in said.get("ipv4Unicast", {}).get("peers", {}).items():
+    # A peer is there once for each family, with one session for all of them.
+    families = [family.get("peers", {}) for family in said.values() if isinstance(family, dict)]
+    for peer, row in {peer: row for peers in families for peer, row in peers.items()}.items():
         state = str(row.get("state", ""))
         yield seen("BGP", peer, None, state.lower(), state == "Established")
 
