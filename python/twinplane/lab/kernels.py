@@ -47,7 +47,8 @@ def configure(plan: Plan, planned: Sequence[Mapping[str, Any]]) -> tuple[str, ..
         ]
         speakers = [side.far for side in about.sides if side.ldp is not None]
         speakers += [name for name, one in ids.items() if one in about.targets]
-        if speakers and not kind.speaks_protocol("LDP", made):
+        is_made = member.config_file is None
+        if is_made and speakers and not kind.speaks_protocol("LDP", made):
             who = " and ".join(map(repr, dict.fromkeys(speakers)))
             words = f"{who} would speak LDP with it, and it does not: they exchange no labels"
             warnings.append(str(plan.lowered.error(of_node(member.name, words))))

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import BACKBONE, Area, Around, Bfd, BgpPeer, Ospf, Side, VirtualLink
+from ..around import Around, Bfd, BgpPeer, Ospf, Side
 
 ALGORITHMS = {
     "md5": "keyed md5",
@@ -77,12 +77,15 @@ def _ospf(around: Around) -> Iterator[str]:
         return
     yield "protocol ospf v2 ospf4 {"
     yield "  ipv4 { import all; export none; };"
-    if around.virtual_links and BACKBONE not in areas:
-        areas = {**areas, BACKBONE: Area("normal", True)}
+    if around.virtual_links:
+        raise ConflictError(
+            "a router has a virtual link of OSPF with it, which is not set up in BIRD (kind: frr can do it, or a"
+            " configuration of its own: config: FILE)"
+        )
     for area, how in areas.items():
         yield f"  area {area} {{"
         if how.kind != "normal":
-            yield f"    {how.kind} yes;{'' if how.summaries else ' summary no;'}"
+            yield f"    {how.kind};{'' if how.summaries else ' summary no;'}"
         if area == home:
             yield f"    stubnet {around.router_id}/32 {{ cost 0; }};"
         for side in around.sides:
@@ -91,10 +94,6 @@ def _ospf(around: Around) -> Iterator[str]:
                 yield f'    interface "{side.name}" {{ {" ".join(_spoken(side.ospf))}{watched} }};'
             elif side.ospf is None and area == home:
                 yield f'    interface "{side.name}" {{ stub yes; }};'
-        for link in around.virtual_links:
-            if link.area == area:
-                told = " ".join([f"hello {link.hello_s}; dead {link.dead_s};", *_authenticated(link)])
-                yield f"    virtual link {link.router_id} {{ {told} }};"
         yield "  };"
     yield "}"
 
@@ -147,7 +146,7 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
     yield from _authenticated(ospf)
 
 
-def _authenticated(spoken: Ospf | VirtualLink) -> Iterator[str]:
+def _authenticated(spoken: Ospf) -> Iterator[str]:
     if spoken.kind == "simple":
         yield f"authentication simple; password {_quoted(spoken.key)};"
     elif spoken.kind != "none":
