@@ -108,7 +108,7 @@ def test_kinds_of_areas_and_virtual_links_are_taken_over(tmp_path: Path) -> None
         assert f"{line}\n" in frr, (line, frr)
     assert "area 0.0.0.3 stub" not in frr and "area 0.0.0.3 nssa" not in frr, frr
     bird = planned(tmp_path, of_kind(AREAS, "bird")).members["gw"].config
-    for words in (*("    nssa; summary no;\n", "    stub;\n", 'password "a key" { id 7;'),):
+    for words in (*("    nssa; summary no;\n", "    stub; summary yes;\n", 'password "a key" { id 7;'),):
         assert words in bird, (words, bird)
 
 

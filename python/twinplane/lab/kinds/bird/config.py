@@ -79,13 +79,13 @@ def _ospf(around: Around) -> Iterator[str]:
     yield "  ipv4 { import all; export none; };"
     if around.virtual_links:
         raise ConflictError(
-            "a router has a virtual link of OSPF with it, which is not set up in BIRD (kind: frr can do it, or a"
-            " configuration of its own: config: FILE)"
+            "a router has a virtual link of OSPF with it, which is not set up in BIRD (kind: frr can do it,"
+            " or a configuration of its own: config: FILE)"
         )
     for area, how in areas.items():
         yield f"  area {area} {{"
         if how.kind != "normal":
-            yield f"    {how.kind};{'' if how.summaries else ' summary no;'}"
+            yield f"    {how.kind}; summary {'yes' if how.summaries else 'no'};"
         if area == home:
             yield f"    stubnet {around.router_id}/32 {{ cost 0; }};"
         for side in around.sides:
