@@ -42,6 +42,7 @@ mod receive;
 mod respf;
 pub mod routes;
 pub mod section;
+mod sequences;
 mod shown;
 pub mod spf;
 mod summaries;
@@ -70,6 +71,7 @@ use interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState, Virtu
 use neighbor::NeighborState;
 use outside::Redistribution;
 use routes::{Boundary, Changes, Path};
+use sequences::Sequences;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tree::Tree;
@@ -219,6 +221,8 @@ pub struct Ospf {
     own: BTreeMap<Place, LsaBody>,
     /// When it has said it last.
     made: BTreeMap<Place, Time>,
+    /// Under which number each of it was known last.
+    sequences: Sequences,
     /// When it is to say it again.
     pending: BTreeMap<Place, Time>,
     /// How often somebody has said something newer under its number, of a few advertisements.
@@ -297,6 +301,7 @@ impl Ospf {
             unacknowledged: Unacknowledged::default(),
             own: BTreeMap::new(),
             made: BTreeMap::new(),
+            sequences: Sequences::default(),
             pending: BTreeMap::new(),
             outdone: BTreeMap::new(),
             contested: None,

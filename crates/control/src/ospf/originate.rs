@@ -182,7 +182,11 @@ impl Ospf {
                 };
             }
             Some((sequence, _)) => sequence + 1,
-            None => INITIAL_SEQUENCE,
+            // It has been taken back and is forgotten here; others may have it still.
+            None => match self.sequences.last(&(scope, key)) {
+                Some(last) if last < MAX_SEQUENCE => last + 1,
+                _ => INITIAL_SEQUENCE,
+            },
         };
         let (checksum, correct_checksum) = (None, None);
         let mut options = scope.area().map_or(options::E, |area| self.config.area(area).advertised_options());
@@ -197,6 +201,7 @@ impl Ospf {
         let instance = lsa.write().ok().and_then(|bytes| Instance::read(&bytes, now, false));
         let Some(instance) = instance else { return };
         self.made.insert((scope, key), now);
+        self.sequences.note((scope, key), sequence, now);
         self.install(now, scope, instance, None);
     }
 
@@ -210,6 +215,7 @@ impl Ospf {
         }
         if key.router == self.router_id {
             self.count_outdone(now, (scope, key));
+            self.sequences.note((scope, key), header.sequence, now);
         }
         if self.own.contains_key(&(scope, key)) {
             self.schedule(now, (scope, key));

@@ -120,6 +120,36 @@ fn the_last_sequence_number_is_flushed_before_the_first() {
     net.assert_converged(&[0, 1, 2]);
 }
 
+/// RFC 2328, 12.1.6 and 13.4: an advertisement that was taken back goes on with its number when it comes again, and so
+/// does one that somebody else still has under this router's id. Others may keep what was taken back for a while.
+#[test]
+fn what_was_taken_back_goes_on_with_its_number() {
+    let mut net = Net::new(2, vec![Link::between(0, 1, 10)]);
+    net.redistribute(0, true, 9);
+    net.run(60);
+    let out = Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24);
+    let key = LsaKey { kind: LsaKind::EXTERNAL, id: out.address(), router: id(0) };
+    for back in 0..3 {
+        net.set_static(0, out, true);
+        net.run(30);
+        let known = net.known(1, &key).expect("an instance");
+        assert_eq!(known.header().sequence, INITIAL_SEQUENCE + back);
+        net.set_static(0, out, false);
+        net.run(30);
+        assert!(net.known(0, &key).is_none() && net.known(1, &key).is_none());
+    }
+    // From before it began anew, as far as the other one knows.
+    let mut lsa = external(id(0), INITIAL_SEQUENCE + 70, 1);
+    lsa.key.id = key.id;
+    net.inject(0, on(0, 1), GROUP, &update(&lsa));
+    net.run(30);
+    assert!(net.known(0, &key).is_none(), "it is flushed");
+    net.set_static(0, out, true);
+    net.run(30);
+    let known = net.known(1, &key).expect("an instance");
+    assert_eq!(known.header().sequence, INITIAL_SEQUENCE + 71);
+}
+
 #[test]
 fn table_19_of_the_rfc() {
     let mut net = Net::new(2, vec![Link::between(0, 1, 10)]);
