@@ -48,6 +48,17 @@ links:
   - [a, gw, {mtu: 1400, addresses: [10.9.0.1/24, 10.9.0.2/24]}]
 """
 
+SAME_NUMBER = """\
+name: {name}
+nodes:
+  a: {kind: router, ospf: {router_id: 192.0.2.1, hello_interval: 1 s}}
+  b: {kind: router, ospf: {hello_interval: 1 s}}
+  gw: {kind: frr, config: gw.conf}
+links:
+  - [a, b]
+  - [b, gw, {addresses: [10.9.0.1/24, 10.9.0.2/24]}]
+"""
+
 
 def test_sessions_between_our_routers_that_are_down_are_named(network_file: NetworkFile) -> None:
     with Lab(network_file(OURS)) as lab:
@@ -110,6 +121,29 @@ def test_what_a_router_of_ours_says_stands_beside_what_a_daemon_says(network_fil
             return len(found) == 2 and mtu in found and any(one.endswith(why) for one in bgp)
 
         assert processes.wait_until(all_said, 60, 0.2), told()
+
+
+def test_a_number_that_another_has_and_packets_too_long_for_it_are_named(network_file: NetworkFile) -> None:
+    need("root", "vtysh")
+    file = network_file(SAME_NUMBER)
+    (file.parent / "gw.conf").write_text(
+        "router ospf\n ospf router-id 192.0.2.1\n network 10.9.0.0/24 area 0\n!\n"
+        "interface e0\n ip ospf network point-to-point\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n"
+    )
+    with Lab(file) as lab:
+
+        def told() -> list[str]:
+            return list(looking.details(lab.name)["problems"])
+
+        def is_said(part: str) -> bool:
+            return processes.wait_until(lambda: any(part in one for one in told()), 60, 0.2)
+
+        assert is_said("router a is not the only one with router id 192.0.2.1 of OSPF"), told()
+        lab.exec("gw", "ip", "link", "set", "e0", "mtu", "1400")
+        lab.restart("gw")
+        assert is_said(
+            "10.9.0.2: it takes packets of up to 1400 bytes (MTU), and here they have up to 9216"
+        ), told()
 
 
 def lab_of(*names: str) -> apart.Lab:

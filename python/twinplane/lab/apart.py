@@ -54,6 +54,11 @@ class Lab:
         """A table of a router by row."""
         return rows(ask(self.state, node, "table", name))
 
+    def now_ps(self, node: str) -> int:
+        """What the clock of a router says."""
+        found: int = ask(self.state, node, "status")["now_ps"]
+        return found
+
     def owner(self, address: str) -> str:
         """The node that has an address by the plan, or the address."""
         if not self.owners:
@@ -121,8 +126,9 @@ def of_router(lab: Lab, name: str) -> list[Problem]:
 def by_ospf(lab: Lab, name: str) -> list[Problem]:
     """Links by which OSPF finds no neighbour though there should be one."""
     speakers = lab.speakers("ospf")
-    areas = [row for row in lab.table(name, "ospf") if row["role"] == "stray"]
-    found = []
+    known = lab.table(name, "ospf")
+    areas = [row for row in known if row["role"] == "stray"]
+    found = by_router_id(lab, name, known)
     if areas:
         own = " and ".join(row["area"] for row in areas)
         found.append(
@@ -133,7 +139,9 @@ def by_ospf(lab: Lab, name: str) -> list[Problem]:
         wanted = row["towards"] in speakers or row["neighbors"] or row["refused"]
         if row["passive"] or row["adjacent"] or not wanted or bridge:
             continue
-        why = f"{row['refused_from']}: {row['refused_why']}" if row["refused"] else ""
+        # What was refused may be long ago; whose Hellos are taken has another reason.
+        refused = f"{row['refused_from']}: {row['refused_why']}" if row["refused"] else ""
+        why = _of_mtu(lab, name, row) or refused
         state, far = "down" if row["state"] == "down" else "not adjacent", str(row["towards"])
         found.append(
             Problem(f"router {name} is {state} by OSPF on its link to {far}", why, name, "OSPF", far)
@@ -144,6 +152,34 @@ def by_ospf(lab: Lab, name: str) -> list[Problem]:
             why = str(row["refused_why"]) if row["refused"] else ""
             found.append(Problem(f"router {name} is not adjacent by OSPF over {over}", why))
     return found
+
+
+CONTESTED_S = 60.0
+"""Another router has the same number if it has been heard under it within this time: both say something
+new each 5 s."""
+
+
+def by_router_id(lab: Lab, name: str, areas: list[dict[str, Any]]) -> list[Problem]:
+    """That another router says things under the router's own number, if one does."""
+    contested = [row for row in areas if row["contested_ps"] is not None]
+    if not contested:
+        return []
+    since_s = (lab.now_ps(name) - contested[0]["contested_ps"]) / 1e12
+    if since_s > CONTESTED_S:
+        return []
+    router_id = contested[0]["router_id"]
+    return [Problem(f"router {name} is not the only one with router id {router_id} of OSPF")]
+
+
+def _of_mtu(lab: Lab, name: str, interface: Mapping[str, Any]) -> str:
+    """Why a neighbour on a link may refuse what this router describes: its packets are too long for it."""
+    for row in lab.table(name, "ospf_neighbors"):
+        if row["port"] == interface["port"] and row["mtu"] is not None and row["mtu"] < interface["mtu"]:
+            return (
+                f"{row['address']}: it takes packets of up to {row['mtu']} bytes (MTU), and here they have up"
+                f" to {interface['mtu']}"
+            )
+    return ""
 
 
 def by_ldp(lab: Lab, name: str) -> list[Problem]:
