@@ -13,6 +13,7 @@ use control::Setup;
 use control::bfd::{Bfd, section::BfdSpec, states::SessionState};
 use control::bgp::{Bgp, section::BgpSpec};
 use control::ldp::{Ldp, section::LdpSpec};
+use control::ospf::database::Instance;
 use control::ospf::interface::{InterfaceConfig, NetworkType};
 use control::ospf::neighbor::NeighborState;
 use control::ospf::{Config, Ospf};
@@ -32,6 +33,8 @@ const MEETING: u64 = 15;
 /// Seconds in which they find to each other again. LDP waits for up to two minutes before it tries again (RFC 5036,
 /// 2.5.3), and is told a wrong hold time of up to 18 hours by a changed Hello, which the next one corrects.
 const HEALING: u64 = 200;
+/// Seconds in which nothing passes: longer than any neighbour waits.
+const CUT: u64 = 20;
 const ETHERNET: usize = 14;
 
 /// A change of one packet.
@@ -65,6 +68,10 @@ pub fn speakers(input: &[u8]) {
     };
     pair.run(MEETING, &mut change);
     pair.run(HEALING, &mut |_| ());
+    if pair.is_misled() {
+        pair.cut(CUT);
+        pair.run(HEALING, &mut |_| ());
+    }
     pair.works();
 }
 
@@ -204,11 +211,32 @@ impl Pair {
                 let heard = self.world.device_mut::<Peer>(self.ports[from]).expect("a port").take_received();
                 for (_, _, mut frame) in heard {
                     change(&mut frame);
+                    if frame.is_empty() {
+                        continue;
+                    }
                     let port = self.world.device_mut::<Peer>(self.ports[to]).expect("a port");
                     port.send(until, PortId(0), &frame);
                 }
             }
         }
+    }
+
+    /// Does a router have an advertisement of OSPF otherwise than the one that made it? A change with a right checksum
+    /// is believed until the advertisement is made again, after half an hour, or until the two compare what they have.
+    fn is_misled(&self) -> bool {
+        let [one, other] = self.routers.map(|node| {
+            let router: &Router = self.world.device(node).expect("a router");
+            router.control().protocol::<Ospf>().expect("OSPF").databases()
+        });
+        let said = |known: &Instance| (known.header().sequence, known.content().bytes().to_vec());
+        one.iter().any(|(scope, known)| {
+            other.get(scope, &known.key()).is_some_and(|there| said(there) != said(known))
+        })
+    }
+
+    /// Nothing passes for so long.
+    fn cut(&mut self, seconds: u64) {
+        self.run(seconds, &mut |frame| frame.clear());
     }
 
     /// The two know each other by all protocols.
