@@ -13,7 +13,7 @@ use testing::Pair;
 /// Tells as many prefixes as its first argument says, and withdraws them when a file is there.
 const FEED: &str = r#"
 import os, sys, time
-count, done = int(sys.argv[1]), sys.argv[2]
+count, done, parent = int(sys.argv[1]), sys.argv[2], os.getppid()
 def say(verb):
     for first in range(0, count, 8):
         all = range(first, min(first + 8, count))
@@ -25,7 +25,8 @@ say("announce")
 while not os.path.exists(done):
     time.sleep(0.1)
 say("withdraw")
-time.sleep(36000)
+while os.getppid() == parent:
+    time.sleep(0.1)
 "#;
 
 /// ExaBGP in a namespace; it ends with it.
