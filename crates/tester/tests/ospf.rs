@@ -401,10 +401,10 @@ fn areas_that_do_not_join_are_named() {
     );
 }
 
-/// Two ends of a row with one number: each outdoes what the other says, which both see and tell. A router that only
-/// begins anew sees its former words once.
+/// Two ends of a row with one router id: what each says is newer than what the other has said, which both see and tell.
+/// A router that only begins anew sees its former words once.
 #[test]
-fn two_routers_with_one_number_notice_it() {
+fn two_routers_with_one_router_id_notice_it() {
     let quick = json!({"hello_interval": "1 s"});
     let twice = json!({"hello_interval": "1 s", "router_id": "192.0.2.1"});
     let mut network = network(&in_a_row([twice.clone(), quick.clone(), quick.clone(), twice]));

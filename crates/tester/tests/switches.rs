@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 use wire::openflow::v1_3::{
-    Action, Body, Command as FlowCommand, FlowFlags, FlowMod, Instruction, Match, Message, MultipartRequest,
-    Oxm, OxmField, PacketIn, PacketOut, QueueRequest, QueueStats, ReplyBody, RequestBody, groups, ports,
+    Action, Body, Command as FlowCommand, FlowMod, Instruction, Match, Message, MultipartRequest, Oxm,
+    OxmField, PacketIn, PacketOut, QueueRequest, QueueStats, ReplyBody, RequestBody, ports,
 };
 use wire::openflow::{Hello, NO_BUFFER, message_len};
 
@@ -66,19 +66,9 @@ fn said_by(switch: &mut Switch) -> Vec<Body> {
 
 fn add(network: &mut Testbed, node: u32, priority: u16, fields: Vec<Oxm>, actions: Vec<Action>) {
     let flow = FlowMod {
-        cookie: 0,
-        cookie_mask: 0,
-        table: 0,
-        command: FlowCommand::Add,
-        idle_timeout: 0,
-        hard_timeout: 0,
         priority,
-        buffer_id: NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: FlowFlags(0),
-        matching: Match { fields },
         instructions: vec![Instruction::ApplyActions { actions }],
+        ..FlowMod::new(FlowCommand::Add, Match { fields })
     };
     ask(network, node, Body::FlowMod(flow));
     assert!(heard(network, node).is_empty(), "no error");

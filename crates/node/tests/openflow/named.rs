@@ -7,10 +7,10 @@ use super::run::run;
 use super::subject::Ours;
 use base::MacAddr;
 use wire::openflow::v1_3::{
-    Action, Body, Bucket, Buckets, Command, FlowFlags, FlowMod, GroupCommand, GroupMod, GroupType,
-    Instruction, Match, Oxm, OxmField, Setting, groups, ports,
+    Action, Body, Bucket, Buckets, Command, FlowMod, GroupCommand, GroupMod, GroupType, Instruction, Match,
+    Oxm, OxmField, Setting, groups, ports,
 };
-use wire::openflow::{NO_BUFFER, Version, v1_0};
+use wire::openflow::{Version, v1_0};
 
 /// Differences that there may be at most.
 const MOST: usize = 20;
@@ -31,21 +31,7 @@ fn flow(
     does: Vec<Instruction>,
 ) -> FlowMod {
     let fields = fields.iter().map(|(field, value)| Oxm::exact(*field, *value)).collect();
-    FlowMod {
-        cookie: 5,
-        cookie_mask: 0,
-        table,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority,
-        buffer_id: NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: FlowFlags(0),
-        matching: Match { fields },
-        instructions: does,
-    }
+    FlowMod { cookie: 5, table, priority, instructions: does, ..FlowMod::new(command, Match { fields }) }
 }
 
 fn add(table: u8, fields: &[(OxmField, u128)], does: Vec<Instruction>) -> Step {
@@ -107,16 +93,10 @@ fn group(kind: GroupType, id: u32, lists: &[&[Action]]) -> Step {
 
 fn old(command: v1_0::Command, matching: v1_0::Match, actions: Vec<v1_0::Action>) -> Step {
     Step::Say10(v1_0::Body::FlowMod(v1_0::FlowMod {
-        matching,
         cookie: 5,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
         priority: 7,
-        buffer_id: NO_BUFFER,
-        out_port: v1_0::ports::NONE,
-        flags: 0,
         actions,
+        ..v1_0::FlowMod::new(command, matching)
     }))
 }
 

@@ -117,21 +117,7 @@ fn changes_13(dice: &mut Dice, packet: &Packet) -> Vec<Body> {
 
 /// Entries for packets that no other entry of a later table matches (difference `action-set-after-a-miss`).
 fn misses() -> Vec<Body> {
-    let miss = |table| FlowMod {
-        cookie: 9,
-        cookie_mask: 0,
-        table,
-        command: Command::Add,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: 0,
-        buffer_id: NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: FlowFlags(0),
-        matching: Match::default(),
-        instructions: Vec::new(),
-    };
+    let miss = |table| FlowMod { cookie: 9, table, ..FlowMod::new(Command::Add, Match::default()) };
     TABLES[1..].iter().map(|table| Body::FlowMod(miss(*table))).collect()
 }
 
@@ -192,16 +178,12 @@ fn flow_mod(dice: &mut Dice, packet: &Packet) -> FlowMod {
         cookie: dice.below(4).max(u64::from(table == 0xff)),
         cookie_mask: if dice.chance(25) { dice.pick(&[1, 2, u64::MAX]) } else { 0 },
         table,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
         priority: priority(dice, &matching, flags & flow_flags::CHECK_OVERLAP != 0),
-        buffer_id: NO_BUFFER,
         out_port: if deletes && dice.chance(20) { 1 + dice.below(4) as u32 } else { ports::ANY },
         out_group: if deletes && dice.chance(10) { 1 + dice.below(GROUPS) as u32 } else { groups::ANY },
         flags: FlowFlags(flags),
         instructions: if deletes { Vec::new() } else { instructions(dice, packet, &matching, table) },
-        matching,
+        ..FlowMod::new(command, matching)
     }
 }
 

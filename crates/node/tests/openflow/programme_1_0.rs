@@ -5,7 +5,6 @@ use super::packet::{Network, Packet, Transport, mac};
 use super::programme::priority;
 use super::subject::PORTS;
 use base::MacAddr;
-use wire::openflow::NO_BUFFER;
 use wire::openflow::v1_0::{Action, Body, Command, FlowMod, Match, VLAN_NONE, flow_flags, ports, wildcards};
 
 fn address(number: u64) -> MacAddr {
@@ -153,15 +152,11 @@ pub fn change(dice: &mut Dice, packet: &Packet) -> Body {
     Body::FlowMod(FlowMod {
         priority: priority(dice, &matching, flags & flow_flags::CHECK_OVERLAP != 0),
         cookie: dice.below(4),
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        buffer_id: NO_BUFFER,
         out_port: if deletes && dice.chance(20) { 1 + dice.below(4) as u16 } else { ports::NONE },
         flags,
         actions: (0..if deletes { 0 } else { dice.below(5) })
             .map(|_| action(dice, packet, &matching))
             .collect(),
-        matching,
+        ..FlowMod::new(command, matching)
     })
 }

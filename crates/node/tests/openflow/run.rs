@@ -235,21 +235,8 @@ const LAST: u64 = u64::MAX - 1;
 
 /// Deletes all entries, groups and meters, in version 1.3, and an entry of which is said that it is gone.
 pub fn forget_everything() -> Vec<u8> {
-    let deletion = FlowMod {
-        cookie: LAST,
-        cookie_mask: 0,
-        table: ALL_TABLES,
-        command: v1_3::Command::Delete,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: 0,
-        buffer_id: wire::openflow::NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: v1_3::FlowFlags(0),
-        matching: Match::default(),
-        instructions: Vec::new(),
-    };
+    let deletion =
+        FlowMod { cookie: LAST, table: ALL_TABLES, ..FlowMod::new(v1_3::Command::Delete, Match::default()) };
     let groups = v1_3::GroupMod {
         command: v1_3::GroupCommand::Delete,
         kind: v1_3::GroupType::All,

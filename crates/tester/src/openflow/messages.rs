@@ -157,34 +157,9 @@ impl Messages {
 }
 
 fn of_1_0(matching: v1_0::Match, command: v1_0::Command, way: Way) -> v1_0::FlowMod {
-    v1_0::FlowMod {
-        matching,
-        cookie: 0,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: PRIORITY,
-        buffer_id: NO_BUFFER,
-        out_port: v1_0::ports::NONE,
-        flags: 0,
-        actions: way.actions_1_0(),
-    }
+    v1_0::FlowMod { priority: PRIORITY, actions: way.actions_1_0(), ..v1_0::FlowMod::new(command, matching) }
 }
 
 fn of_1_3(matching: v1_3::Match, command: v1_3::Command, priority: u16, way: Way) -> v1_3::FlowMod {
-    v1_3::FlowMod {
-        cookie: 0,
-        cookie_mask: 0,
-        table: 0,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority,
-        buffer_id: NO_BUFFER,
-        out_port: v1_3::ports::ANY,
-        out_group: v1_3::groups::ANY,
-        flags: v1_3::FlowFlags(0),
-        matching,
-        instructions: way.instructions(),
-    }
+    v1_3::FlowMod { priority, instructions: way.instructions(), ..v1_3::FlowMod::new(command, matching) }
 }

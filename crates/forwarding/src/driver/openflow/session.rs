@@ -5,8 +5,8 @@ use base::plane::TableError;
 use base::{PortId, Span, Time};
 use std::collections::VecDeque;
 use wire::openflow::v1_3::{
-    Action, AsyncConfig, Band, Body, Command, Fault, FlowFlags, FlowMod, FlowStats, FlowStatsRequest, Match,
-    Message, MeterCommand, MeterFlags, MeterMod, MultipartReply, MultipartRequest, OxmField, PacketOut, Port,
+    Action, AsyncConfig, Band, Body, Command, Fault, FlowMod, FlowStats, FlowStatsRequest, Match, Message,
+    MeterCommand, MeterFlags, MeterMod, MultipartReply, MultipartRequest, OxmField, PacketOut, Port,
     ReplyBody, RequestBody, SwitchConfig, groups, meter_flags, ports,
 };
 use wire::openflow::{Code, ErrorMessage, Hello, NO_BUFFER, PortReason, Rest, Version, message_len};
@@ -91,21 +91,7 @@ fn port_of(number: u32) -> Option<PortId> {
 }
 
 fn flow_mod(command: Command, (table, priority): (u8, u16), cookie: u64, matching: Match) -> FlowMod {
-    FlowMod {
-        cookie,
-        cookie_mask: 0,
-        table,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority,
-        buffer_id: NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: FlowFlags(0),
-        matching,
-        instructions: Vec::new(),
-    }
+    FlowMod { cookie, table, priority, ..FlowMod::new(command, matching) }
 }
 
 impl Session {

@@ -156,16 +156,10 @@ fn a_change_of_1_0_sets_the_cookie_and_one_of_1_3_does_not() {
     let (old, new) = (bench.connect(Version::V1_0), bench.connect(Version::V1_3));
     let change = |command, cookie| {
         v1_0::Body::FlowMod(v1_0::FlowMod {
-            matching: v1_0::Match::ANY,
             cookie,
-            command,
-            idle_timeout: 0,
-            hard_timeout: 0,
             priority: 5,
-            buffer_id: NO_BUFFER,
-            out_port: v1_0::ports::NONE,
-            flags: 0,
             actions: vec![v1_0::Action::Output { port: 3, max_len: 0 }],
+            ..v1_0::FlowMod::new(command, v1_0::Match::ANY)
         })
     };
     let cookie = |bench: &Bench| bench.switch.datapath.tables[0].entry(0).map(|entry| entry.cookie);
@@ -185,16 +179,9 @@ fn entries_of_1_0_without_wildcards_have_the_highest_priority() {
     let old = bench.connect(Version::V1_0);
     let change = |matching, priority, port| {
         v1_0::Body::FlowMod(v1_0::FlowMod {
-            matching,
-            cookie: 0,
-            command: v1_0::Command::Add,
-            idle_timeout: 0,
-            hard_timeout: 0,
             priority,
-            buffer_id: NO_BUFFER,
-            out_port: v1_0::ports::NONE,
-            flags: 0,
             actions: vec![v1_0::Action::Output { port, max_len: 0 }],
+            ..v1_0::FlowMod::new(v1_0::Command::Add, matching)
         })
     };
     let exact = v1_0::Match {

@@ -184,21 +184,7 @@ fn apply(actions: Vec<Action>) -> Vec<Instruction> {
 }
 
 fn flow(command: FlowCommand, fields: Vec<Oxm>, instructions: Vec<Instruction>) -> FlowMod {
-    FlowMod {
-        cookie: 0,
-        cookie_mask: 0,
-        table: 0,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: 5,
-        buffer_id: NO_BUFFER,
-        out_port: ports::ANY,
-        out_group: groups::ANY,
-        flags: FlowFlags(0),
-        matching: Match { fields },
-        instructions,
-    }
+    FlowMod { priority: 5, instructions, ..FlowMod::new(command, Match { fields }) }
 }
 
 fn add(fields: Vec<Oxm>, actions: Vec<Action>) -> v1_3::Body {

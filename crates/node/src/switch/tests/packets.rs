@@ -62,16 +62,16 @@ fn a_flow_mod_with_a_buffer_sends_the_packet() {
     bench.frame(1);
     let Some(v1_0::Body::PacketIn(packet)) = bench.heard_1_0(old).pop() else { panic!("a packet") };
     let change = v1_0::FlowMod {
-        matching: v1_0::Match { wildcards: v1_0::wildcards::ALL & !1, in_port: 1, ..v1_0::Match::ANY },
         cookie: 3,
-        command: v1_0::Command::Modify,
-        idle_timeout: 0,
         hard_timeout: 2,
         priority: 7,
         buffer_id: packet.buffer_id,
-        out_port: v1_0::ports::NONE,
         flags: v1_0::flow_flags::SEND_FLOW_REM,
         actions: vec![v1_0::Action::Output { port: 3, max_len: 0 }],
+        ..v1_0::FlowMod::new(
+            v1_0::Command::Modify,
+            v1_0::Match { wildcards: v1_0::wildcards::ALL & !1, in_port: 1, ..v1_0::Match::ANY },
+        )
     };
     assert_eq!(bench.ask_1_0(old, v1_0::Body::FlowMod(change)), [], "a change that finds nothing adds");
     assert_eq!(bench.left(), [3]);

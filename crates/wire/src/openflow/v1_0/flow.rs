@@ -1,8 +1,8 @@
 //! Changes of entries, and entries that are gone.
 
-use super::{Action, Fault, Match};
-use crate::openflow::Code;
+use super::{Action, Fault, Match, ports};
 use crate::openflow::macros::{layout, numbers};
+use crate::openflow::{Code, NO_BUFFER};
 
 /// Bits of `flags` of a FLOW_MOD.
 pub mod flow_flags {
@@ -85,5 +85,24 @@ layout! {
         packets: u64;
         /// Their bytes.
         bytes: u64;
+    }
+}
+
+impl FlowMod {
+    /// A change at the lowest priority: without a time limit, a packet in a buffer or actions, and of entries to whatever
+    /// port.
+    pub fn new(command: Command, matching: Match) -> FlowMod {
+        FlowMod {
+            matching,
+            cookie: 0,
+            command,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            priority: 0,
+            buffer_id: NO_BUFFER,
+            out_port: ports::NONE,
+            flags: 0,
+            actions: Vec::new(),
+        }
     }
 }

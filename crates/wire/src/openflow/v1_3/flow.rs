@@ -1,8 +1,8 @@
 //! Changes of entries and tables, and entries that are gone.
 
-use super::{Fault, Instruction, Match};
+use super::{Fault, Instruction, Match, groups, ports};
 use crate::openflow::macros::{layout, numbers};
-use crate::openflow::{Code, Field, Malformed, Reader};
+use crate::openflow::{Code, Field, Malformed, NO_BUFFER, Reader};
 use serde::{Deserialize, Serialize};
 
 /// Bits of `flags` of a FLOW_MOD and of an entry.
@@ -130,5 +130,27 @@ layout! {
         table: u8, pad 3;
         /// Bits that are deprecated.
         config: u32;
+    }
+}
+
+impl FlowMod {
+    /// A change of table 0 at the lowest priority: without a time limit, a packet in a buffer or instructions, and of
+    /// whatever port, group and cookie entries are.
+    pub fn new(command: Command, matching: Match) -> FlowMod {
+        FlowMod {
+            cookie: 0,
+            cookie_mask: 0,
+            table: 0,
+            command,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            priority: 0,
+            buffer_id: NO_BUFFER,
+            out_port: ports::ANY,
+            out_group: groups::ANY,
+            flags: FlowFlags(0),
+            matching,
+            instructions: Vec::new(),
+        }
     }
 }
