@@ -143,10 +143,10 @@ pub enum Event {
         /// What does not agree, or where its bytes are malformed.
         why: String,
     },
-    /// Another router seems to have this router's number: an advertisement under it has come for the third time that
-    /// is newer than its own.
+    /// Another router seems to have the same router id: an advertisement under it has come for the third time that is
+    /// newer than this router's own.
     OspfIdContested {
-        /// The number.
+        /// The router id of both.
         router_id: Ipv4Addr,
     },
     /// Packets of a neighbour are not taken. It is said again when the reason is another.
@@ -225,9 +225,7 @@ pub struct Ospf {
     sequences: Sequences,
     /// When it is to say it again.
     pending: BTreeMap<Place, Time>,
-    /// How often somebody has said something newer under its number, of a few advertisements.
-    outdone: BTreeMap<Place, u32>,
-    /// When another router has last seemed to have its number.
+    /// When another router has last seemed to have its router id.
     contested: Option<Time>,
     /// An election may be due at an interface.
     has_elections: bool,
@@ -303,7 +301,6 @@ impl Ospf {
             made: BTreeMap::new(),
             sequences: Sequences::default(),
             pending: BTreeMap::new(),
-            outdone: BTreeMap::new(),
             contested: None,
             has_elections: false,
             has_floods: false,
@@ -362,7 +359,7 @@ impl Ospf {
         self.searches_of_a_part
     }
 
-    /// When another router has last seemed to have this one's number.
+    /// When another router has last seemed to have this one's router id.
     pub fn contested(&self) -> Option<Time> {
         self.contested
     }

@@ -13,11 +13,9 @@ use wire::ospf::{
     RouterLink, link, options, router_flags,
 };
 
-/// If an advertisement under this router's number is newer than its own so often, another router has the number, too.
+/// If an advertisement under this router's id is newer than its own so often, another router has the id, too. What it
+/// said itself before it began anew comes once.
 const CONTESTED: u32 = 3;
-
-/// Of so many advertisements it is counted at most.
-const OUTDONE_MAX: usize = 64;
 
 /// The cost of a link by which nothing is to go through a router (RFC 6987, 3), or not yet (RFC 5443, 2).
 const MAX_LINK_METRIC: u16 = 0xffff;
@@ -201,7 +199,7 @@ impl Ospf {
         let instance = lsa.write().ok().and_then(|bytes| Instance::read(&bytes, now, false));
         let Some(instance) = instance else { return };
         self.made.insert((scope, key), now);
-        self.sequences.note((scope, key), sequence, now);
+        self.sequences.made((scope, key), sequence, now);
         self.install(now, scope, instance, None);
     }
 
@@ -214,31 +212,19 @@ impl Ospf {
             return;
         }
         if key.router == self.router_id {
-            self.count_outdone(now, (scope, key));
-            self.sequences.note((scope, key), header.sequence, now);
+            let heard = self.sequences.heard((scope, key), header.sequence, now);
+            if heard == CONTESTED {
+                self.event(Event::OspfIdContested { router_id: self.router_id });
+            }
+            if heard >= CONTESTED {
+                self.contested = Some(now);
+            }
         }
         if self.own.contains_key(&(scope, key)) {
             self.schedule(now, (scope, key));
         } else {
             self.flush(now, (scope, key));
         }
-    }
-
-    /// Somebody has said something newer under this router's number. What it said itself before it began anew comes
-    /// once; what comes again and again is another router's.
-    fn count_outdone(&mut self, now: Time, place: Place) {
-        if self.outdone.len() >= OUTDONE_MAX && !self.outdone.contains_key(&place) {
-            return;
-        }
-        let count = self.outdone.entry(place).or_insert(0);
-        *count = count.saturating_add(1);
-        if *count < CONTESTED {
-            return;
-        }
-        if *count == CONTESTED {
-            self.event(Event::OspfIdContested { router_id: self.router_id });
-        }
-        self.contested = Some(now);
     }
 
     /// Refreshes own instances, and has those of others go that are too old.

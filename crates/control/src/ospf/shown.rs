@@ -40,7 +40,7 @@ base::table! {
         role: &'static str => ospf.role(),
         /// Does it announce networks outside?
         boundary: bool => ospf.is_boundary(),
-        /// When another router has last seemed to have the same number: for the third time or more an advertisement
+        /// When another router has last seemed to have the same router id: for the third time or more an advertisement
         /// came that is newer than the router's own (RFC 2328, 13.4). Absent if that never was.
         contested_s: Option<Time> = "s" => ospf.contested(),
         /// Neighbours in the area whose databases are the same.
