@@ -35,12 +35,6 @@ pub(super) struct Bundle {
     bytes: usize,
 }
 
-impl Bundle {
-    fn new(flags: u16) -> Bundle {
-        Bundle { flags, is_closed: false, messages: Vec::new(), bytes: 0 }
-    }
-}
-
 /// The bundles of a connection by their numbers.
 pub(super) type Bundles = BTreeMap<u32, Bundle>;
 
@@ -64,15 +58,16 @@ fn is_taken(body: &Body) -> bool {
     )
 }
 
-/// A new bundle, if there is room for it.
-fn begin(bundles: &mut Bundles, number: u32, flags: u16) -> Result<&mut Bundle, Code> {
+/// Begins a bundle, if there is room for it.
+fn begin(bundles: &mut Bundles, number: u32, flags: u16) -> Result<(), Code> {
     if flags & !bundle_flags::ALL != 0 {
         return Err(BundleFault::BadFlags.numbers());
     }
     if bundles.len() >= BUNDLES_MAX {
         return Err(BundleFault::OutOfBundles.numbers());
     }
-    Ok(bundles.entry(number).or_insert_with(|| Bundle::new(flags)))
+    bundles.insert(number, Bundle { flags, is_closed: false, messages: Vec::new(), bytes: 0 });
+    Ok(())
 }
 
 /// An open bundle with these flags; another is forgotten.
@@ -173,12 +168,13 @@ impl Switch {
         if bundles.values().map(|bundle| bundle.bytes).sum::<usize>() + takes > BYTES_MAX {
             return Err(BundleFault::TooManyMessages.numbers());
         }
-        let bundle = match bundles.get_mut(&add.bundle) {
-            Some(_) => bundles.entry(add.bundle).or_insert_with(|| Bundle::new(add.flags)),
-            None => begin(bundles, add.bundle, add.flags)?,
-        };
-        bundle.bytes += takes;
-        bundle.messages.push(message.to_vec());
+        if !bundles.contains_key(&add.bundle) {
+            begin(bundles, add.bundle, add.flags)?;
+        }
+        if let Some(bundle) = bundles.get_mut(&add.bundle) {
+            bundle.bytes += takes;
+            bundle.messages.push(message.to_vec());
+        }
         Ok(())
     }
 

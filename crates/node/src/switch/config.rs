@@ -3,6 +3,7 @@
 use base::{MacAddr, Rate, Span};
 use core::net::IpAddr;
 use forwarding::Seed;
+use forwarding::queue::spec::MarkedClass;
 use wire::openflow::Version;
 
 /// How a switch is set up.
@@ -41,22 +42,9 @@ pub struct SwitchPort {
     pub address: MacAddr,
     /// The rate of its link.
     pub rate: Option<Rate>,
-    /// The queues that actions can choose, by their numbers.
-    pub queues: Vec<SwitchQueue>,
-}
-
-/// A queue of a port: a class of the queue disciplines that stand there, to which packets with its number as their mark
-/// go. Number zero is the class of packets that nothing else is said of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SwitchQueue {
-    /// What controllers know it by.
-    pub number: u32,
-    /// The place of the class in the tree, such as `root/gold`.
-    pub path: String,
-    /// The rate that it has for certain, if there is one.
-    pub min_rate: Option<Rate>,
-    /// The rate that it never exceeds, if there is one.
-    pub max_rate: Option<Rate>,
+    /// The queues that actions can choose, by their numbers: classes of the queue disciplines that stand there, to which
+    /// packets with this number as their mark go.
+    pub queues: Vec<MarkedClass>,
 }
 
 /// How a switch and a controller come together.

@@ -33,7 +33,7 @@ mod version_1_0;
 mod version_1_3;
 
 pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
-pub use config::{Controller, FailMode, SwitchConfig, SwitchPort, SwitchQueue};
+pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
 pub use connection::ConnectionView;
 pub use managed::{ManagedSwitch, PortUse};
 pub use profile::SwitchProfile;

@@ -1,8 +1,9 @@
 //! What controllers see of ports.
 
-use super::{Switch, SwitchPort, SwitchQueue};
+use super::{Switch, SwitchPort};
 use base::{Frame, MacAddr, Time};
 use forwarding::openflow::{PortSetting, port_config};
+use forwarding::queue::spec::MarkedClass;
 use wire::openflow::{Code, Name, PortReason, v1_0, v1_3};
 
 /// The bit of a port's state that says that its link is down: OFPPS_LINK_DOWN, in both versions.
@@ -34,7 +35,7 @@ pub(super) struct Port {
     pub(super) address: MacAddr,
     /// Its rate, in bit/s.
     pub(super) rate: u64,
-    pub(super) queues: Vec<SwitchQueue>,
+    pub(super) queues: Vec<MarkedClass>,
     pub(super) created: Time,
     pub(super) counters: Counters,
 }
@@ -47,8 +48,8 @@ impl Port {
     }
 
     /// The queue with a number.
-    pub(super) fn queue(&self, number: u32) -> Option<&SwitchQueue> {
-        self.queues.iter().find(|queue| queue.number == number)
+    pub(super) fn queue(&self, number: u32) -> Option<&MarkedClass> {
+        self.queues.iter().find(|queue| queue.mark == number)
     }
 
     pub(super) fn count_received(&mut self, frame: &Frame) {

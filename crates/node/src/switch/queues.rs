@@ -5,8 +5,9 @@
 //! once; up to then nothing else that the controller says is read, so that it gets its answers in order.
 
 use super::flows::age;
-use super::{Switch, SwitchQueue, version_1_0, version_1_3};
+use super::{Switch, version_1_0, version_1_3};
 use base::{Output, PortId, QueueCount, Rate, Time};
+use forwarding::queue::spec::MarkedClass;
 use std::collections::BTreeSet;
 use wire::openflow::{Code, Version};
 
@@ -18,7 +19,7 @@ pub(super) const ALL_QUEUES: u32 = u32::MAX;
 pub(super) struct Question {
     xid: u32,
     /// Port and queue of each row of the answer, in order.
-    wanted: Vec<(u32, SwitchQueue)>,
+    wanted: Vec<(u32, MarkedClass)>,
     /// What is known of them.
     rows: Vec<Counted>,
     /// Ports that have not said yet what their queues have counted.
@@ -50,7 +51,7 @@ impl Switch {
     }
 
     /// The queues of one port, or of all.
-    pub(super) fn queues_of(&self, port: Option<u32>) -> impl Iterator<Item = (u32, u64, &SwitchQueue)> {
+    pub(super) fn queues_of(&self, port: Option<u32>) -> impl Iterator<Item = (u32, u64, &MarkedClass)> {
         let ports = self.all_ports().filter(move |(number, ..)| port.is_none_or(|wanted| wanted == *number));
         ports.flat_map(|(number, port, _)| port.queues.iter().map(move |queue| (number, port.rate, queue)))
     }
@@ -68,9 +69,9 @@ impl Switch {
         if port.is_some_and(|port| !self.datapath.ports().contains_key(&port)) {
             return Err(faults[0]);
         }
-        let is_meant = |one: &SwitchQueue| queue == ALL_QUEUES || one.number == queue;
+        let is_meant = |one: &MarkedClass| queue == ALL_QUEUES || one.mark == queue;
         let found = self.queues_of(port).filter(|(.., one)| is_meant(one));
-        let wanted: Vec<(u32, SwitchQueue)> = found.map(|(port, _, one)| (port, one.clone())).collect();
+        let wanted: Vec<(u32, MarkedClass)> = found.map(|(port, _, one)| (port, one.clone())).collect();
         if wanted.is_empty() && queue != ALL_QUEUES {
             return Err(faults[1]);
         }
@@ -98,7 +99,7 @@ impl Switch {
                 let count = queues.iter().find(|count| count.path == wanted.path);
                 question.rows.push(Counted {
                     port: number,
-                    queue: wanted.number,
+                    queue: wanted.mark,
                     packets: count.map_or(0, |count| count.sent_packets),
                     bytes: count.map_or(0, |count| count.sent_bytes),
                     errors: count.map_or(0, |count| count.dropped_packets),

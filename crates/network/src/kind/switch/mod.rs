@@ -18,8 +18,7 @@ use base::plane::Prefix;
 use base::{Device, NodeId, PortId, Rate, Span, Streams};
 use engine::World;
 use engine::discipline::TreeSpec;
-use engine::discipline::spec::MarkedClass;
-use node::switch::{FailMode, ManagedSwitch, PortUse, SwitchPort, SwitchQueue};
+use node::switch::{FailMode, ManagedSwitch, PortUse, SwitchPort};
 use node::{HostConfig, Switch, SwitchConfig};
 use wire::openflow::Version;
 
@@ -87,19 +86,6 @@ base::record! {
     }
 }
 
-/// The queues that controllers can choose at a port with a tree: the classes that marks lead to.
-fn queues_of(tree: &TreeSpec) -> Vec<SwitchQueue> {
-    let classes = tree.marked().into_iter();
-    classes
-        .map(|MarkedClass { mark, path, min_rate, max_rate }| SwitchQueue {
-            number: mark,
-            path,
-            min_rate,
-            max_rate,
-        })
-        .collect()
-}
-
 impl SwitchSpec {
     fn number(&self) -> NodeNumber {
         NodeNumber { key: "datapath_id", called: "datapath id", said: self.datapath_id }
@@ -132,7 +118,7 @@ impl Node for SwitchSpec {
             }
             let rate = Some(link.spec.rate).filter(|rate| *rate > Rate(0));
             let (name, address) = (format!("{name}-eth{}", port.0 + 1), Network::mac_of(node, port));
-            let queues = link.spec.queue(link.side(node)).map(queues_of).unwrap_or_default();
+            let queues = link.spec.queue(link.side(node)).map(TreeSpec::marked).unwrap_or_default();
             ports.push((port.0, SwitchPort { name, address, rate, queues }));
         }
         ports.sort_by_key(|(port, _)| *port);

@@ -2,13 +2,14 @@
 
 use super::*;
 use base::QueueCount;
+use forwarding::queue::spec::MarkedClass;
 use wire::openflow::v1_3::{QueueProperty, QueueRequest};
 
 /// The second port has queues 0 to 2, of which 1 has from a quarter to half of its rate; the third has queue 7 alone.
 fn bench() -> Bench {
     let mut config = switch(FailMode::Secure).config().clone();
-    let queue = |number: u32, path: &str, rates: Option<(u64, u64)>| SwitchQueue {
-        number,
+    let queue = |mark: u32, path: &str, rates: Option<(u64, u64)>| MarkedClass {
+        mark,
         path: format!("root/{path}"),
         min_rate: rates.map(|(least, _)| Rate(least)),
         max_rate: rates.map(|(_, most)| Rate(most)),
@@ -196,16 +197,9 @@ fn packets_carry_the_queue_as_their_mark_where_the_port_has_it() {
     let output = v1_0::Action::Output { port: 3, max_len: 0 };
     let flow = |actions: Vec<v1_0::Action>| {
         v1_0::Body::FlowMod(v1_0::FlowMod {
-            matching: v1_0::Match::ANY,
-            cookie: 0,
-            command: v1_0::Command::Modify,
-            idle_timeout: 0,
-            hard_timeout: 0,
             priority: 5,
-            buffer_id: NO_BUFFER,
-            out_port: v1_0::ports::NONE,
-            flags: 0,
             actions,
+            ..v1_0::FlowMod::new(v1_0::Command::Modify, v1_0::Match::ANY)
         })
     };
     let fault = |bench: &mut Bench, actions| match &bench.ask_1_0(controller, flow(actions))[..] {

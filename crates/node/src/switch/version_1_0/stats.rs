@@ -1,13 +1,14 @@
 //! Statistics of version 1.0.
 
 use super::{actions, wide};
+use crate::switch::Switch;
 use crate::switch::connection::Connection;
 use crate::switch::flows::{age, summed};
 use crate::switch::queues::{Counted, thousandths};
 use crate::switch::setting::ALL_TABLES;
-use crate::switch::{Switch, SwitchQueue};
 use base::Time;
 use forwarding::openflow::{Filter, Pattern};
+use forwarding::queue::spec::MarkedClass;
 use wire::openflow::v1_0::{
     AggregateStats, Body, Fault, FlowStats, FlowStatsRequest, Match, Message, PacketQueue, PortStats,
     QueueProperty, QueueStats, StatsReply, StatsReplyBody, StatsRequestBody, TableStats, ports, wildcards,
@@ -49,9 +50,9 @@ pub(in crate::switch) fn send_queues(connection: &mut Connection, xid: u32, coun
 }
 
 /// What controllers are told of a queue at a port of a rate.
-pub(super) fn queue_1_0((_, rate, queue): (u32, u64, &SwitchQueue)) -> PacketQueue {
+pub(super) fn queue_1_0((_, rate, queue): (u32, u64, &MarkedClass)) -> PacketQueue {
     let least = thousandths(queue.min_rate, rate).map(|rate| QueueProperty::MinRate { rate });
-    PacketQueue { id: queue.number, properties: least.into_iter().collect() }
+    PacketQueue { id: queue.mark, properties: least.into_iter().collect() }
 }
 
 impl Switch {

@@ -1,13 +1,14 @@
 //! Multipart messages of version 1.3.
 
 use super::unless;
+use crate::switch::Switch;
 use crate::switch::connection::Connection;
 use crate::switch::flows::{age, summed};
 use crate::switch::queues::{Counted, thousandths};
 use crate::switch::setting::ALL_TABLES;
-use crate::switch::{Switch, SwitchQueue};
 use base::Time;
 use forwarding::openflow::{BANDS_MAX, Filter, GROUPS_MAX, Group, METERS_MAX, Meter, Pattern};
+use forwarding::queue::spec::MarkedClass;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::openflow::v1_3::{
     AggregateStats, Body, Buckets, Description, Fault, FlowFlags, FlowStats, FlowStatsRequest,
@@ -57,10 +58,10 @@ pub(in crate::switch) fn send_queues(
 }
 
 /// What controllers are told of a queue at a port of a rate.
-pub(super) fn queue_1_3((port, rate, queue): (u32, u64, &SwitchQueue)) -> PacketQueue {
+pub(super) fn queue_1_3((port, rate, queue): (u32, u64, &MarkedClass)) -> PacketQueue {
     let least = thousandths(queue.min_rate, rate).map(|rate| QueueProperty::MinRate { rate });
     let most = thousandths(queue.max_rate, rate).map(|rate| QueueProperty::MaxRate { rate });
-    PacketQueue { id: queue.number, port, properties: least.into_iter().chain(most).collect() }
+    PacketQueue { id: queue.mark, port, properties: least.into_iter().chain(most).collect() }
 }
 
 impl Switch {
