@@ -123,7 +123,9 @@ def test_what_a_router_of_ours_says_stands_beside_what_a_daemon_says(network_fil
         assert processes.wait_until(all_said, 60, 0.2), told()
 
 
-def test_a_number_that_another_has_and_packets_too_long_for_it_are_named(network_file: NetworkFile) -> None:
+def test_a_router_id_that_another_has_and_packets_too_long_for_it_are_named(
+    network_file: NetworkFile,
+) -> None:
     need("root", "vtysh")
     file = network_file(SAME_NUMBER)
     (file.parent / "gw.conf").write_text(
@@ -146,14 +148,14 @@ def test_a_number_that_another_has_and_packets_too_long_for_it_are_named(network
         ), told()
 
 
-def lab_of(*names: str) -> apart.Lab:
+def lab_of(*names: str) -> apart.View:
     """A lab of which nothing runs; addresses of nodes are 10.0.0.1 and so on."""
     nodes = {
         name: NodeState("bridge" if name == "lan" else "router", None, f"10.0.0.{number}")
         for number, name in enumerate(names, 1)
     }
     state = State("net", None, processes.of(1), nodes, [])
-    return apart.Lab(state, {})
+    return apart.View(state, {})
 
 
 def bfd_row(**other: Any) -> dict[str, Any]:

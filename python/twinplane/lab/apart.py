@@ -33,8 +33,8 @@ class Problem:
 
 
 @dataclass
-class Lab:
-    """A lab, and what its routers were started with."""
+class View:
+    """A lab as it is looked at, and what its routers were started with."""
 
     state: State
     description: Mapping[str, Any]
@@ -111,7 +111,7 @@ def _plain(address: Any) -> str:
     return str(ipaddress.ip_interface(str(address)).ip)
 
 
-def of_router(lab: Lab, name: str) -> list[Problem]:
+def of_router(lab: View, name: str) -> list[Problem]:
     """What a router of ours that answers lacks by OSPF, LDP and BGP."""
     found: list[Problem] = []
     if lab.said(name, "ospf") is not None:
@@ -123,7 +123,7 @@ def of_router(lab: Lab, name: str) -> list[Problem]:
     return found
 
 
-def by_ospf(lab: Lab, name: str) -> list[Problem]:
+def by_ospf(lab: View, name: str) -> list[Problem]:
     """Links by which OSPF finds no neighbour though there should be one."""
     speakers = lab.speakers("ospf")
     known = lab.table(name, "ospf")
@@ -155,12 +155,12 @@ def by_ospf(lab: Lab, name: str) -> list[Problem]:
 
 
 CONTESTED_S = 60.0
-"""Another router has the same number if it has been heard under it within this time: both say something
+"""Another router has the same router id if it has been heard under it within this time: both say something
 new each 5 s."""
 
 
-def by_router_id(lab: Lab, name: str, areas: list[dict[str, Any]]) -> list[Problem]:
-    """That another router says things under the router's own number, if one does."""
+def by_router_id(lab: View, name: str, areas: list[dict[str, Any]]) -> list[Problem]:
+    """That another router has the router's own router id, if one does."""
     contested = [row for row in areas if row["contested_ps"] is not None]
     if not contested:
         return []
@@ -171,7 +171,7 @@ def by_router_id(lab: Lab, name: str, areas: list[dict[str, Any]]) -> list[Probl
     return [Problem(f"router {name} is not the only one with router id {router_id} of OSPF")]
 
 
-def _of_mtu(lab: Lab, name: str, interface: Mapping[str, Any]) -> str:
+def _of_mtu(lab: View, name: str, interface: Mapping[str, Any]) -> str:
     """Why a neighbour on a link may refuse what this router describes: its packets are too long for it."""
     for row in lab.table(name, "ospf_neighbors"):
         if row["port"] == interface["port"] and row["mtu"] is not None and row["mtu"] < interface["mtu"]:
@@ -182,7 +182,7 @@ def _of_mtu(lab: Lab, name: str, interface: Mapping[str, Any]) -> str:
     return ""
 
 
-def by_ldp(lab: Lab, name: str) -> list[Problem]:
+def by_ldp(lab: View, name: str) -> list[Problem]:
     """Routers without a session of LDP that should have one, or that are heard."""
     said = {"targets": [], **(lab.said(name, "ldp") or {})}
     heard = {row["router_id"] for row in lab.table(name, "ldp_neighbors")}
@@ -204,7 +204,7 @@ def by_ldp(lab: Lab, name: str) -> list[Problem]:
     return found
 
 
-def by_bgp(lab: Lab, name: str) -> list[Problem]:
+def by_bgp(lab: View, name: str) -> list[Problem]:
     """Neighbours without a session of BGP, and how the last one ended or why there is none."""
     found = []
     for row in lab.table(name, "bgp_neighbors"):
@@ -219,7 +219,7 @@ def by_bgp(lab: Lab, name: str) -> list[Problem]:
     return found
 
 
-def _of_passwords(lab: Lab, name: str, far: str, row: Mapping[str, Any]) -> str:
+def _of_passwords(lab: View, name: str, far: str, row: Mapping[str, Any]) -> str:
     """Nobody hears of segments that were signed otherwise: they are dropped silently (RFC 2385, 4.5)."""
     own, other = ((lab.said(node, "bgp") or {}).get("neighbors", {}) for node in (name, far))
     ours = own.get(row["neighbor"]) or own.get(row["address"])
@@ -229,7 +229,7 @@ def _of_passwords(lab: Lab, name: str, far: str, row: Mapping[str, Any]) -> str:
     return "the two have different passwords"
 
 
-def by_bfd(lab: Lab, watches: Mapping[str, Watch]) -> list[Problem]:
+def by_bfd(lab: View, watches: Mapping[str, Watch]) -> list[Problem]:
     """Sessions of BFD that were up, or that both ends ask for, and are not up; `watches` by router.
 
     A neighbour that has never answered may not speak BFD, which is no error (RFC 5882, 3.2); nor is a session
@@ -273,7 +273,7 @@ class Watch:
         return " and ".join(told) or str(session["state"])
 
 
-def merged(lab: Lab, ours: list[Problem], others: list[Problem]) -> list[str]:
+def merged(lab: View, ours: list[Problem], others: list[Problem]) -> list[str]:
     """Sentences: what only routers of ours lack, then what daemons of others do, and what ours say of it."""
     said, told = [], set()
     for one in others:

@@ -69,7 +69,7 @@ def details(name: str) -> dict[str, Any]:
     """
     one = state.running(name)
     nodes, lsps = [], []
-    lab = apart.Lab(one, _description(one))
+    lab = apart.View(one, _description(one))
     ours: list[Problem] = []
     others: list[Problem] = []
     watches: dict[str, apart.Watch] = {}

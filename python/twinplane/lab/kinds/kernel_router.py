@@ -17,7 +17,7 @@ from .host import addressed
 from .kind import Kind
 
 if TYPE_CHECKING:
-    from ..apart import Lab
+    from ..apart import View
     from ..plan import Interface, Member, Plan
     from ..starting import Starting
     from ..state import State
@@ -112,7 +112,7 @@ class KernelRouter(Kind):
         """Start the daemons."""
         raise NotImplementedError
 
-    def look(self, lab: Lab, name: str, entry: dict[str, Any]) -> list[Problem]:
+    def look(self, lab: View, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Its daemons, its neighbours, and who should be one and is not."""
         one = lab.state
         node = one.node(name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import netns
 
 if TYPE_CHECKING:
-    from ..apart import Lab, Problem
+    from ..apart import Problem, View
     from ..plan import Interface, Member, Plan
     from ..starting import Starting
     from ..state import State
@@ -48,7 +48,7 @@ class Kind:
     def restart(self, starting: Starting, name: str) -> None:
         """Start them again, after they were ended, from what was kept in the lab's folder."""
 
-    def look(self, lab: Lab, name: str, entry: dict[str, Any]) -> list[Problem]:
+    def look(self, lab: View, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Note in `entry` what they say; what is not as it should be."""
         return []
 

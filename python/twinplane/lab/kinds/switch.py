@@ -10,7 +10,7 @@ from ..asking import ask
 from .router import Router
 
 if TYPE_CHECKING:
-    from ..apart import Lab
+    from ..apart import View
     from ..plan import Interface, Member, Plan
 
 
@@ -29,7 +29,7 @@ class Switch(Router):
         """The loopback is up, too."""
         return ["link set dev lo up", *super().lines(plan, member, ends)]
 
-    def look(self, lab: Lab, name: str, entry: dict[str, Any]) -> list[Problem]:
+    def look(self, lab: View, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Whether it answers, and which of its controllers do not."""
         if entry["state"] != "up":
             return []
