@@ -42,8 +42,8 @@ pub struct SwitchPort {
     pub address: MacAddr,
     /// The rate of its link.
     pub rate: Option<Rate>,
-    /// The queues that actions can choose, by their numbers: classes of the queue disciplines that stand there, to which
-    /// packets with this number as their mark go.
+    /// The queues that actions can choose, by their numbers: classes of the queue disciplines that stand there, to
+    /// which packets with this number as their mark go.
     pub queues: Vec<MarkedClass>,
 }
 

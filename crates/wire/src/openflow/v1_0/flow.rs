@@ -89,8 +89,8 @@ layout! {
 }
 
 impl FlowMod {
-    /// A change at the lowest priority: without a time limit, a packet in a buffer or actions, and of entries to whatever
-    /// port.
+    /// A change at the lowest priority: without a time limit, a packet in a buffer or actions, and of entries to
+    /// whatever port.
     pub fn new(command: Command, matching: Match) -> FlowMod {
         FlowMod {
             matching,
