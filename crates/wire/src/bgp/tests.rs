@@ -424,6 +424,12 @@ fn updates_that_are_malformed_are_treated_as_rfc_7606_says() {
     assert_eq!(treated(Message::parse(&update(TEN, &mixed, TEN), &LONG)), Ok(None));
     // What ends the session.
     assert_eq!(treated(with(&[0x40, 99, 0])), Err(Code::UnknownWellKnown));
+    // RFC 7606, 3 j: destinations that end behind all attributes were not read.
+    for kind in [kinds::MP_REACH_NLRI, kinds::MP_UNREACH_NLRI] {
+        assert_eq!(treated(with(&[0x80, kind, 9, 0, 2, 1])), Err(Code::AttributeList));
+    }
+    // RFC 7606, 5.2: nor perhaps those behind the only attribute, which is too long.
+    assert_eq!(treated(Message::parse(&update(&[], &[0x40, 1, 9, 0], &[]), &LONG)), Err(Code::AttributeList));
     assert_eq!(treated(with(&[0x80, 14, 4, 0, 2, 1, 0])), Err(Code::OptionalAttribute), "too short");
     assert_eq!(
         treated(with(&[0x80, 14, 9, 0, 2, 1, 4, 1, 2, 3, 4, 0])),

@@ -170,6 +170,11 @@ impl Reader<'_> {
             let Some((found, rest)) = Found::split(left, at) else {
                 let kind = left.get(1).copied().unwrap_or(0);
                 let clause = "an attribute that ends behind all attributes";
+                // RFC 7606, 3 j: its destinations are not read.
+                if matches!(kind, attribute::MP_REACH_NLRI | attribute::MP_UNREACH_NLRI) {
+                    return Err(Malformed::new(Code::AttributeList, &[], at, clause));
+                }
+                self.seen[usize::from(kind)] = true;
                 self.withdraw_at(kind, Code::AttributeList, &[], at, clause);
                 break;
             };
