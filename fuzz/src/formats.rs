@@ -9,7 +9,7 @@ const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 12;
+pub const COUNT: u8 = 13;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -26,6 +26,7 @@ pub fn formats(input: &[u8]) {
         8 => ldp_pdu(bytes),
         9 => bgp_message(bytes),
         10 => lsp_ping_message(bytes),
+        11 => super::tdp::tdp_pdu(bytes),
         _ => openflow_message(bytes),
     }
 }
@@ -242,7 +243,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.extend(ldp_seeds());
     seeds.extend(bgp_seeds());
     seeds.extend(lsp_ping_seed());
-    seeds.extend(openflow_messages().into_iter().map(|message| [&[11], &message[..]].concat()));
+    seeds.extend(openflow_messages().into_iter().map(|message| [&[12], &message[..]].concat()));
+    seeds.extend(super::tdp::seeds().map(|pdu| [&[11], &pdu[..]].concat()));
     seeds
 }
 

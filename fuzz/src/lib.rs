@@ -5,6 +5,7 @@ mod ipv6;
 mod live;
 mod speakers;
 mod switch;
+mod tdp;
 
 use engine::CaptureReader;
 use wire::checksum;

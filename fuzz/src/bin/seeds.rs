@@ -48,7 +48,7 @@ fn edits(number: u32) -> Vec<u8> {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8
     };
-    (0..5 * number).map(|_| byte()).collect()
+    (0..=5 * number).map(|_| byte()).collect()
 }
 
 fn write(directory: &str, target: &str, inputs: impl IntoIterator<Item = Vec<u8>>) -> std::io::Result<()> {
