@@ -23,7 +23,8 @@ from twinplane.reports import story as stories
 from twinplane.reports.harm import by_class, cuts, effects, failures, lsps_hurt, ranked
 from twinplane.reports.harm import outages as outages_of
 from twinplane.reports.headline import headline
-from twinplane.reports.story import BEST_EFFORT, Action, FlowSeen, Lost, Span, Story
+from twinplane.reports.seen import Span
+from twinplane.reports.story import BEST_EFFORT, Action, FlowSeen, Lost, Story
 from twinplane.results import folder as results
 
 

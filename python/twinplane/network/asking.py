@@ -11,6 +11,7 @@ from .draft import Draft
 from .engine import Engine
 from .events import tidy
 from .nodes import Node
+from .sampling import Sampling
 from .tables import Tables
 
 if TYPE_CHECKING:
@@ -23,6 +24,17 @@ class Asking:
     draft: Draft
     engine: Engine
     tables: Tables
+    sampling: Sampling
+
+    def sample(self, every: Quantity) -> None:
+        """Look every so often how large databases are and which way packets take, while the network runs.
+
+        Say so before a run in virtual time; the report draws it. Counted are advertisements of OSPF, labels
+        of LDP, routes of BGP, routing tables of up to 100 routers, and label tables. Ways are those of the
+        first 40 flows that are not put on an LSP, and in a small network those between all routers. Nothing
+        of the run changes by it. ``twinplane run FILE`` does it 40 times in a run.
+        """
+        self.sampling.begin(every)
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table as a data frame, times in seconds; `twinplane tables NAME` says what its columns mean."""

@@ -21,6 +21,7 @@ from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
 from .nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router, Switch
 from .outside import Outside
+from .sampling import Sampling
 from .schedule import Schedule
 from .settings import check_clock, whole
 from .shown import Shown
@@ -53,6 +54,7 @@ class Network(Acting, Asking, Shown):
     _internal = frozenset(
         {
             *("draft", "describing", "outside", "engine", "faults", "schedule", "tables", "answers"),
+            *("sampling",),
             *("described", "positions", "explain", "names", "queue_bin_ps", "placement"),
             *("require_unstarted", "running", "go_live", "columns", "node_info", "link_info"),
             *("forget_lateness", "set_phases", "add_step", "carry_openflow"),
@@ -111,6 +113,7 @@ class Network(Acting, Asking, Shown):
         self.describing = Describing(self.answers, self.draft, self.outside, self.engine)
         self.faults = Faults(self.draft, self.engine)
         self.schedule = Schedule(self.draft, self.engine)
+        self.sampling = Sampling(self)
 
     @classmethod
     def from_graphml(cls, path: str | Path, seed: int = 1, **options: Any) -> Network:
@@ -787,7 +790,7 @@ class Network(Acting, Asking, Shown):
         clock on the wall there is one. `Network.threads` says what came of it; a `TwinplaneWarning` says why
         threads that were asked for do not pay.
         """
-        self.engine.run(until, for_, progress, threads)
+        self.sampling.run(until, for_, lambda until, for_: self.engine.run(until, for_, progress, threads))
 
     def estimate(self, until: Quantity) -> Estimate:
         """How long a run to a time will take, how much memory, and how large its tables will be.

@@ -1,4 +1,4 @@
-"""What routers told of ports, neighbours and adjacencies that they lost and got back: ``control_events``."""
+"""What routers told of ports, neighbours and sessions that they lost and got back: ``control_events``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ LOST = {
     "neighbor-down": "neighbor",
     "ospf-adjacency-lost": "ospf",
     "ospf-virtual-adjacency-lost": "ospf-virtual",
+    "bfd-down": "bfd",
+    "ldp-session-down": "ldp",
+    "bgp-session-down": "bgp",
 }
 BACK = {
     "port-up": "port",
     "neighbor-up": "neighbor",
     "ospf-adjacent": "ospf",
     "ospf-virtual-adjacent": "ospf-virtual",
+    "bfd-up": "bfd",
+    "ldp-session-up": "ldp",
+    "bgp-session-up": "bgp",
 }
 """What tells that something was lost, or is back: of each word, what it tells of."""
 
@@ -37,8 +43,8 @@ def control_events(network: Network) -> Columns:
         name = str(told["event"])
         if name not in LOST and name not in BACK:
             continue
-        other = told.get("neighbor", told.get("router_id"))
-        is_known = "neighbor" in told or "port" not in told
+        other = told.get("neighbor", told.get("router_id", told.get("address")))
+        is_known = "neighbor" in told or told.get("port") is None
         about = network.tables.node_at(other) or (str(other) if is_known else None)
         if about is None:
             about = _beyond(network, node, int(told["port"]))

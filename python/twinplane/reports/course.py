@@ -12,7 +12,8 @@ from ..units import format_time
 from .flows import Course
 from .harm import cuts, failures, lsps_hurt
 from .headline import done
-from .story import Action, Lost, Span, Story, Told
+from .seen import Span
+from .story import Action, Lost, Story, Told
 from .timeline import timeline
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def chart(
         "time (s)",
         titles,
         curves,
-        _marks(story),
+        marks(story),
         log,
         bands=[Band(begin, end) for _, begin, end in cuts(story)],
         zero=[0] if traffic else (),
@@ -113,7 +114,8 @@ def _changing(up: pl.DataFrame | None) -> pl.DataFrame | None:
     return up
 
 
-def _marks(story: Story) -> list[Mark]:
+def marks(story: Story) -> list[Mark]:
+    """What was done; of many things that were done the harmful ones, or the first and the last of these."""
     actions = story.actions
     if len(actions) <= MARKS_MAX:
         return [Mark(action.at, _short(action)) for action in actions]
@@ -250,12 +252,21 @@ def _strips(story: Story) -> list[tuple[str, list[Span]]]:
 
 
 def _lsps(strips: Sequence[tuple[str, list[Span]]], panel: int, curves: list[Curve], total: int) -> str:
-    """Strips by state: thick while up, a thin dotted line while down; and the words for them."""
+    """Strips of LSPs, and the words for them."""
+    downs = by_state(strips, panel, curves)
+    shown = f"{len(strips)} of {total:,} LSPs" if len(strips) < total else f"{total} LSP{'s'[: total != 1]}"
+    times = {0: "never", 1: "once", 2: "twice"}.get(downs, f"{downs:,} times")
+    return f"states of {shown}, which went down {times}"
+
+
+def by_state(strips: Sequence[tuple[str, list[Span]]], panel: int, curves: list[Curve]) -> int:
+    """Strips by state: thick while up, a thin dotted line while down; and how often one went down."""
     looks = {
         "up": ("strip", 0),
         "up on another route": ("strip", 1),
         "down": ("gap", 2),
         "not up yet": ("gap", 5),
+        "never up": ("gap", 4),
     }
     drawn: dict[str, tuple[list[float | None], list[float | None], list[str | None]]] = {}
     downs = 0
@@ -278,23 +289,29 @@ def _lsps(strips: Sequence[tuple[str, list[Span]]], panel: int, curves: list[Cur
         if state in drawn:
             x, y, words = drawn[state]
             curves.append(Curve(state, x, y, panel, shape, style, words=words))
-    shown = f"{len(strips)} of {total:,} LSPs" if len(strips) < total else f"{total} LSP{'s'[: total != 1]}"
-    times = {0: "never", 1: "once", 2: "twice"}.get(downs, f"{downs:,} times")
-    return f"states of {shown}, which went down {times}"
+    return downs
 
 
 EVENTS_MAX = 60
 """More events are short upright lines: symbols would cover each other."""
 KINDS = (
     "port down",
+    "BFD session lost",
     "neighbour lost",
     "adjacency lost",
+    "virtual adjacency lost",
+    "LDP session lost",
+    "BGP session lost",
     "LSP down",
     "LSP rerouted",
     "LSP up",
     "port up",
+    "BFD session back",
     "neighbour back",
     "adjacency back",
+    "virtual adjacency back",
+    "LDP session back",
+    "BGP session back",
 )
 """What routers tell, in the order in which it usually happens."""
 

@@ -9,7 +9,22 @@ from ..frames import frame
 from ..network.drawing import topology
 from ..network.history import up_over_time
 from ..units import format_time
-from . import checks, course, demands, flows, losses, lsps, maps, ospf, outages, queues
+from . import (
+    checks,
+    course,
+    databases,
+    demands,
+    flows,
+    happened,
+    losses,
+    lsps,
+    maps,
+    ospf,
+    outages,
+    paths,
+    queues,
+    sessions,
+)
 from .headline import headline
 from .page import Page, Section, render
 from .story import Story, of_network
@@ -20,7 +35,9 @@ if TYPE_CHECKING:
 
 def page(network: Network, title: str | None) -> str:
     """What failed and whom it hurt, flows, LSPs, both planes and the map."""
+    network.sampling.look()
     story = of_network(network)
+    drawn = topology(network)
     courses = flows.courses(network, story.groups)
     stats = {flow: network.flows[flow].stats() for flow in _most_hurt(story)}
     up = up_over_time(network.tables)
@@ -35,7 +52,9 @@ def page(network: Network, title: str | None) -> str:
     spread = course.distribution(story)
     sections = [
         *outages.sections(story, course.close_up(story)),
-        maps.section(topology(network), story),
+        *happened.section(story),
+        maps.section(drawn, story),
+        *paths.section(drawn, story),
         *outages.lsp_section(story),
         *losses.of_network(network),
         Section("Delays", charts=[spread] if spread else [], tables=[flows.table(network, stats, courses)])
@@ -43,6 +62,8 @@ def page(network: Network, title: str | None) -> str:
         else None,
         *demands.of_network(network),
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
+        *sessions.section(story),
+        *databases.section(story),
         *ospf.of_network(network),
         *checks.of_network(network),
         *queues.of_network(network),

@@ -15,18 +15,32 @@ from ..results.folder import Results
 from ..results.manifest import time_of
 from ..results.real import real_of
 from ..results.repeats import seeds, told
-from . import checks, course, demands, kept_flows, kept_trees, losses, maps, outages
+from . import (
+    checks,
+    course,
+    databases,
+    demands,
+    happened,
+    kept_flows,
+    kept_trees,
+    losses,
+    maps,
+    outages,
+    paths,
+    sessions,
+)
 from .headline import headline
 from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
-from .story import Story, of_results
+from .story import Story, of_results, whole_of_results
 from .timeline import timeline
 
 if TYPE_CHECKING:
     import polars as pl
 
 TIMELINES_MAX = 3
+DAMAGED = "{}: summary.json is damaged: the topology is incomplete"
 ROWS_MAX = 60
 """A longer table of results stands behind what it shows."""
 
@@ -45,6 +59,7 @@ def page(found: Results) -> str:
         *([] if long else [results]),
         *([more] if len(charts) > 1 else []),
         *(_planes(found) if story is None else []),
+        *_protocols(found),
         *_returns(found),
         *checks.of_results(found),
         *demands.of_results(found),
@@ -103,6 +118,18 @@ def _failed(found: Results, story: Story) -> list[Section]:
     """Whom failures hurt, and the map as it changed."""
     sections = [*outages.sections(story, course.close_up(story)), *outages.lsp_section(story)]
     return [sections[0], *_topology(found, story), *sections[1:]] if story.failures and sections else sections
+
+
+def _protocols(found: Results) -> list[Section]:
+    """What routing protocols did in the first point, and which paths packets took."""
+    if not {"sessions", "ways", "lsp_spans"} & set(found.tables()):
+        return []
+    story = whole_of_results(found)
+    topology = found.summary.get("topology")
+    with contextlib.suppress(KeyError, ValueError):
+        drawn = paths.section(topology, story) if topology else []
+        return [*happened.section(story), *drawn, *sessions.section(story), *databases.section(story)]
+    raise TwinplaneError(DAMAGED.format(found.folder))
 
 
 def _bounds(experiment: Experiment[Any], found: Results) -> list[str]:
@@ -275,7 +302,7 @@ def _topology(found: Results, story: Story | None = None) -> list[Section]:
         return []
     with contextlib.suppress(KeyError, ValueError):
         return [maps.section(topology, story or Story(0.0))]
-    raise TwinplaneError(f"{found.folder}: summary.json is damaged: the topology is incomplete")
+    raise TwinplaneError(DAMAGED.format(found.folder))
 
 
 def _repeat(manifest: Mapping[str, Any]) -> Section:

@@ -12,7 +12,8 @@ from ..units import format_time
 from .harm import Effect, cuts, effects
 from .headline import NAMED_MAX, done, exact
 from .page import Drawing, Section
-from .story import Span, Story
+from .seen import Span
+from .story import Story
 from .topology import svg
 
 

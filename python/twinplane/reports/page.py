@@ -28,6 +28,18 @@ class Drawing:
 
 
 @dataclass
+class Picker:
+    """A picture on which the reader chooses what is drawn, and when: its script is in the page.
+
+    `data` is what the script reads (`reports.paths` says what is in it).
+    """
+
+    svg: str
+    text: str
+    data: Any
+
+
+@dataclass
 class Section:
     """A headed part of a page."""
 
@@ -36,6 +48,9 @@ class Section:
     charts: list[Chart] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     drawings: list[Drawing] = field(default_factory=list)
+    picker: Picker | None = None
+    folded: list[Table] = field(default_factory=list)
+    """Tables that are read by who opens them."""
     points: list[str] = field(default_factory=list)
     command: str | None = None
 
@@ -76,8 +91,10 @@ def render(page: Page) -> str:
         shades=list(zip(SHADES, DARK, strict=True)),
         dark=embedded(COLOURS),
         figures=embedded(data),
+        embedded=embedded,
         plotly=plotly_js() if charts else "",
         plain=drawing,
+        picker_js=script("picker.js"),
     )
 
 
@@ -99,6 +116,11 @@ def key(style: int) -> dict[str, Any]:
 def embedded(value: Any) -> str:
     """JSON that can stand inside a script element."""
     return json.dumps(value, separators=(",", ":")).replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def script(name: str) -> str:
+    """A script that stands in the page."""
+    return files("twinplane.reports").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..frames import Columns, rows
 from ..network.demands import name_of
-from ..network.lsp_spans import TORN, lsp_spans
+from ..network.lsp_spans import lsp_spans
+from ..network.sessions import session_spans
 from ..network.told import control_events
 from ..queues import phb
 from ..units import dscp, span_ps
+from .seen import Session, Size, Span, Way, sessions_of, sizes_of, ways_of
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -97,23 +99,6 @@ class FlowSeen:
 
 
 @dataclass(frozen=True)
-class Span:
-    """A stretch of time in which an LSP did not change."""
-
-    lsp: str
-    begin: float
-    end: float
-    state: str
-    route: tuple[str, ...] | None = None
-    why: str | None = None
-
-    @property
-    def torn(self) -> bool:
-        """Is it down because somebody tore it down?"""
-        return self.state == "down" and self.why == TORN
-
-
-@dataclass(frozen=True)
 class Told:
     """Something that routers told: a time in seconds, what happened, and of what."""
 
@@ -131,6 +116,12 @@ EVENTS = {
     "ospf-adjacent": "adjacency back",
     "ospf-virtual-adjacency-lost": "virtual adjacency lost",
     "ospf-virtual-adjacent": "virtual adjacency back",
+    "bfd-down": "BFD session lost",
+    "bfd-up": "BFD session back",
+    "ldp-session-down": "LDP session lost",
+    "ldp-session-up": "LDP session back",
+    "bgp-session-down": "BGP session lost",
+    "bgp-session-up": "BGP session back",
 }
 """Events of routers as people call them."""
 
@@ -152,7 +143,13 @@ class Story:
     stop: float = float("inf")
     """When the last flow stops, if all do."""
     told: list[Told] = field(default_factory=list)
-    """What routers told of ports and neighbours."""
+    """What routers told of ports, neighbours and sessions."""
+    sessions: list[Session] = field(default_factory=list)
+    """Sessions of routing protocols, those that never came up among them."""
+    ways: list[Way] = field(default_factory=list)
+    """Ways that were looked at while the network ran."""
+    sizes: list[Size] = field(default_factory=list)
+    """How large databases were then."""
     periods: list[Lost] | None = None
     """Packets that a flow sent one after the other and that were all lost, the longest after each thing that
     was done; None where that is not known."""
@@ -195,6 +192,12 @@ def of_network(network: Network) -> Story:
             return control_events(network)
         if name.startswith("demand") and network.draft.demands is None:
             return {}
+        if name == "sessions":
+            return session_spans(network)
+        if name == "ways":
+            return network.sampling.ways.columns()
+        if name == "database_sizes":
+            return network.sampling.sizes
         return lsp_spans(network) if name == "lsp_spans" else network.columns(name)
 
     numbers = {flow.index: place for place, flow in enumerate(network.flows)}
@@ -215,6 +218,13 @@ def of_results(found: Results, point: int | None = None) -> Story | None:
     names = found.tables()
     if "flow_accounts" not in names or not (topology.get("flows") or "demands" in names):
         return None
+    return whole_of_results(found, point)
+
+
+def whole_of_results(found: Results, point: int | None = None) -> Story:
+    """The same, with what there is: also of a network without flows."""
+    topology = found.summary.get("topology") or {}
+    names = found.tables()
     specs = [(str(one["name"]), int(one["dscp"])) for one in topology.get("flows", ())]
     places = {name: place for place, (name, _) in enumerate(specs)}
 
@@ -280,6 +290,8 @@ def made(
             Told(at / 1e12, EVENTS[event], f"{node} to {about}")
             for at, event, node, about in zip(*keys, strict=True)
         ]
+    story.sessions = sessions_of(columns("sessions"))
+    story.ways, story.sizes = ways_of(columns("ways")), sizes_of(columns("database_sizes"))
     series = columns("flow_series")
     if rows(series):
         for flow, start, packets in zip(series["flow"], series["start_ps"], series["packets"], strict=True):
@@ -296,6 +308,7 @@ def made(
         for flow, upper, count in zip(delays["flow"], delays["upper_s"], delays["count"], strict=True):
             _merge(story.delays, places[flow], upper, count)
     ends = [one.last for one in story.losses] + [one.at for one in story.actions]
+    ends += [one.spans[-1].end for one in story.sessions]
     story.end = max([end, *ends, *(one.end for one in story.spans)])
     return story
 

@@ -20,7 +20,7 @@ Place = tuple[float, float]
 def svg(topology: Mapping[str, Any]) -> tuple[str, str]:
     """The drawing, and what it shows in words."""
     nodes, links, routes = topology["nodes"], topology["links"], topology["routes"]
-    at, width, height = _places(nodes)
+    at, width, height = places(nodes)
     text = _words(topology)
     parts = [
         f'<svg class="drawing" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(text)}"'
@@ -33,7 +33,7 @@ def svg(topology: Mapping[str, Any]) -> tuple[str, str]:
         turn = seen[pair] = seen.get(pair, -1) + 1
         parts.append(_link(link, at, turn, heaviest, bool(routes)))
     parts += [_route(route, at, place) for place, route in enumerate(routes)]
-    parts += [_node(node, at, len(nodes)) for node in nodes]
+    parts += [node_drawing(node, at, len(nodes)) for node in nodes]
     parts.append("</svg>")
     return "\n".join(parts), text
 
@@ -65,7 +65,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:SOME]) + (f" and {more} more" if more > 0 else "")
 
 
-def _places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float, float]:
+def places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float, float]:
     """Where nodes are drawn, and how wide and high the drawing is: a row is low, a ring is narrow."""
     xs, ys = [node["x"] for node in nodes], [node["y"] for node in nodes]
     wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys)
@@ -136,7 +136,8 @@ def few(count: int) -> str:
     return ' class="few"' if count <= FEW else ""
 
 
-def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
+def node_drawing(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
+    """A node with its name, one of so many."""
     x, y = at[node["name"]]
     name = escape(node["name"])
     size = 9.0 if count <= 12 else 5.0 if count <= NAMES_MAX else 2.5

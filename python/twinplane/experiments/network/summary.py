@@ -14,6 +14,7 @@ from ...network.drawing import topology
 from ...network.history import up_over_time
 from ...network.lsp_spans import lsp_spans
 from ...network.placing import signals
+from ...network.sessions import session_spans
 from ...network.told import control_events
 from ...network.trees import root_of
 from ...units import dscp, format_time
@@ -79,6 +80,12 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         tables["lsp_spans"] = readable(lsp_spans(network))
     if here and rows(told := control_events(network)):
         tables["control_events"] = readable(told)
+    if here and rows(spans := session_spans(network)):
+        tables["sessions"] = readable(spans)
+    if network.sampling.every_ps is not None:
+        network.sampling.look()
+        looked = {"ways": network.sampling.ways.columns(), "database_sizes": network.sampling.sizes}
+        tables |= {name: readable(columns) for name, columns in looked.items() if rows(columns)}
     if network.tcp_flows:
         tables["tcp_flows"] = readable(network.columns("tcp_flows"))
         tables["tcp_series"] = tcp.series(network)
