@@ -25,6 +25,7 @@ from ..results.repeats import seeds, told
 from .check_tables import print_checks
 from .loss_tables import print_losses
 from .queue_tables import print_trees
+from .story_lines import print_story
 from .tables import print_table
 
 
@@ -126,6 +127,7 @@ def print_points(found: Results, most: int = 60) -> None:
         print_trees(found)
     print_checks(found)
     print_losses(found)
+    print_story(found)
     typer.echo(experiment.answer(found.points))
 
 

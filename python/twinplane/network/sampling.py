@@ -111,6 +111,12 @@ class Sampling:
             yield "ILM", labels
 
 
+def routes_change(network: Network) -> bool:
+    """Do routes change while the network runs, so that it is worth looking?"""
+    said = network.described().get("routes") or {}
+    return speaks(network) or said.get("kind") == "shortest"
+
+
 def _summed(names: list[Any], counts: list[int]) -> list[int]:
     """Counts by name."""
     found: dict[Any, int] = {}

@@ -36,6 +36,9 @@ DOWN = {
 }
 """Events that begin and end a session, and its protocol."""
 
+AWAY = "was away"
+"""Why sessions of a node ended that failed or restarted."""
+
 Key = tuple[str, str, str, str]
 """One end of a session: protocol, node, neighbour, and what tells it from others between the same two."""
 
@@ -82,7 +85,7 @@ def session_spans(network: Network) -> Columns:
         if told is None:  # a node that fails or restarts forgets its sessions, and tells nobody
             for key, end in found.items():
                 if key[1] == node and end.spans[-1].state == "up":
-                    end.change(at, "down", f"{node} was away")
+                    end.change(at, "down", f"{node} {AWAY}")
             continue
         name = str(told["event"])
         key = names.key(UP.get(name) or DOWN[name], node, told)

@@ -54,8 +54,6 @@ class Ways:
         self._watched: list[_Watched] | None = None
         self._state: object = None
         self._last_ps = 0
-        self.left_out = 0
-        """Flows that are not looked at, since there are too many."""
 
     @property
     def looked(self) -> bool:
@@ -95,14 +93,12 @@ class Ways:
         kinds = {node.name: node.kind for node in network.nodes}
         table, described = network.columns("flows"), network.described()["flows"]
         found: list[_Watched] = []
-        self.left_out = 0
         for place, spec in enumerate(described[: len(table["name"])]):
             source, sink = spec["from"], spec["to"]
             if kinds.get(source) not in ("router", "host") or sink not in kinds or spec.get("over"):
                 continue
             if len(found) == FLOWS_MAX:
-                self.left_out += 1
-                continue
+                break
             packet = {"to": sink, "protocol": "udp", "dscp": spec["dscp"]}
             packet |= {key: table[key][place] for key in ("src_port", "dst_port")}
             found.append(_Watched("flow", spec["name"], source, packet))

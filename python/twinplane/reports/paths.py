@@ -90,6 +90,12 @@ def _left_out(
             "Ways of flows and routes are what the tables of routers said when they were looked at: what came"
             " and went in between is not shown, and when a way changed is known only as closely."
         )
+    flows, looked = (
+        sum(not flow.is_demand for flow in story.flows),
+        {w.name for w in story.ways if w.kind == "flow"},
+    )
+    if looked and len(looked) < flows:
+        said.append(f"The ways of {len(looked):,} of {flows:,} flows were looked at.")
     if len(shown) < len(known):
         said.append(
             f"{len(known) - len(shown):,} more paths are not in the list; those that changed are first."

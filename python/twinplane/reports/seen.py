@@ -8,7 +8,7 @@ from typing import Any
 
 from ..frames import Columns, rows
 from ..network.lsp_spans import TORN
-from ..network.sessions import PROTOCOLS
+from ..network.sessions import AWAY, PROTOCOLS
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,12 @@ def _joined(session: Session, ends: dict[str, list[Span]]) -> Session:
 
 def _why(away: list[Span]) -> str | None:
     """Why ends are not up: what the one says that noticed first; all of them if the session never came up."""
-    if not away or any(span.state == "down" for span in away):
-        noticed = sorted((span for span in away if span.state == "down"), key=lambda span: span.begin)
-        first = [span for span in noticed if span.begin == noticed[0].begin and span.why]
-        return first[0].why if first else None
+    down = [span for span in away if span.state == "down"]
+    if down:
+        begin = min(span.begin for span in down)
+        first = [span.why for span in down if span.begin == begin and span.why]
+        # That a node was away explains what the other one noticed.
+        return min(first, key=lambda why: not why.endswith(AWAY), default=None)
     said = {span.lsp: span.why for span in away if span.why}
     if len(set(said.values())) == 1:
         return next(iter(said.values()))

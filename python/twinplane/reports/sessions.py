@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from ..charts import Band, Chart, Curve
 from ..charts.table import Table
@@ -68,7 +69,10 @@ def _strips(sessions: Sequence[Session]) -> list[Session]:
         return list(sessions)
     chosen = sorted((one for one in sessions if one.up_first is None or one.downs), key=_harm)[:STRIPS_MAX]
     quiet = [one for one in sessions if one.up_first is not None and not one.downs]
-    chosen += quiet[: min(QUIET_MAX, STRIPS_MAX - len(chosen))]
+    by_protocol = [[one for one in quiet if one.protocol == protocol] for protocol in PROTOCOLS]
+    # One of each protocol in turn, so that all of them are seen.
+    mixed = [one for several in zip_longest(*by_protocol) for one in several if one is not None]
+    chosen += mixed[: min(QUIET_MAX, STRIPS_MAX - len(chosen))]
     return [one for one in sessions if any(one is kept for kept in chosen)]
 
 

@@ -11,6 +11,7 @@ from ...charts import Chart
 from ...errors import TwinplaneError
 from ...measure.bounds import LEAST, MEAN, MOST, TIME, by_chance
 from ...network import Network
+from ...network.sampling import routes_change
 from ...results.points import Point
 from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
 from ..checks import sentences
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..labs import Ground
 
 LOOKS = 40
-"""So often a run in virtual time is looked at: how large databases are, and which way packets take."""
+"""So often a run is looked at in which routes change: how large databases are, and which way packets take."""
 
 KINDS = {
     "mean_s": MEAN,
@@ -68,7 +69,7 @@ class OwnNetwork(Experiment[NetworkParameters]):
 
     def run(self, network: Network, parameters: NetworkParameters, tick: Tick | None = None) -> None:
         """Traffic, and the time that the queues take to drain."""
-        if network.clock == "virtual":
+        if network.clock == "virtual" and routes_change(network):
             network.sample(parameters.end_s / LOOKS)
         steps(network, parameters.end_s, tick)
 
