@@ -22,6 +22,7 @@ GENERATORS = {
     "house": ["docs/images/house.py"],
     "flap": ["docs/images/flap.py"],
     "diffserv": ["docs/images/diffserv.py"],
+    "sessions": ["docs/images/sessions.py"],
 }
 """Arguments of Python at the top of the repository. Each writes files, or with `--check` compares them."""
 
