@@ -12,6 +12,7 @@ import twinplane as tp
 from twinplane.errors import TwinplaneError
 from twinplane.experiments.network.parameters import NetworkParameters
 from twinplane.network.sessions import session_spans
+from twinplane.network.ways import asked
 from twinplane.reports import databases, from_network, happened, of_results, paths, sessions
 from twinplane.reports import story as stories
 from twinplane.reports.seen import Session, Size, Span, sessions_of
@@ -209,6 +210,22 @@ def test_ways_are_those_of_the_tables_before_and_after(net: tp.Network, story: S
     assert (told.nodes, told.fate) == (("a", "x"), "arrives")
 
 
+def test_labels_belong_to_the_links_that_packets_have_them_on() -> None:
+    net = tp.Network()
+    net.host("h", "10.1.0.2/24")
+    net.host("s", "10.2.0.2/24")
+    for name in "abc":
+        net.router(name)
+    for ends in (("h", "a"), ("a", "b"), ("b", "c"), ("c", "s")):
+        net.link(*ends, rate="1 Gbit/s")
+    net.ospf(hello_interval="1 s", dead_interval="4 s")
+    net.ldp(hello_interval="1 s", hold_time="4 s", prefixes="all")
+    net.run(until="20 s")
+    way = asked(net, "h", {"to": "s"})
+    assert (way.nodes, way.fate) == (("h", "a", "b", "c", "s"), "arrives")
+    assert [bool(label) for label in way.labels] == [False, True, False, False]
+
+
 def test_a_way_that_goes_round_in_a_circle_is_said_so() -> None:
     net = tp.Network()
     a, b = net.router("a"), net.router("b")
@@ -216,8 +233,6 @@ def test_a_way_that_goes_round_in_a_circle_is_said_so() -> None:
     net.route(a, "10.9.0.0/16", b)
     net.route(b, "10.9.0.0/16", a)
     net.run(until="1 ms")
-    from twinplane.network.ways import asked
-
     way = asked(net, "a", {"to": "10.9.0.1"})
     assert (way.nodes, way.fate) == (("a", "b", "a"), "goes round in a circle")
 

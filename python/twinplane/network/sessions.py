@@ -110,14 +110,14 @@ def session_spans(network: Network) -> Columns:
 
 def _told(network: Network) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
     """What routers told of sessions, and when nodes were away, in order of time."""
-    events, actions = network.columns("events"), network.columns("actions")
-    found: list[tuple[int, int, str, dict[str, Any] | None]] = [
-        (at, 1, node, told)
-        for at, node, told in zip(events["time_ps"], events["node"], events["event"], strict=True)
-        if told["event"] in UP or told["event"] in DOWN
-    ]
-    keys = ("time_ps", "action", "node", "value")
-    for at, action, node, value in zip(*(actions[key] for key in keys), strict=True):
+    found: list[tuple[int, int, str, dict[str, Any] | None]] = []
+    for name in (*DOWN, *UP):  # by name, since events of LSPs may be a million
+        events = network.tables.events(None, None, None, name)
+        keys = (events[key] for key in ("time_ps", "node", "event"))
+        found += [(at, 1, node, told) for at, node, told in zip(*keys, strict=True)]
+    actions = network.columns("actions")
+    done = (actions[key] for key in ("time_ps", "action", "node", "value"))
+    for at, action, node, value in zip(*done, strict=True):
         # With a value it is one protocol that restarts alone, which its neighbours may not even notice.
         if node is not None and action in ("fail", "restart") and value is None:
             found.append((at, 0, node, None))

@@ -91,11 +91,15 @@ class Ways:
         """Flows first, those over an LSP left out, whose route is known; then pairs of routers."""
         network = self._network
         kinds = {node.name: node.kind for node in network.nodes}
-        table, described = network.columns("flows"), network.described()["flows"]
+        table = network.columns("flows")
+        places = {name: place for place, name in enumerate(table["name"])}
         found: list[_Watched] = []
-        for place, spec in enumerate(described[: len(table["name"])]):
+        for spec in network.described()["flows"]:
             source, sink = spec["from"], spec["to"]
-            if kinds.get(source) not in ("router", "host") or sink not in kinds or spec.get("over"):
+            place = places.get(spec["name"])
+            if place is None or kinds.get(source) not in ("router", "host") or sink not in kinds:
+                continue
+            if spec.get("over"):
                 continue
             if len(found) == FLOWS_MAX:
                 break
@@ -142,7 +146,8 @@ def asked(network: Network, node: str, packet: dict[str, Any], origin: str | Non
             return Way(tuple(nodes), tuple(labels), "goes round in a circle")
         last, after = hop, to
         if to is not None:  # the last entry of a hop says where the packet goes, and with which labels
-            labels = [*labels[: len(nodes) - 1], leaves or ""]
+            links = len(nodes) - 1  # up to here; a host at the begin has no entry, and sends without a label
+            labels = [*labels[:links], *[""] * (links - len(labels)), leaves or ""]
     if after is not None and after != nodes[-1]:
         nodes.append(after)
     fate, action = "arrives", rows["action"][-1] if rows["action"] else "drop: nothing is known of it"

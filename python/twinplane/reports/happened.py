@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -52,21 +53,19 @@ def lines(story: Story) -> list[Line]:
     found = [Line(action.at, _sentence(done(action))) for action in story.actions]
     found += _came_up(story.sessions)
     changes = sorted((*_sessions(story.sessions), *_lsps(story), *_ways(story)), key=lambda one: one.at)
+    done_at = sorted(action.at for action in story.actions)
     groups: list[list[_Change]] = []
     latest: dict[str, list[_Change]] = {}
     for one in changes:
         group = latest.get(one.kind)
-        if group is None or one.at - group[0].at > TOGETHER_S or group[0].at < _done_last(story, one.at):
+        # What came before the last thing that was done is told apart.
+        last = done_at[place - 1] if (place := bisect_right(done_at, one.at)) else 0.0
+        if group is None or one.at - group[0].at > TOGETHER_S or group[0].at < last:
             group = latest[one.kind] = []
             groups.append(group)
         group.append(one)
     found += [Line(group[0].at, _sentence(_told(group))) for group in groups]
     return sorted(found, key=lambda line: line.at)
-
-
-def _done_last(story: Story, at: float) -> float:
-    """When something was last done before a time: what came before that is told apart."""
-    return max((action.at for action in story.actions if action.at <= at), default=0.0)
 
 
 def _told(group: Sequence[_Change]) -> str:

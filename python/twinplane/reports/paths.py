@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -146,9 +147,10 @@ def _picker(topology: Mapping[str, Any], story: Story, paths: Sequence[Path]) ->
     known = list(dict.fromkeys(name for name, _, _ in away if name in ends or name in numbers))
     order = {name: place for place, name in enumerate(known)}
 
-    def down(one: Stretch) -> list[int]:
-        """What is down when a stretch begins."""
-        found = [order[name] for name, begin, end in away if begin <= one.begin < end and name in order]
+    @cache
+    def down(at: float) -> list[int]:
+        """What is down at a time."""
+        found = [order[name] for name, begin, end in away if begin <= at < end and name in order]
         return list(dict.fromkeys(found))[:DOWN_MAX]
 
     failed = min((action.at for action in story.failures), default=None)
@@ -166,7 +168,7 @@ def _picker(topology: Mapping[str, Any], story: Story, paths: Sequence[Path]) ->
                         [numbers.get(node, -1) for node in one.nodes],
                         list(one.labels) if any(one.labels) else [],
                         one.text,
-                        down(one),
+                        down(one.begin),
                     ]
                     for one in path.stretches[:SPANS_MAX]
                 ],
