@@ -226,10 +226,9 @@ fn an_acknowledgement_reaches_the_protocol_that_wrote() {
 fn changes_reach_all_protocols_and_timeouts_those_that_are_due() {
     let mut plane = plane(Costs::default());
     plane.port_changed(Time(0), PortId(0), false);
-    assert_eq!(
-        hello(&plane).changes,
-        [Change::Interface { interface: InterfaceId(0), port: Some(PortId(0)), up: false }]
-    );
+    let gone = [Prefix::new(address(0), 30), Prefix::host(address(0))];
+    let down = Change::Interface { interface: InterfaceId(0), port: Some(PortId(0)), up: false };
+    assert_eq!(hello(&plane).changes, [down, Change::Route(gone[0].into()), Change::Route(gone[1].into())]);
     assert_eq!(plane.poll_timeout(), Some(Time(0)));
     plane.handle_timeout(Time(0));
     let out = outputs(&mut plane, Time(0));
@@ -269,6 +268,27 @@ fn the_node_begins_with_its_connected_routes() {
     ];
     assert_eq!(routes, expected);
     assert!(hello(&plane).changes.is_empty(), "there was nobody to be told");
+}
+
+#[test]
+fn connected_routes_are_gone_while_their_port_is_down() {
+    let mut plane = plane(Costs::default());
+    while plane.poll_route().is_some() {}
+    let written =
+        |plane: &mut ControlPlane| core::iter::from_fn(|| plane.poll_route()).collect::<Vec<TableOp>>();
+    let (network, own) = (Prefix::new(address(0), 30), Prefix::host(address(0)));
+    let gone = [network, own].map(|prefix| TableOp::RouteRemove { prefix });
+    plane.port_changed(Time(0), PortId(0), false);
+    assert_eq!(written(&mut plane), gone);
+    plane.port_changed(Time(1), PortId(0), false);
+    assert_eq!(written(&mut plane), [], "it was down already");
+    plane.restart(Time(2));
+    let again = written(&mut plane);
+    assert_eq!(again.len(), 3, "the router id and the other port: {again:?}");
+    plane.port_changed(Time(3), PortId(0), true);
+    let next_hop = NextHop::Via { port: PortId(0), gateway: Ipv4Addr::UNSPECIFIED.into() };
+    let back = [(network, next_hop), (own, NextHop::Local)];
+    assert_eq!(written(&mut plane), back.map(|(prefix, next_hop)| TableOp::RouteSet { prefix, next_hop }));
 }
 
 #[test]

@@ -174,7 +174,9 @@ impl Forwarding {
             }
             TableOp::RouteSet { prefix, next_hop } => self.prefix_set(prefix, &plain(next_hop), false),
             TableOp::RouteRemove { prefix } => {
-                self.use_every_route();
+                if self.source().is_some_and(|source| source.next_hop(prefix).is_some()) {
+                    self.use_every_route();
+                }
                 self.prefix_remove(prefix, false)
             }
             TableOp::AdjacencySet { port, gateway, mac } => {

@@ -18,9 +18,7 @@ use crate::owner::Owner;
 use crate::processor::{Processor, Queue};
 use crate::protocol::{Arrival, Change, Context, Direction, Listen, Protocol, Setup, Topic};
 use crate::services::sessions::SessionId;
-use crate::services::{
-    Bindings, Interface, InterfaceId, Rib, Route, RoutePrefix, RouteWrites, Services, Source,
-};
+use crate::services::{Bindings, Interface, Rib, Route, RoutePrefix, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
 use base::{PortId, ProtocolValue, Span, Time};
@@ -465,7 +463,7 @@ impl ControlPlane {
 
     /// A port can be used from now on, or can't.
     pub fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
-        self.services.interfaces.set_up(InterfaceId::of(port), up);
+        self.services.port_changed(port, up);
         self.tell_changes(now);
     }
 

@@ -1,6 +1,6 @@
 //! What the protocols of a node share.
 //!
-//! - [`Interfaces`]: where packets come in and leave
+//! - [`Interfaces`]: where packets come in and leave; `connected`: the routes that follow from them
 //! - [`rib`]: the routing tables, one for each family, with routes of several sources; [`RouteWrites`]: how the
 //!   forwarding plane follows them
 //! - [`Avoided`]: links by which packets are not to go yet
@@ -23,6 +23,7 @@ mod avoided;
 pub mod bandwidth;
 pub mod bindings;
 pub mod bootstrap;
+mod connected;
 pub mod distribution;
 mod groups;
 mod interfaces;
@@ -56,9 +57,9 @@ pub use sessions::Sessions;
 pub use shortcuts::Shortcuts;
 pub use te::Engineering;
 
-use base::plane::{NextHop, Prefix, Prefix6};
+use base::plane::Prefix6;
 use base::{Label, PortId, Streams};
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::Ipv4Addr;
 
 /// The services of one node.
 #[derive(Debug)]
@@ -99,23 +100,7 @@ impl Services {
     /// The services of a node with these interfaces, which hands out labels of a range, as it starts: connected routes
     /// are in.
     pub fn new(interfaces: Interfaces, (first, last): (Label, Label), streams: Streams) -> Services {
-        let (mut rib, mut rib6) = (Rib::default(), Rib::default());
-        rib.set(Prefix::host(interfaces.router_id), Route::connected(NextHop::Local));
-        for address in interfaces.loopbacks6() {
-            rib6.set(Prefix6::host(address), Route::connected(NextHop::Local));
-        }
-        for (port, interface) in interfaces.ports() {
-            for own in &interface.addresses {
-                match own.address {
-                    IpAddr::V4(address) => {
-                        connect(&mut rib, port, address, own.prefix_len, Ipv4Addr::UNSPECIFIED)
-                    }
-                    IpAddr::V6(address) => {
-                        connect(&mut rib6, port, address, own.prefix_len, Ipv6Addr::UNSPECIFIED)
-                    }
-                }
-            }
-        }
+        let (rib, rib6) = connected::tables(&interfaces);
         Services { rib, rib6, ..Services::bare(interfaces, Labels::new(first, last), streams) }
     }
 
@@ -147,6 +132,13 @@ impl Services {
         }
     }
 
+    /// A port can be used from now on, or can't: its connected routes come back, or are gone.
+    pub(crate) fn port_changed(&mut self, port: PortId, up: bool) {
+        let Services { interfaces, rib, rib6, .. } = self;
+        interfaces.set_up(InterfaceId::of(port), up);
+        connected::port_changed(interfaces, rib, rib6, port);
+    }
+
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
     pub(crate) fn restart(&mut self) {
         self.interfaces.restart();
@@ -164,11 +156,4 @@ impl Services {
         self.multicast.restart();
         self.sessions.restart();
     }
-}
-
-/// Enters an address of a port: the node's own, and the network beyond, whose packets have no gateway.
-fn connect<P: RoutePrefix>(rib: &mut Rib<P>, port: PortId, address: P::Address, len: u8, none: P::Address) {
-    let next_hop = NextHop::Via { port, gateway: none.into() };
-    rib.set(P::of(address, len), Route::connected(next_hop));
-    rib.set(P::of(address, P::BITS), Route::connected(NextHop::Local));
 }

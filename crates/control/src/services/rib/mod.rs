@@ -187,7 +187,9 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Takes the route of a source out. Was there one?
     pub fn remove(&mut self, prefix: P, source: Source) -> bool {
-        self.use_every_route();
+        if source == Source::Static {
+            self.use_every_route();
+        }
         self.retain(key_of(prefix), |route| route.source != source)
     }
 
