@@ -7,6 +7,7 @@ use crate::inquiry::{Fec, FecMapping, GivenBy};
 use crate::services::{Services, ways_to};
 use base::Label;
 use base::plane::{IpPrefix, LabelStack, Leg, Prefix, Prefix6};
+use core::net::IpAddr;
 use wire::bgp::Labels;
 
 /// The prefix of an FEC whose label may be of BGP.
@@ -33,14 +34,20 @@ impl Bgp {
             // This router reaches it without a label: whoever was told one sends packets on an LSP that ends here.
             return given.map(|given| FecMapping::egress(GivenBy::Bgp, Some(given)));
         }
-        let gateway = far(self.sets.hops.address(self.sets.brief(best.set).gateway)?)?;
-        let ways = ways_to(gateway, Bgp::ID, &services.interfaces, &services.rib, &services.bindings);
+        let gateway = far(self.sets.hops.address(self.sets.brief(best.set).gateway)?);
+        let ribs = (&services.rib, &services.rib6);
+        let ways = ways_to(gateway, Bgp::ID, &services.interfaces, ribs, &services.bindings);
         let below = |leg: Leg| {
             let labels: Vec<Label> =
                 labels.iter().rev().chain(leg.labels.as_slice().iter().copied()).collect();
             Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
         };
         let legs = ways.into_iter().filter_map(below).collect();
-        Some(FecMapping { far: Some(gateway), ..FecMapping::transit(GivenBy::Bgp, given, legs) })
+        // No LSP to an IPv6 address is known by an FEC.
+        let far = match gateway {
+            IpAddr::V4(gateway) => Some(gateway),
+            IpAddr::V6(_) => None,
+        };
+        Some(FecMapping { far, ..FecMapping::transit(GivenBy::Bgp, given, legs) })
     }
 }

@@ -23,12 +23,9 @@ pub(super) fn mapped(address: IpAddr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Where packets go by an address, of which there are LSPs of IPv4 alone.
-pub(super) fn far(address: IpAddr) -> Option<Ipv4Addr> {
-    match address {
-        IpAddr::V4(address) => Some(address),
-        IpAddr::V6(_) => mapped(address),
-    }
+/// Where packets go by a next hop: an IPv6 address may stand for an IPv4 address (RFC 4798, 2).
+pub(super) fn far(address: IpAddr) -> IpAddr {
+    mapped(address).map_or(address, IpAddr::V4)
 }
 
 /// An IPv4 address where IPv6 addresses are wanted (RFC 4798, 2).
@@ -57,7 +54,7 @@ impl Bgp {
             return None;
         }
         let push = pushed(&self.sets.sequences.get(path.label));
-        let gateway = far(self.sets.hops.address(self.sets.brief(path.set).gateway)?)?;
+        let gateway = far(self.sets.hops.address(self.sets.brief(path.set).gateway)?);
         Some(Beneath { gateway, push })
     }
 
@@ -68,14 +65,15 @@ impl Bgp {
         let is_external = best.and_then(Path::place).is_some_and(|place| self.is_external(place));
         let preference = if is_external { EXTERNAL_PREFERENCE } else { INTERNAL_PREFERENCE };
         let binder = Binder { preference, owner: Bgp::ID, rank: 0 };
-        // Without a label an IPv4 packet takes its route, which follows LSPs, too.
-        let needed = way.filter(|way| !way.push.as_slice().is_empty() || matches!(prefix, IpPrefix::V6(_)));
+        // Without a label a packet takes its route, which follows LSPs, too; IPv6 over LSPs of IPv4 has none.
+        let has_route = |way: &Beneath| matches!(prefix, IpPrefix::V4(_)) || way.gateway.is_ipv6();
+        let needed = way.filter(|way| !way.push.as_slice().is_empty() || !has_route(way));
         let is_silent = best.is_some_and(|path| self.lsps.is_silent(prefix, path));
         let needed = needed.filter(|_| !is_silent && !yields(services, prefix, preference));
-        services.labelled.set_prefix(&mut services.rib, binder, prefix, needed);
+        services.label_prefix(binder, prefix, needed);
         if let Some(label) = self.labels.get(&prefix) {
             let what = best.map(|_| way.map_or(Incoming::Pop, Incoming::Swap));
-            services.labelled.set_label(&mut services.rib, Bgp::ID, *label, what);
+            services.label_arriving(Bgp::ID, *label, what);
         }
     }
 
@@ -95,9 +93,8 @@ impl Bgp {
         if let Some(label) = self.labels.get(&prefix) {
             return Some(*label);
         }
-        let Services { labels, labelled, rib, .. } = &mut **context.services;
-        let label = labels.allocate(LabelSpace::Platform, Bgp::ID)?;
-        labelled.set_label(rib, Bgp::ID, label, Some(Incoming::Swap(way)));
+        let label = context.services.labels.allocate(LabelSpace::Platform, Bgp::ID)?;
+        context.services.label_arriving(Bgp::ID, label, Some(Incoming::Swap(way)));
         self.labels.insert(prefix, label);
         Some(label)
     }
@@ -110,9 +107,8 @@ impl Bgp {
             return;
         }
         self.labels.remove(&prefix);
-        let Services { labels, labelled, rib, .. } = &mut **context.services;
-        labelled.set_label(rib, Bgp::ID, label, None);
-        labels.release(LabelSpace::Platform, Bgp::ID, label);
+        context.services.label_arriving(Bgp::ID, label, None);
+        context.services.labels.release(LabelSpace::Platform, Bgp::ID, label);
     }
 
     /// Of each path to a prefix that a neighbour has told, the outermost label if it has any.

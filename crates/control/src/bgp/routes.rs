@@ -208,8 +208,8 @@ impl Bgp {
     fn is_acceptable(&self, services: &Services, place: usize, set: &Set, family: Family) -> bool {
         let (peer, attributes) = (&self.peers[place].config, &set.attributes);
         let Some(next_hop) = set.gateway() else { return false };
-        // RFC 4798, 2: IPv6 with labels goes by LSPs of IPv4, and IPv6 without labels does not.
-        if matches!(next_hop, IpAddr::V6(_)) && mapped(next_hop).is_some() != is_labelled(family) {
+        // RFC 4798, 2: a next hop that stands for an IPv4 address is for IPv6 with labels.
+        if mapped(next_hop).is_some() && !is_labelled(family) {
             return false;
         }
         let next_hop = mapped(next_hop).map_or(next_hop, IpAddr::V4);

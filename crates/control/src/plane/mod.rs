@@ -437,18 +437,14 @@ impl ControlPlane {
                 services.labelled.follow_all();
             }
             let (labelled, bindings) = (&mut services.labelled, &services.bindings);
-            let mut moved = |gateway: IpAddr| match gateway {
-                IpAddr::V4(gateway) => labelled.follow(gateway),
-                IpAddr::V6(_) => {}
-            };
+            let mut moved = |gateway: IpAddr| labelled.follow(gateway);
             write_family(&mut services.rib, bindings, routes, &mut gone, &mut told, &mut moved);
             write_family(&mut services.rib6, bindings, routes, &mut gone, &mut told, &mut moved);
             if !services.labelled.is_changed() {
                 break;
             }
             // What this binds, others follow.
-            let Services { interfaces, rib, bindings, labelled, .. } = &mut *services;
-            labelled.write(interfaces, rib, bindings, routes);
+            services.write_labelled(routes);
         }
         gone.into_iter().for_each(|gateway| routes.forget_gateway(gateway));
         if routes.has_gateways() || services.labelled.is_used() {

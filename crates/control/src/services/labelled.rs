@@ -3,23 +3,23 @@
 //! doing. All entries by one far router share a group of next hops: they move in one write.
 //!
 //! A label has a meaning at the far router only. So packets need an LSP that ends there, or it is a neighbour. Without
-//! either there is no entry.
+//! either there is no entry. The far router is known by an address of either family.
 
 use super::groups::RouteWrites;
 use super::rib::Below;
-use super::{After, Binder, Bindings, Interfaces, Rib};
+use super::{After, Binder, Bindings, Interfaces, Rib, Services};
 use base::plane::{
-    Fec, GroupId, IpPrefix, LabelStack, Leg, Member, NextHop, Nhlfe, TableOp, TcSource, TtlModel,
+    Fec, GroupId, IpPrefix, LabelStack, Leg, Member, NextHop, Nhlfe, Prefix6, TableOp, TcSource, TtlModel,
 };
 use base::{Label, PortId, ProtocolId};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How packets get to a far router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beneath {
     /// An address of the far router.
-    pub gateway: Ipv4Addr,
+    pub gateway: IpAddr,
     /// Labels that have a meaning there, the last of them outermost.
     pub push: LabelStack,
 }
@@ -64,11 +64,11 @@ struct Far {
 #[derive(Clone, Debug, Default)]
 pub struct Labelled {
     entries: BTreeMap<Key, Entry>,
-    far: BTreeMap<Ipv4Addr, Far>,
+    far: BTreeMap<IpAddr, Far>,
     /// Entries that may have to be written.
     changed: BTreeSet<Key>,
     /// Far routers to which ways may be others than before.
-    moved: BTreeSet<Ipv4Addr>,
+    moved: BTreeSet<IpAddr>,
 }
 
 /// An entry below a label.
@@ -76,31 +76,60 @@ const fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
     Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
 }
 
-/// How packets with a label that has a meaning at a far router alone get there, by LSPs that are not of an owner.
-pub(crate) fn ways_to(
-    gateway: Ipv4Addr,
-    owner: ProtocolId,
-    interfaces: &Interfaces,
-    rib: &Rib,
-    bindings: &Bindings,
-) -> Vec<Leg> {
-    let is_beside =
-        |port: PortId| interfaces.of_port(port).is_some_and(|one| one.neighbor_id == Some(gateway));
-    rib.legs_below(gateway, bindings, Below { owner, is_beside: &is_beside })
+/// The routing tables of both families.
+type Ribs<'a> = (&'a mut Rib, &'a mut Rib<Prefix6>);
+
+/// Somebody wants to know where a gateway leads, or nobody does any more.
+fn hold((rib, rib6): Ribs<'_>, gateway: IpAddr, is_held: bool) {
+    match (gateway, is_held) {
+        (IpAddr::V4(gateway), true) => rib.hold_gateway(gateway),
+        (IpAddr::V4(gateway), false) => rib.release_gateway(gateway),
+        (IpAddr::V6(gateway), true) => rib6.hold_gateway(gateway),
+        (IpAddr::V6(gateway), false) => rib6.release_gateway(gateway),
+    }
 }
 
-impl Labelled {
-    /// Packets to a prefix go this way from now on; without one it is not for them to decide.
-    pub fn set_prefix(&mut self, rib: &mut Rib, binder: Binder, prefix: IpPrefix, way: Option<Beneath>) {
-        self.set(rib, binder, Key::Prefix(prefix), way.map(Incoming::Swap));
+/// How packets with a label that has a meaning at a far router alone get there, by LSPs that are not of an owner.
+pub(crate) fn ways_to(
+    gateway: IpAddr,
+    owner: ProtocolId,
+    interfaces: &Interfaces,
+    (rib, rib6): (&Rib, &Rib<Prefix6>),
+    bindings: &Bindings,
+) -> Vec<Leg> {
+    match gateway {
+        IpAddr::V4(gateway) => {
+            let is_beside =
+                |port: PortId| interfaces.of_port(port).is_some_and(|one| one.neighbor_id == Some(gateway));
+            rib.legs_below(gateway, bindings, Below { owner, is_beside: &is_beside })
+        }
+        // Of neighbours no other IPv6 address is known than those on their links, to which no route leads.
+        IpAddr::V6(gateway) => rib6.legs_below(gateway, bindings, Below { owner, is_beside: &|_| false }),
+    }
+}
+
+impl Services {
+    /// Packets to a prefix go this way from now on; without one it is not for those with labels to decide.
+    pub fn label_prefix(&mut self, binder: Binder, prefix: IpPrefix, way: Option<Beneath>) {
+        let ribs = (&mut self.rib, &mut self.rib6);
+        self.labelled.set(ribs, binder, Key::Prefix(prefix), way.map(Incoming::Swap));
     }
 
     /// This becomes of packets with a label from now on; without anything they are dropped.
-    pub fn set_label(&mut self, rib: &mut Rib, owner: ProtocolId, label: Label, what: Option<Incoming>) {
-        self.set(rib, Binder { preference: 0, owner, rank: 0 }, Key::Label(label), what);
+    pub fn label_arriving(&mut self, owner: ProtocolId, label: Label, what: Option<Incoming>) {
+        let (ribs, binder) = ((&mut self.rib, &mut self.rib6), Binder { preference: 0, owner, rank: 0 });
+        self.labelled.set(ribs, binder, Key::Label(label), what);
     }
 
-    fn set(&mut self, rib: &mut Rib, binder: Binder, key: Key, wanted: Option<Incoming>) {
+    /// Has entries below labels written as far as they are due.
+    pub(crate) fn write_labelled(&mut self, routes: &mut RouteWrites) {
+        let Services { interfaces, rib, rib6, bindings, labelled, .. } = self;
+        labelled.write(interfaces, (rib, rib6), bindings, routes);
+    }
+}
+
+impl Labelled {
+    fn set(&mut self, ribs: Ribs<'_>, binder: Binder, key: Key, wanted: Option<Incoming>) {
         if wanted.is_none() && !self.entries.contains_key(&key) {
             return;
         }
@@ -117,7 +146,7 @@ impl Labelled {
         self.changed.insert(key);
         if let Some(gateway) = new {
             let far = self.far.entry(gateway).or_insert_with(|| {
-                rib.hold_gateway(gateway);
+                hold(ribs, gateway, true);
                 self.moved.insert(gateway);
                 Far { users: BTreeSet::new(), group: None, owner: binder.owner }
             });
@@ -129,7 +158,7 @@ impl Labelled {
     }
 
     /// Ways to an address may be others than before.
-    pub(crate) fn follow(&mut self, gateway: Ipv4Addr) {
+    pub(crate) fn follow(&mut self, gateway: IpAddr) {
         if self.far.contains_key(&gateway) {
             self.moved.insert(gateway);
         }
@@ -152,17 +181,17 @@ impl Labelled {
     }
 
     /// Has written what is due: groups before the entries that use them, and gone behind the last.
-    pub(crate) fn write(
+    fn write(
         &mut self,
         interfaces: &Interfaces,
-        rib: &mut Rib,
+        (rib, rib6): Ribs<'_>,
         bindings: &mut Bindings,
         routes: &mut RouteWrites,
     ) {
         let mut gone = Vec::new();
         for gateway in core::mem::take(&mut self.moved) {
             let Some(far) = self.far.get_mut(&gateway) else { continue };
-            let legs = ways_to(gateway, far.owner, interfaces, rib, bindings);
+            let legs = ways_to(gateway, far.owner, interfaces, (&*rib, &*rib6), bindings);
             let members: Box<[Member]> = legs.into_iter().map(|leg| Member { leg, backup: None }).collect();
             match &mut far.group {
                 Some((_, before)) if *before == members => {}
@@ -193,11 +222,11 @@ impl Labelled {
         for key in core::mem::take(&mut self.changed) {
             self.write_one(key, bindings, routes);
         }
-        let unused: Vec<Ipv4Addr> =
+        let unused: Vec<IpAddr> =
             self.far.iter().filter(|(_, far)| far.users.is_empty()).map(|(gateway, _)| *gateway).collect();
         for gateway in unused {
             gone.extend(self.far.remove(&gateway).and_then(|far| far.group));
-            rib.release_gateway(gateway);
+            hold((&mut *rib, &mut *rib6), gateway, false);
         }
         for (group, _) in gone {
             bindings.forget_group(group);
@@ -256,8 +285,8 @@ impl Labelled {
     }
 
     /// The node restarts: there are none.
-    pub(crate) fn restart(&mut self, rib: &mut Rib) {
+    pub(crate) fn restart(&mut self, rib: &mut Rib, rib6: &mut Rib<Prefix6>) {
         let far = core::mem::take(self).far;
-        far.into_keys().for_each(|gateway| rib.release_gateway(gateway));
+        far.into_keys().for_each(|gateway| hold((&mut *rib, &mut *rib6), gateway, false));
     }
 }

@@ -142,7 +142,7 @@ impl Services {
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
     pub(crate) fn restart(&mut self) {
         self.interfaces.restart();
-        self.labelled.restart(&mut self.rib);
+        self.labelled.restart(&mut self.rib, &mut self.rib6);
         self.rib.forget_learnt();
         self.rib6.forget_learnt();
         self.labels.restart();

@@ -30,7 +30,7 @@ pub(super) fn tells(n: u8, family: Family, next_hop: NextHop, nlri: Vec<Nlri>) -
 /// What is written of FTN and ILM, without groups: what is pushed, or nothing where an entry is removed.
 pub(super) fn written(net: &mut Beside, routes: &mut RouteWrites) -> Vec<(Option<Label>, Option<Vec<u32>>)> {
     let services = &mut net.services;
-    services.labelled.write(&services.interfaces, &mut services.rib, &mut services.bindings, routes);
+    services.write_labelled(routes);
     let pushed = |nhlfe: Nhlfe| {
         assert!(matches!(nhlfe.next_hop, Hop::Group(_)));
         nhlfe.push.as_slice().iter().map(|label| label.value()).collect()
@@ -119,11 +119,62 @@ fn ipv6_goes_by_the_lsp_to_an_ipv4_address() {
         (1, Family::Ipv6, None),
         "RFC 8277, 5"
     );
-    // An address of each kind is for one of the families.
+    // An address that stands for one of IPv4 is for IPv6 with labels.
     net.update(0, tells(0, Family::Ipv6, by(mapped), nlri(&["2001:db8:8::/48"])));
-    let global = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
-    net.update(0, tells(0, Family::Ipv6Labelled, by(global), labelled("2001:db8:9::/48", 501)));
     assert_eq!((net.told(1), written(&mut net, &mut routes)), (vec![], vec![]));
+}
+
+/// RFC 8277, 2, leaves open what a next hop is: that of IPv6 with labels may be an IPv6 address, as FRR has it.
+#[test]
+fn ipv6_with_labels_goes_to_an_ipv6_next_hop() {
+    use crate::services::Binder;
+    use base::plane::{Prefix6, TcSource, TtlModel};
+    let mut net = two(&["ipv6", "ipv6-labelled"]);
+    net.open(0, families(&[Family::Ipv6, Family::Ipv6Labelled]));
+    net.open(1, families(&[Family::Ipv6Labelled]));
+    net.told(1);
+    let mut routes = RouteWrites::default();
+    let by = |global: &str| NextHop::V6 { global: global.parse().expect("an address"), link_local: None };
+    let tell = |net: &mut Beside, next_hop, label| {
+        net.update(0, tells(0, Family::Ipv6Labelled, by(next_hop), labelled(V6, label)));
+    };
+    // The neighbour on the link.
+    tell(&mut net, "2001:db8::2", 500);
+    let told = net.told(1).into_iter().find_map(|update| update.reach).expect("a route");
+    let own = told.nlri[0].labels.first().expect("a label");
+    assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![500])), (Some(own), Some(vec![500]))]);
+    // Implicit null: packets take the route.
+    tell(&mut net, "2001:db8::2", 3);
+    assert_eq!(written(&mut net, &mut routes), [(None, None), (Some(own), Some(vec![]))]);
+    let prefix: Prefix6 = V6.parse().expect("a prefix");
+    assert_eq!(net.services.rib6.next_hops(prefix).len(), 1);
+    // A router further on: without an LSP that ends there nobody knows the label on the way, and packets take the route.
+    let far: Prefix6 = "2001:db8:f::9/128".parse().expect("a prefix");
+    let neighbor: Ipv6Addr = "2001:db8::2".parse().expect("an address");
+    let via = Hop::Via { port: PortId(0), gateway: neighbor.into() };
+    net.services.rib6.set(far, Route::direct(Source::Protocol(ProtocolId::new("igp")), 110, via));
+    tell(&mut net, "2001:db8:f::9", 502);
+    assert_eq!(written(&mut net, &mut routes), [(Some(own), None)]);
+    assert_eq!(net.services.rib6.next_hops(prefix), [via]);
+    let binder = Binder { preference: 9, owner: ProtocolId::new("lsp"), rank: 0 };
+    let push = LabelStack::one(Label::truncate(16));
+    let lsp = Nhlfe { push, next_hop: via, ttl: TtlModel::Uniform, tc: TcSource::Copy };
+    net.services.bindings.bind(far.into(), binder, lsp);
+    net.services.labelled.follow_all();
+    let below = Some(vec![502]);
+    assert_eq!(written(&mut net, &mut routes), [(None, below.clone()), (Some(own), below)]);
+    // Nothing leads there any more.
+    net.services.bindings.withdraw(far.into(), binder);
+    net.services.rib6.remove(far, Source::Protocol(ProtocolId::new("igp")));
+    net.with(|bgp, now, context| bgp.handle_change(now, context, &Change::Route(far.into())));
+    net.services.labelled.follow_all();
+    let mut gone = written(&mut net, &mut routes);
+    gone.dedup();
+    assert!(gone.contains(&(None, None)) && gone.contains(&(Some(own), None)), "{gone:?}");
+    assert_eq!(
+        net.told(1).last().and_then(|update| update.unreach.as_ref()).map(|all| all.nlri.len()),
+        Some(1)
+    );
 }
 
 #[test]
@@ -175,9 +226,8 @@ fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
     let source = Source::Protocol(ProtocolId::new("igp"));
     net.services.rib.set(Prefix::host(far), Route { source, preference: 110, metric: 1, tag: 0, hops });
     let binder = |name| Binder { preference: 20, owner: ProtocolId::new(name), rank: 0 };
-    let way = Beneath { gateway: far, push: LabelStack::one(Label::truncate(77)) };
-    let services = &mut net.services;
-    services.labelled.set_prefix(&mut services.rib, binder("bgp"), prefix.into(), Some(way));
+    let way = Beneath { gateway: far.into(), push: LabelStack::one(Label::truncate(77)) };
+    net.services.label_prefix(binder("bgp"), prefix.into(), Some(way));
     assert_eq!(written(&mut net, &mut routes), [], "the router in between does not know the label");
     let lsp = Nhlfe {
         push: LabelStack::one(Label::truncate(16)),
@@ -190,8 +240,7 @@ fn entries_need_an_lsp_that_ends_where_the_label_is_known() {
     assert_eq!(written(&mut net, &mut routes), [(None, Some(vec![77]))]);
     // The same way is as good as one from within the AS from now on: another protocol's LSP goes before it.
     let later = Binder { preference: 200, ..binder("bgp") };
-    let services = &mut net.services;
-    services.labelled.set_prefix(&mut services.rib, later, prefix.into(), Some(way));
+    net.services.label_prefix(later, prefix.into(), Some(way));
     written(&mut net, &mut routes);
     assert_eq!((net.services.bindings.binder(prefix.into()), net.services.bindings.len()), (Some(later), 2));
     let group = Nhlfe { push: LabelStack::EMPTY, next_hop: Hop::Group(GroupId(1 << 31)), ..lsp };
