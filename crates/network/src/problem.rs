@@ -260,7 +260,7 @@ base::problems! {
         /// A rate of a circuit, which has none of its own.
         RateOfCircuit { between: String } is Conflict, "rate-of-circuit", "{between} is a circuit of ATM, which has no rate of its own: those of the links between its switches can be changed";
         /// A protocol that is not there, or not without the rest of the node.
-        NotAlone { node: String, protocol: String } is Conflict, "restart-not-alone", "'{node}' speaks no '{protocol}' that can be restarted alone: LDP can ('ldp')";
+        NotAlone { node: String, protocol: String } is Conflict, "restart-not-alone", "'{node}' speaks no '{protocol}' that can be restarted alone: LDP ('ldp') and BGP ('bgp') can";
         /// A port that nobody outside may use.
         NoRawPort { node: String } is Conflict, "no-raw-port", "'{node}' is not a raw port";
         /// A recording that begins too late.

@@ -241,7 +241,7 @@ fn labels_outlive_a_restart_of_ldp_alone() {
     }
     let mut network = network(&square(&with_ospf(&quick())));
     let said = network.restart_protocol(1, "ospf", Span::from_secs(1)).expect_err("OSPF alone");
-    let expected = "'b' speaks no 'ospf' that can be restarted alone: LDP can ('ldp')";
+    let expected = "'b' speaks no 'ospf' that can be restarted alone: LDP ('ldp') and BGP ('bgp') can";
     assert_eq!(said.to_string(), expected);
 }
 

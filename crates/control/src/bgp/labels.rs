@@ -101,7 +101,7 @@ impl Bgp {
 
     /// Gives the label of a destination back if no neighbour is told it any more.
     pub(super) fn tidy_label(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
-        let Some(label) = self.labels.get(&prefix).copied() else { return };
+        let Some(label) = self.labels.get(&prefix).copied().filter(|_| !self.keeps_labels) else { return };
         let is_told = |entry: &Entry| entry.told.as_slice().iter().any(|path| path.label() == Some(label));
         if self.prefixes.get(prefix).is_some_and(is_told) {
             return;

@@ -5,7 +5,8 @@
 //! - `liveness`: neighbours are watched (RFC 5882); `lsps`: and LSPs (RFC 5884)
 //! - `labels`: labels of destinations (RFC 8277), IPv6 over a core of IPv4 (RFC 4798); `several`: several of one
 //!   destination; `fec`: what is bound to one
-//! - `restart`: routes of neighbours that restart are kept (RFC 4724)
+//! - `restart`: routes of neighbours that restart are kept (RFC 4724); `restarting`: those of this router while it
+//!   restarts itself
 //! - `table`: what is known of prefixes; `sets`: what is said of routes; `next_hops`: what it costs to get there
 //! - `path_ids`: numbers by which several paths are told (RFC 7911)
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
@@ -25,6 +26,7 @@ mod path_ids;
 mod peer;
 mod peers;
 mod restart;
+mod restarting;
 mod routes;
 pub mod section;
 pub mod session;
@@ -53,6 +55,8 @@ use lsps::Lsps;
 use next_hops::NextHops;
 use path_ids::PathIds;
 pub use peer::Peer;
+pub use restarting::Graceful;
+use restarting::Restarted;
 pub use section::Imported;
 use serde::Serialize;
 use session::SessionState;
@@ -172,6 +176,8 @@ pub struct Config {
     pub connect_retry: Span,
     /// Are routes of neighbours kept that restart and go on forwarding (RFC 4724)?
     pub keeps_routes: bool,
+    /// Does this router go on forwarding while BGP restarts here (RFC 4724, 4.1), and how; absent: it does not.
+    pub graceful: Option<Graceful>,
     /// Which LSPs are watched that begin here (RFC 5884); absent: none.
     pub lsp_bfd: Option<LspWatch>,
 }
@@ -195,6 +201,10 @@ pub struct Bgp {
     is_started: bool,
     /// What timers vary by.
     random: Stream,
+    /// What is left from before a restart of BGP, until routes are chosen.
+    restarted: Option<Restarted>,
+    /// Are labels kept that nobody has been told since a restart of BGP?
+    keeps_labels: bool,
     /// LSPs that are watched.
     lsps: Lsps,
     /// Other neighbours or LSPs than before may have to be watched.
@@ -230,6 +240,8 @@ impl Bgp {
             taken: 0,
             is_started: false,
             random,
+            restarted: None,
+            keeps_labels: false,
             lsps: Lsps::default(),
             is_watch_due: false,
             outputs: VecDeque::new(),
@@ -278,9 +290,11 @@ impl Bgp {
         all.into_iter().for_each(|prefix| self.originate(context, prefix));
     }
 
-    /// Tells neighbours what is due.
+    /// Chooses routes after a restart if it is time, and tells neighbours what is due.
     fn settle(&mut self, now: Time, context: &mut Context<'_>) {
+        self.choose_due(now, context);
         (0..self.peers.len()).for_each(|place| self.tell(now, context, place));
+        self.tidy_labels(context);
     }
 }
 
@@ -298,6 +312,10 @@ impl Protocol for Bgp {
             self.config.lsp_bfd.is_some() || self.config.peers.iter().any(|peer| peer.bfd.is_some());
         let liveness = watches.then_some(Topic::Liveness);
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
+    }
+
+    fn restarts_alone(&self) -> bool {
+        true
     }
 
     fn speaks_on(&self, _: PortId) -> bool {
@@ -393,6 +411,9 @@ impl Protocol for Bgp {
             *self = Bgp::new(self.router_id, self.config.clone(), self.random.clone());
             return;
         }
+        if *change == Change::RestartAlone {
+            return self.begin_anew(now, context);
+        }
         if !self.is_started {
             return;
         }
@@ -425,6 +446,6 @@ impl Protocol for Bgp {
         if !self.is_started {
             return Some(Time::ZERO);
         }
-        self.peers.iter().filter_map(Peer::due).min()
+        self.peers.iter().filter_map(Peer::due).chain(self.deferral_timeout()).min()
     }
 }

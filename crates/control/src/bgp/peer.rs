@@ -9,6 +9,7 @@ use crate::services::sessions::SessionId;
 use base::Time;
 use base::plane::IpPrefix;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::bgp::Family;
 
 /// A neighbour.
 #[derive(Clone, Debug)]
@@ -58,8 +59,8 @@ pub struct Peer {
     pub stale_until: Time,
     /// What it was told with several labels in sessions that have failed.
     pub told_several: ToldSeveral,
-    /// Is it still to be told that it has been told everything (RFC 4724, 2)?
-    pub is_end_due: bool,
+    /// Families of which it is still to be told that it has been told everything (RFC 4724, 2).
+    pub ends_due: Vec<Family>,
 }
 
 impl Peer {
@@ -87,7 +88,7 @@ impl Peer {
             stale: 0,
             stale_until: Time::MAX,
             told_several: ToldSeveral::new(),
-            is_end_due: false,
+            ends_due: Vec::new(),
         }
     }
 
@@ -131,7 +132,7 @@ impl Peer {
         let waits = matches!(self.begun.state, SessionState::Idle | SessionState::Active);
         let is_free = waits && !self.taken.as_ref().is_some_and(|one| one.state != SessionState::Active);
         let of = self.connections().map(|one| one.expires.min(one.speak));
-        let is_any = !self.pending.is_empty() || self.is_end_due;
+        let is_any = !self.pending.is_empty() || !self.ends_due.is_empty();
         let told = (is_any && self.is_established()).then_some(self.next_update);
         let stale = (self.stale > 0).then_some(self.stale_until);
         Time::earliest([of.min(), is_free.then_some(self.retry), told, stale])

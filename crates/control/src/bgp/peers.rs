@@ -150,10 +150,7 @@ impl Bgp {
         let mut all: Vec<Capability> =
             families.map(|(afi, safi)| Capability::Multiprotocol { afi, safi }).collect();
         all.push(Capability::RouteRefresh);
-        if self.config.keeps_routes {
-            // RFC 4724, 3: no family, since this router forwards nothing while it restarts; but it helps others.
-            all.push(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
-        }
+        all.extend(self.restart_capability(place));
         let peer = &self.peers[place].config;
         let mode = match (peer.takes_paths, peer.told_paths.is_some()) {
             (true, true) => Some(AddPathMode::Both),
@@ -344,7 +341,10 @@ impl Bgp {
         let is_told = |prefix: &IpPrefix| families.iter().any(|family| is_of(*family, *prefix));
         let all = self.prefixes.keys_where(|entry| entry.best_at().is_some());
         peer.pending = all.into_iter().filter(is_told).collect();
-        (peer.next_update, peer.is_end_due) = (now, true);
+        peer.next_update = now;
+        let ends_due = self.met_again(place);
+        let peer = &mut self.peers[place];
+        peer.ends_due = ends_due;
         self.is_watch_due = true;
         let (address, asn) = (peer.config.address, peer.config.asn);
         self.event(Event::BgpSessionUp { address, asn });
@@ -467,7 +467,7 @@ impl Bgp {
         self.is_watch_due |= was_up;
         if was_up {
             let (address, asn, why) = (peer.config.address, peer.config.asn, why.to_string());
-            (peer.pending, peer.is_end_due) = (Pending::default(), false);
+            (peer.pending, peer.ends_due) = (Pending::default(), Vec::new());
             self.untell(context, place);
             if !is_failure {
                 // It keeps nothing.

@@ -1,5 +1,4 @@
 //! Neighbours that restart and go on forwarding (RFC 4724, 4.2): their routes are kept until they have told them again.
-//! This router itself forwards nothing while it restarts, and says so.
 
 use super::Bgp;
 use super::session::Restart;
@@ -13,17 +12,23 @@ use wire::bgp::{Capability, Family, Open};
 /// How long a neighbour that is back may take to tell its routes again.
 const STALE: Span = Span::from_secs(360);
 /// The flag that forwarding of a family has gone on (RFC 4724, 3).
-const FORWARDING: u8 = 0x80;
+pub(super) const FORWARDING: u8 = 0x80;
+/// The flag that the speaker has restarted, among the four in front of its time (RFC 4724, 3).
+pub(super) const RESTARTED: u8 = 0x8;
 
 /// What an OPEN says of restarts.
 pub(super) fn restart_of(open: &Open) -> Option<Restart> {
     // Of several the last one counts.
     open.capabilities.iter().rev().find_map(|capability| {
-        let Capability::GracefulRestart { time_s, families, .. } = capability else { return None };
+        let Capability::GracefulRestart { flags, time_s, families } = capability else { return None };
         let known = families
             .iter()
             .filter_map(|&(afi, safi, flags)| Some((Family::of(afi, safi)?, flags & FORWARDING != 0)));
-        Some(Restart { time: Span::from_secs(i64::from(*time_s)), families: known.collect() })
+        Some(Restart {
+            time: Span::from_secs(i64::from(*time_s)),
+            has_restarted: flags & RESTARTED != 0,
+            families: known.collect(),
+        })
     })
 }
 

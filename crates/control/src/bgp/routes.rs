@@ -66,9 +66,10 @@ impl Bgp {
     pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
         let end = update.end_of_rib();
         let Update { withdrawn, mut attributes, reach, unreach, nlri, faults } = update;
-        if end.is_some() {
+        if let Some(family) = end {
             // RFC 4724, 2: an UPDATE that says nothing is behind all routes of its family.
             self.drop_stale(context, place, end);
+            self.end_came(place, family);
         }
         let peer = &mut self.peers[place];
         peer.updates_received += 1;
@@ -275,6 +276,9 @@ impl Bgp {
 
     /// Finds the best route to a destination, has packets take it, and has neighbours told.
     pub(super) fn decide(&mut self, context: &mut Context<'_>, prefix: IpPrefix) {
+        if self.is_deferred(prefix) {
+            return;
+        }
         self.forget_retold(prefix);
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
         let (new, entry) = match *entry.paths.as_slice() {
@@ -330,7 +334,7 @@ impl Bgp {
     }
 
     /// Has packets to a destination take the route to it that was chosen, if it is a neighbour's.
-    fn route(&self, services: &mut Services, prefix: IpPrefix, best: Option<Path>) {
+    pub(super) fn route(&self, services: &mut Services, prefix: IpPrefix, best: Option<Path>) {
         let source = Source::Protocol(Bgp::ID);
         let learnt = best.and_then(|best| Some((best.place()?, self.sets.brief(best.set))));
         let learnt =

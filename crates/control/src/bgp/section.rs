@@ -1,6 +1,6 @@
 //! What users write of BGP at a router.
 
-use super::{Bgp, Config, LspWatch, Passing, PeerConfig};
+use super::{Bgp, Config, Graceful, LspWatch, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::{PolicyRule, PrefixRange};
 use crate::services::sessions::{Key, Options};
@@ -35,10 +35,15 @@ base::problems! {
         NotOneNode { address: String, kind: &'static str } is OutOfRange, "bgp-not-one-node", "'{address}' is {kind} address: a neighbour is named by a unicast address that is not link-local";
         /// An address that is there already, in other letters.
         SameAddress { address: String, other: String } is Conflict, "bgp-same-address", "'{address}' and '{other}' are the same address: a neighbour is described once";
+        /// A setting of restarts that has no use without another.
+        RestartAlone { key: &'static str, needs: &'static str } is Conflict, "bgp-restart-alone", "{key} is used only with {needs}";
         /// Destinations whose LSPs nobody has watched.
         UnwatchedPrefixes {} is Conflict, "bgp-unwatched-prefixes", "lsp_bfd_prefixes: it has no use without 'lsp_bfd', which has LSPs watched";
     }
 }
+
+/// How long routes are waited for after a restart if nothing is said: as long as neighbours may take that restart.
+const DEFERRAL: Span = Span::from_secs(360);
 
 base::words! {
     /// Whose routes are told as the router's own.
@@ -268,6 +273,12 @@ base::record! {
         /// Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says
         /// that this takes (RFC 4724).
         pub graceful_restart: bool = true;
+        /// Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes for
+        /// so long, in whole seconds.
+        pub restart_time: Option<Span>, in 1_000_000_000_000..=4_095_000_000_000_000, absent "BGP forwards nothing while it restarts";
+        /// After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after
+        /// so long.
+        pub selection_deferral: Span = DEFERRAL, in 1_000_000_000_000..=3_600_000_000_000_000;
         /// Have LSPs watched by BFD that begin here and whose labels BGP has given (RFC 5884): true, or how closely.
         /// Packets leave one whose end is not heard any more: they take another path to the destination if there is
         /// one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes`.
@@ -280,20 +291,45 @@ base::record! {
 
 /// Is a hold time one that messages can say and neighbours accept (RFC 4271, 4.2)?
 fn check_hold(time: Span) -> Result<(), Diagnostic> {
-    let value = || time.write().as_text().unwrap_or_default().to_string();
-    if time.0 % Span::from_secs(1).0 != 0 {
-        return Err(BgpProblem::NotWhole { value: value() }.into());
-    }
+    check_whole(time)?;
     if time > Span::ZERO && time < Span::from_secs(3) {
-        return Err(BgpProblem::HoldTooShort { value: value() }.into());
+        return Err(BgpProblem::HoldTooShort { value: shown(time) }.into());
     }
     Ok(())
+}
+
+fn check_whole(time: Span) -> Result<(), Diagnostic> {
+    if time.0 % Span::from_secs(1).0 != 0 {
+        return Err(BgpProblem::NotWhole { value: shown(time) }.into());
+    }
+    Ok(())
+}
+
+/// A time as people write it.
+fn shown(time: Span) -> String {
+    time.write().as_text().unwrap_or_default().to_string()
+}
+
+/// So many seconds, of which messages can say no more than 65,535.
+fn seconds(time: Span) -> u16 {
+    u16::try_from(time.0 / Span::from_secs(1).0).unwrap_or(u16::MAX)
 }
 
 impl BgpSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         check_hold(self.hold_time).at("hold_time")?;
         self.check_addresses()?;
+        if let Some(time) = self.restart_time {
+            check_whole(time).at("restart_time")?;
+            if !self.graceful_restart {
+                let problem =
+                    BgpProblem::RestartAlone { key: "restart_time", needs: "graceful_restart=true" };
+                return Err(Diagnostic::new(problem).at("restart_time").on_key());
+            }
+        } else if self.selection_deferral != DEFERRAL {
+            let problem = BgpProblem::RestartAlone { key: "selection_deferral", needs: "restart_time" };
+            return Err(Diagnostic::new(problem).at("selection_deferral").on_key());
+        }
         if self.lsp_bfd.0.is_none() && !self.lsp_bfd_prefixes.is_empty() {
             return Err(Diagnostic::new(BgpProblem::UnwatchedPrefixes {}).at("lsp_bfd_prefixes").on_key());
         }
@@ -383,8 +419,7 @@ impl BgpSpec {
             import: passes(&said.import),
             export: passes(&said.export),
             interval: said.advertisement_interval.unwrap_or(usual),
-            hold_s: u16::try_from(said.hold_time.unwrap_or(self.hold_time).0 / Span::from_secs(1).0)
-                .unwrap_or(u16::MAX),
+            hold_s: seconds(said.hold_time.unwrap_or(self.hold_time)),
             maximum_prefixes: said.maximum_prefixes.and_then(|most| usize::try_from(most).ok()),
             hops: said.ttl_security,
             takes_paths: said.receive_paths,
@@ -423,6 +458,9 @@ impl Setup for BgpSpec {
             peers: peers.collect(),
             connect_retry: self.connect_retry,
             keeps_routes: self.graceful_restart,
+            graceful: self
+                .restart_time
+                .map(|time| Graceful { time_s: seconds(time), deferral: self.selection_deferral }),
             lsp_bfd: self.lsp_bfd.0.map(|pace| LspWatch { pace, prefixes: self.lsp_bfd_prefixes.clone() }),
         };
         let random = services.streams.stream(&format!("{}/bgp", known.node));

@@ -115,6 +115,8 @@ pub struct Connection {
 pub struct Restart {
     /// How long one takes at most.
     pub time: Span,
+    /// Does it come from one?
+    pub has_restarted: bool,
     /// Families whose forwarding state it keeps over one, and whether it has over the one that it comes from.
     pub families: Vec<(Family, bool)>,
 }

@@ -52,6 +52,9 @@ base::table! {
         /// Routes of it that the policy did not let pass, however often they were told, and prefixes that are no
         /// destinations, such as those of groups.
         refused: u64 = "routes",
+        /// Has this router's BGP restarted, and does it wait until the neighbour has told all its routes, before it chooses
+        /// any (RFC 4724, 4.1)?
+        is_awaited: bool,
         /// How the last session ended, or why there is none; empty while there is one.
         last_end: String,
     }
@@ -119,6 +122,7 @@ impl RowsOf<Bgp> for BgpNeighborRow<'static> {
                 updates_sent: peer.updates_sent,
                 malformed: peer.malformed,
                 refused: peer.refused,
+                is_awaited: bgp.awaits(place),
                 last_end: peer.last_end.clone(),
             });
         }

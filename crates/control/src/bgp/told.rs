@@ -217,15 +217,15 @@ impl Bgp {
     /// Tells a neighbour what has changed since it was told last, as far as it is time (RFC 4271, 9.2.1.1).
     pub(super) fn tell(&mut self, now: Time, context: &mut Context<'_>, place: usize) {
         let peer = &mut self.peers[place];
-        if peer.pending.is_empty() && !peer.is_end_due || peer.next_update > now {
+        if peer.pending.is_empty() && peer.ends_due.is_empty() || peer.next_update > now {
             return;
         }
         let Some(connection) = peer.established() else { return };
         let Some(session) = connection.session else { return };
         let (terms, families) = (connection.terms, connection.families.clone());
-        let is_end = core::mem::take(&mut peer.is_end_due);
+        let ends = core::mem::take(&mut peer.ends_due);
         let all = peer.pending.take();
-        let mut updates = if is_end { self.withdraw_several(place, &families) } else { Vec::new() };
+        let mut updates = if ends.is_empty() { Vec::new() } else { self.withdraw_several(place, &families) };
         let mut reached = Vec::new();
         for family in &families {
             let (mut news, mut passed) = (News::default(), Passed::default());
@@ -248,9 +248,7 @@ impl Bgp {
         if !updates.is_empty() {
             peer.next_update = now + wait;
         }
-        if is_end {
-            updates.extend(families.iter().flat_map(|family| pack::withdrawn(*family, &[])));
-        }
+        updates.extend(ends.iter().flat_map(|family| pack::withdrawn(*family, &[])));
         for bytes in updates {
             peer.updates_sent += 1;
             self.outputs.push_back(Output::Session(session, SessionOutput::Send(bytes)));

@@ -2,6 +2,7 @@ mod choice;
 mod labels;
 mod limits;
 mod peers;
+mod restarting;
 mod several;
 
 use super::decision::{Candidate, choose};
