@@ -42,7 +42,8 @@ pub struct Peer {
     pub pending: Pending,
     /// It is told nothing before.
     pub next_update: Time,
-    /// How the last session ended, or why there was none.
+    /// How the last session ended, or why there was none; empty while routes are exchanged. It stays while a session is
+    /// being set up: whoever looks then wants to know why there is none.
     pub last_end: String,
     /// UPDATEs that have come.
     pub updates_received: u64,

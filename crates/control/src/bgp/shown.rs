@@ -55,7 +55,9 @@ base::table! {
         /// Has this router's BGP restarted, and does it wait until the neighbour has told all its routes, before it chooses
         /// any (RFC 4724, 4.1)?
         is_awaited: bool,
-        /// How the last session ended, or why there is none; empty while there is one.
+        /// How the last session ended, or why the last attempt at one failed, as other routers show the reason of the
+        /// last reset. It stays while another one is being set up, and is empty as soon as `state` is `established`, or
+        /// if there was none.
         last_end: String,
     }
 }
