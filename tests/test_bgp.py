@@ -500,3 +500,20 @@ def test_tshark_finds_nothing_malformed(of: str, ends: tuple[str, str], tmp_path
             "bgp.update.path_attribute.community_value == 7"
         )
     assert look("_ws.malformed || _ws.expert.severity >= 8388608") == []
+
+
+def test_a_topology_has_a_full_mesh_by_one_argument(tmp_path: Path) -> None:
+    path = tmp_path / "ring.graphml"
+    nodes = "".join(f'<node id="{number}"/>' for number in range(4))
+    edges = "".join(f'<edge source="{number}" target="{(number + 1) % 4}"/>' for number in range(4))
+    path.write_text(f'<graphml><graph edgedefault="undirected">{nodes}{edges}</graph></graphml>')
+    mesh = {"asn": 65000, "mesh": True, "redistribute": ["static"]}
+    net = tp.Network.from_graphml(path, ospf={"hello_interval": "1 s"}, ldp=True, bgp=mesh)
+    other = tp.Network.from_graphml(path, ospf={"hello_interval": "1 s"}, ldp=True)
+    other.bgp(asn=65000, mesh=True, redistribute=["static"])
+    for one in (net, other):
+        one.run(until="30 s")
+        table = one.table("bgp_neighbors")
+        assert table["state"].to_list() == ["established"] * 12
+        assert set(one.table("ldp_sessions")["state"].to_list()) == {"operational"}
+    assert net.digest() == other.digest()

@@ -683,6 +683,16 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
+    /// The mesh that the node is in, by a name: all nodes in it meet each other, without naming each other.
+    fn mesh(&self) -> Option<String> {
+        None
+    }
+
+    /// The same with the other nodes of the mesh, by their names and router ids; nothing if it is in none.
+    fn with_mesh(&self, _others: &[(&str, Ipv4Addr)]) -> Option<Arc<dyn Setup>> {
+        None
+    }
+
     /// What has to be as at the other end of a link, on which packets have so many bytes at most; nothing where the
     /// protocol is not spoken.
     fn agreements(&self, attached: &Attached, mtu: u32) -> Option<Vec<Agreement>> {

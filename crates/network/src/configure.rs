@@ -134,7 +134,7 @@ impl Network {
     fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
         let rsvp = rsvp_config(spec, self.ports_of(node).count() as u16);
         let rsvp: Arc<dyn Setup> = Arc::new(rsvp::Config { calendar_ns: self.calendar_ns, ..rsvp });
-        let spoken = spec.protocols.spoken().map(|spoken| self.setup_of(spoken));
+        let spoken = spec.protocols.spoken().map(|spoken| self.setup_of(node, spoken));
         let mut all: Vec<Arc<dyn Setup>> = core::iter::once(rsvp).chain(spoken).collect();
         let watched = self.watched_routes(node);
         if !watched.is_empty() {
@@ -152,13 +152,23 @@ impl Network {
         all
     }
 
-    /// How a protocol is set up, with router ids where users name nodes.
-    fn setup_of(&self, spoken: &Spoken) -> Arc<dyn Setup> {
+    /// How a protocol is set up at a node, with router ids where users name nodes, and with the others of its mesh.
+    fn setup_of(&self, node: usize, spoken: &Spoken) -> Arc<dyn Setup> {
         let id_of = |name: &str| {
             let node = self.description.nodes.iter().position(|node| node.name == name)?;
             self.router_id(spoken.protocol, node)
         };
-        spoken.setup.with_router_ids(&id_of).unwrap_or_else(|| spoken.setup.clone())
+        let setup = spoken.setup.with_router_ids(&id_of).unwrap_or_else(|| spoken.setup.clone());
+        let Some(mesh) = setup.mesh() else { return setup };
+        let is_in = |other: &NodeSpec| {
+            let mut spoken_there = other.protocols.spoken().filter(|one| one.protocol == spoken.protocol);
+            spoken_there.any(|one| one.setup.mesh().as_ref() == Some(&mesh))
+        };
+        let all = self.description.nodes.iter().enumerate();
+        let others = all.filter(|(place, other)| *place != node && is_in(other));
+        let others: Vec<(&str, Ipv4Addr)> =
+            others.map(|(place, other)| (&*other.name, self.loopback(place))).collect();
+        setup.with_mesh(&others).unwrap_or(setup)
     }
 
     /// The random streams of control planes: those of the seed in the first life of a process, others in each later

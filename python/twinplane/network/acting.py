@@ -90,7 +90,7 @@ class Acting:
         """Restart a node now: it forgets everything and is silent for a time; its links stay up.
 
         With `protocol` only that one of a router restarts, while packets go by what it had written: ``"ldp"``
-        can.
+        and ``"bgp"`` can.
         """
         self.faults.restart(node, down, protocol)
 

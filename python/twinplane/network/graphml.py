@@ -257,7 +257,8 @@ class Zoo:
 
     `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
     node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
-    `component` is that of `read`. `ospf` is that of `Network.router`, for all routers.
+    `component` is that of `read`. `ospf`, `ldp` and `bgp` are those of `Network.router`, for all routers:
+    ``ospf=True, ldp=True, bgp={"asn": 65001, "mesh": True}``.
     """
 
     path: Path
@@ -269,6 +270,8 @@ class Zoo:
     mtu: int = 9216
     rsvp: dict[str, Any] | None = None
     ospf: Any = None
+    ldp: Any = None
+    bgp: Any = None
     queue: Any = None
     ingress: Any = None
     diffserv: Any = None
@@ -286,7 +289,8 @@ class Zoo:
         topology = read(self.path, self.component)
         names = node_names(topology.places)
         draft.any_name = True
-        options = {**(self.rsvp or {}), "ospf": self.ospf}
+        spoken = {"ospf": self.ospf, "ldp": self.ldp, "bgp": self.bgp}
+        options = {**(self.rsvp or {}), **spoken}
         nodes = [describing.router(name, self.profile, self.diffserv, dict(options)) for name in names]
         for name, place in zip(names, topology.places, strict=True):
             if place.latitude is not None and place.longitude is not None:

@@ -228,6 +228,15 @@ class Network(Acting, Asking, Shown):
         """
         self.describing.protocol("ldp", routers, settings)
 
+    def bgp(self, *routers: Node | str, **settings: Any) -> None:
+        """BGP at `routers`, or at all that there are so far, with `settings` of `Bgp`.
+
+        ``net.bgp(asn=65001, mesh=True)`` gives each of them a session with each other one, between their
+        loopback addresses: a full mesh of internal BGP. Something else has to find routes to these addresses:
+        ``net.ospf()``.
+        """
+        self.describing.protocol("bgp", routers, settings)
+
     def bfd(self, *routers: Node | str, **settings: Any) -> None:
         """BFD at `routers`, or at all that there are so far, with `settings` of `Bfd` (``interval="50 ms"``).
 

@@ -11,7 +11,7 @@
 //! - `path_ids`: numbers by which several paths are told (RFC 7911)
 //! - `routes`: what neighbours have told and what of it is taken (9.1); [`decision`]: which of several routes that is
 //!   (9.1.2.2); `told`: what neighbours are told (9.2)
-//! - [`section`]: the settings that users write; `shown`: its tables
+//! - [`section`]: the settings that users write; `mesh`: those of a full mesh; `shown`: its tables
 //!
 //! Sets of attributes that are equal are one in memory, whoever told them. Routes stand in the routing table of the
 //! node with their next hops as addresses, and follow the routes to those without anybody's doing.
@@ -21,6 +21,7 @@ mod fec;
 mod labels;
 mod liveness;
 mod lsps;
+mod mesh;
 mod next_hops;
 mod path_ids;
 mod peer;

@@ -1,5 +1,6 @@
 //! What users write of BGP at a router.
 
+use super::mesh::MeshSpec;
 use super::{Bgp, Config, Graceful, LspWatch, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::{PolicyRule, PrefixRange};
@@ -257,6 +258,9 @@ base::record! {
         /// Its neighbours: nodes at the other ends of its links by name, others by address. A session with one by an
         /// IPv6 address is over IPv6.
         pub neighbors: Vec<(Name, BgpNeighborSpec)> = Vec::new();
+        /// Sessions with all other routers of the network that are of the same AS and say so, too, between their loopback
+        /// addresses: true, or settings of these sessions. What `neighbors` says of one of them counts in its place.
+        pub mesh: MeshSpec, absent "false";
         /// Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not.
         pub networks: Vec<IpPrefix> = Vec::new();
         /// Policies for neighbours, by name: rules in their order.
@@ -298,6 +302,16 @@ fn check_hold(time: Span) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+fn check_password(password: Option<&str>) -> Result<(), Diagnostic> {
+    match password.filter(|one| Key::new(one.as_bytes()).is_none()) {
+        Some(password) => {
+            let bytes = password.len().to_string();
+            Err(Diagnostic::new(BgpProblem::PasswordLength { bytes }).at("password"))
+        }
+        None => Ok(()),
+    }
+}
+
 fn check_whole(time: Span) -> Result<(), Diagnostic> {
     if time.0 % Span::from_secs(1).0 != 0 {
         return Err(BgpProblem::NotWhole { value: shown(time) }.into());
@@ -318,6 +332,9 @@ fn seconds(time: Span) -> u16 {
 impl BgpSpec {
     fn check(&self) -> Result<(), Diagnostic> {
         check_hold(self.hold_time).at("hold_time")?;
+        if let Some(mesh) = &self.mesh.0 {
+            check_password(mesh.password.as_deref()).at("mesh")?;
+        }
         self.check_addresses()?;
         if let Some(time) = self.restart_time {
             check_whole(time).at("restart_time")?;
@@ -337,11 +354,7 @@ impl BgpSpec {
             if let Some(hold) = one.hold_time {
                 check_hold(hold).at("hold_time").at(&**name).at("neighbors")?;
             }
-            if let Some(password) = one.password.as_ref().filter(|one| Key::new(one.as_bytes()).is_none()) {
-                let bytes = password.len().to_string();
-                let wrong = Diagnostic::new(BgpProblem::PasswordLength { bytes });
-                return Err(wrong.at("password").at(&**name).at("neighbors"));
-            }
+            check_password(one.password.as_deref()).at(&**name).at("neighbors")?;
             if one.send_paths == Some(BgpPaths::Best(0)) {
                 let wrong = Diagnostic::new(BgpProblem::NoPaths {});
                 return Err(wrong.at("send_paths").at(&**name).at("neighbors"));
@@ -472,7 +485,16 @@ impl Setup for BgpSpec {
     }
 
     fn watches(&self) -> bool {
-        self.lsp_bfd.0.is_some() || self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())
+        let in_mesh = self.mesh.0.as_ref().is_some_and(|mesh| mesh.bfd.0.is_some());
+        in_mesh || self.lsp_bfd.0.is_some() || self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())
+    }
+
+    fn mesh(&self) -> Option<String> {
+        self.mesh.0.as_ref().map(|_| self.asn.to_string())
+    }
+
+    fn with_mesh(&self, others: &[(&str, Ipv4Addr)]) -> Option<Arc<dyn Setup>> {
+        Some(Arc::new(self.meshed(others)?))
     }
 
     fn watches_lsps(&self) -> Option<ProtocolId> {
