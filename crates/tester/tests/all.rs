@@ -3,6 +3,7 @@
 mod accounts;
 mod atm;
 mod bfd;
+mod bgp;
 mod churn;
 mod common;
 mod cspf;
