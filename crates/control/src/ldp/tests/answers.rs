@@ -4,7 +4,7 @@ use super::super::section::LdpSpec;
 use super::super::session::SessionState;
 use super::super::{Config, Ldp, LdpPrefixes};
 use crate::owner::Owner;
-use crate::protocol::{Arrival, Context, IpArrival, Output, Over, Protocol};
+use crate::protocol::{Arrival, Change, Context, IpArrival, Output, Over, Protocol};
 use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention};
 use crate::services::sessions::{Connect, Options, SessionEvent, SessionId, SessionOutput};
 use crate::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Route, Services, Source};
@@ -370,4 +370,36 @@ fn entries_follow_labels_and_routes_and_labels_come_back() {
     bench.say(release(16));
     assert_eq!(bench.ops.last(), Some(&TableOp::IlmRemove { label: Label::truncate(16) }));
     assert_eq!(bench.services.labels.used(Ldp::ID), 0);
+}
+
+/// RFC 5036, A.1.4, LRl.3: a release that answers a withdrawal is none of what was given since, though implicit null is
+/// the same label again.
+#[test]
+fn a_release_under_way_is_not_one_of_what_was_given_since() {
+    let mut bench = Bench::established();
+    assert!(bench.heard().contains(&mapping(OWN, 3)));
+    let here = Prefix::host(OWN);
+    let flip = |bench: &mut Bench| {
+        for is_there in [false, true] {
+            match is_there {
+                true => bench.services.rib.set(here, Route::connected(NextHop::Local)),
+                false => drop(bench.services.rib.remove(here, Source::Connected)),
+            }
+            bench.call(|ldp, now, context| ldp.handle_change(now, context, &Change::Route(here.into())));
+        }
+        bench.heard()
+    };
+    let withdraw = Body::Withdraw { fec: fec(OWN), label: Some(generic(3)) };
+    let release = || Body::Release { fec: fec(OWN), label: Some(generic(3)), notice: None };
+    for _ in 0..2 {
+        assert_eq!(flip(&mut bench), [withdraw.clone(), mapping(OWN, 3)]);
+    }
+    let is_told = |bench: &Bench| bench.ldp.labels().peers().any(|(_, peer)| peer.sent.contains(&here));
+    for _ in 0..2 {
+        bench.say(release());
+        assert!(is_told(&bench));
+    }
+    // One more is of what it has now.
+    bench.say(release());
+    assert!(!is_told(&bench));
 }

@@ -138,20 +138,31 @@ impl Distribution {
         meant: Meant,
         is_loop: bool,
     ) {
-        let Some(peer) = self.peers.get_mut(&key) else { return };
-        let mut concerned: BTreeSet<Prefix> = meant.among(&peer.sent).into_iter().collect();
-        for prefix in &concerned {
-            peer.sent.remove(prefix);
-            // What went in a circle is told again when it has another way.
-            if !is_loop && !peer.on_demand {
-                peer.declined.insert(*prefix);
-            }
+        if !self.peers.contains_key(&key) {
+            return;
         }
+        // LRl.3 and LRl.4: a release of one label answers one withdrawal of it, if there was any.
+        let (mut concerned, is_single) = (BTreeSet::new(), meant.label.is_some());
         for prefix in self.fecs.keys_where(|known| !known.old.is_empty()) {
             let Some(known) = self.fecs.get_mut(&prefix) else { continue };
-            for (_, who) in known.old.iter_mut().filter(|(label, _)| meant.is(prefix, *label)) {
-                who.remove(&key);
-                concerned.insert(prefix);
+            let withdrawn = known.old.iter_mut().filter(|(label, _)| meant.is(prefix, *label));
+            let mut answered = withdrawn.filter_map(|(_, who)| who.remove(&key).then_some(prefix));
+            match is_single {
+                true => concerned.extend(answered.next()),
+                false => concerned.extend(answered),
+            }
+        }
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        for prefix in meant.among(&peer.sent) {
+            // Implicit null may have been given again since: that was not released.
+            if is_single && concerned.contains(&prefix) {
+                continue;
+            }
+            concerned.insert(prefix);
+            peer.sent.remove(&prefix);
+            // What went in a circle is told again when it has another way.
+            if !is_loop && !peer.on_demand {
+                peer.declined.insert(prefix);
             }
         }
         concerned.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));

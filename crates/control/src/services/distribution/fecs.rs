@@ -405,7 +405,11 @@ impl Distribution {
             }
         }
         known.ilm = None;
-        let Some(Binding::Label { label, .. }) = binding else { return };
+        let Some(Binding::Label { label, .. }) = binding else {
+            // There is no entry, but a release that is under way must not count for what is given next.
+            known.old.extend((!told.is_empty()).then_some((Label::IMPLICIT_NULL, told)));
+            return;
+        };
         self.writes.tell.retain(|(_, of, _)| *of != prefix);
         self.writes.ops.push(TableOp::IlmSet { label, nhlfe: below() });
         known.old.push((label, told));
@@ -416,7 +420,7 @@ impl Distribution {
         let Some(known) = self.fecs.get_mut(&prefix) else { return };
         let writes = &mut self.writes;
         known.old.retain(|(label, who)| {
-            if who.is_empty() {
+            if who.is_empty() && *label != Label::IMPLICIT_NULL {
                 writes.ops.push(TableOp::IlmRemove { label: *label });
                 writes.free.push(*label);
             }
