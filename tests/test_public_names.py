@@ -7,7 +7,7 @@ HEAD_END = f"{NODE} lsp p2mp"
 PROBER = f"{NODE} path ping traceroute"
 
 SHOWN = {
-    "network": "actions at atm_lsr atm_switch attach bfd bridge capture captures checks clock close"
+    "network": "actions at atm_lsr atm_switch attach bfd bgp bridge capture captures checks clock close"
     " conditioners convention demands digest"
     " edge estimate events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab ldp link links log_signals losses lsps node nodes now openflow_tester"

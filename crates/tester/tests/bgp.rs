@@ -138,8 +138,8 @@ fn carried(network: &mut Testbed, from: &str, to: &str) -> u64 {
     mine.filter_map(|(_, offered)| offered.as_u64()).sum()
 }
 
-/// The next hop is the end of the tunnel, or lies behind it. Routers in between know nothing of the destinations, so that
-/// a packet arrives by the tunnel or not at all.
+/// The next hop is the end of the tunnel, or lies behind it. Routers in between know nothing of the destinations, so
+/// that a packet arrives by the tunnel or not at all.
 #[test]
 fn next_hops_are_resolved_through_a_tunnel_with_autoroute() {
     for next_hop_self in [true, false] {

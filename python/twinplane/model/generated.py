@@ -1359,6 +1359,8 @@ class Bgp(Checked):
     """The router's AS."""
     neighbors: Mapping[str, BgpNeighbor] = field(default_factory=dict)
     """Its neighbours: nodes at the other ends of its links by name, others by address. A session with one by an IPv6 address is over IPv6."""
+    mesh: BgpMesh | None = None
+    """Sessions with all other routers of the network that are of the same AS and say so, too, between their loopback addresses: true, or settings of these sessions. What `neighbors` says of one of them counts in its place [default: false]."""
     networks: Sequence[str] = field(default_factory=list)
     """Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not."""
     policies: Mapping[str, Sequence[PolicyRule]] = field(default_factory=dict)
@@ -1375,6 +1377,10 @@ class Bgp(Checked):
     """From an attempt to connect to the next."""
     graceful_restart: bool = True
     """Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says that this takes (RFC 4724)."""
+    restart_time: Quantity | None = None
+    """Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes for so long, in whole seconds [default: BGP forwards nothing while it restarts]."""
+    selection_deferral: Quantity = "360 s"
+    """After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after so long."""
     lsp_bfd: BfdPace | None = None
     """Have LSPs watched by BFD that begin here and whose labels BGP has given (RFC 5884): true, or how closely. Packets leave one whose end is not heard any more: they take another path to the destination if there is one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes` [default: false]."""
     lsp_bfd_prefixes: Sequence[str] = field(default_factory=list)
@@ -1415,6 +1421,22 @@ class BgpNeighbor(Checked):
     """Take so many routes of it. With more the session ends (RFC 4271, 6.7), and begins anew after `connect_retry` [default: no limit]."""
     advertisement_interval: Quantity | None = None
     """Tell it changes at most so often [default: 30 s in another AS, else 5 s (RFC 4271, 10)]."""
+
+
+@written
+class BgpMesh(Written):
+    """Settings of the sessions of a full mesh of BGP within an AS."""
+
+    families: Sequence[Literal["ipv4", "ipv6", "ipv4-labelled", "ipv6-labelled"]] | None = None
+    """Families of which routes are exchanged, if both ends want that [default: ipv4]."""
+    next_hop_self: bool = True
+    """Name the router itself as the next hop of what comes from other ASes, so that only loopback addresses need routes."""
+    password: str | None = None
+    """What both ends of a session sign its packets with (RFC 2385): 1 to 80 characters [default: none]."""
+    bfd: BfdPace | None = None
+    """Have the other routers watched by BFD (RFC 5882) while there is a session: true, or how closely [default: false]."""
+    advertisement_interval: Quantity | None = None
+    """Tell the others changes at most so often [default: 5 s (RFC 4271, 10)]."""
 
 
 @written

@@ -1,5 +1,5 @@
-//! What users write of a full mesh: sessions between all routers of an AS (RFC 4271, 9.2: what is told within an AS is not
-//! passed on there, so that all have to tell each other).
+//! What users write of a full mesh: sessions between all routers of an AS (RFC 4271, 9.2: what is told within an AS is
+//! not passed on there, so that all have to tell each other).
 
 use super::section::{BgpFamily, BgpNeighborSpec, BgpSpec};
 use crate::services::WatchSpec;

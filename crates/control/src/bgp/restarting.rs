@@ -59,8 +59,8 @@ impl Bgp {
             return None;
         }
         let Some(graceful) = self.config.graceful else {
-            // No family, since this router forwards nothing while it restarts; but it helps others, and marks the end of
-            // its routes.
+            // No family, since this router forwards nothing while it restarts; but it helps others, and marks the end
+            // of its routes.
             return Some(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
         };
         let is_back = self.restarted.is_some();
@@ -127,8 +127,8 @@ impl Bgp {
         self.restarted.as_ref().is_some_and(|one| one.awaited.iter().any(|(of, _)| *of == place))
     }
 
-    /// A neighbour has a session: it is waited for if it marks the end of its routes and has not restarted itself. Which
-    /// of its families can be told their end at once?
+    /// A neighbour has a session: it is waited for if it marks the end of its routes and has not restarted itself.
+    /// Which of its families can be told their end at once?
     pub(super) fn met_again(&mut self, place: usize) -> Vec<Family> {
         let Some(connection) = self.peers[place].established() else { return Vec::new() };
         let families = connection.families.clone();

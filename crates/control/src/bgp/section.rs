@@ -258,8 +258,9 @@ base::record! {
         /// Its neighbours: nodes at the other ends of its links by name, others by address. A session with one by an
         /// IPv6 address is over IPv6.
         pub neighbors: Vec<(Name, BgpNeighborSpec)> = Vec::new();
-        /// Sessions with all other routers of the network that are of the same AS and say so, too, between their loopback
-        /// addresses: true, or settings of these sessions. What `neighbors` says of one of them counts in its place.
+        /// Sessions with all other routers of the network that are of the same AS and say so, too, between their
+        /// loopback addresses: true, or settings of these sessions. What `neighbors` says of one of them counts in its
+        /// place.
         pub mesh: MeshSpec, absent "false";
         /// Destinations that it tells as its own, of IPv4 or IPv6, whether it has routes to them or not.
         pub networks: Vec<IpPrefix> = Vec::new();
@@ -277,8 +278,8 @@ base::record! {
         /// Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says
         /// that this takes (RFC 4724).
         pub graceful_restart: bool = true;
-        /// Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes for
-        /// so long, in whole seconds.
+        /// Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes
+        /// for so long, in whole seconds.
         pub restart_time: Option<Span>, in 1_000_000_000_000..=4_095_000_000_000_000, absent "BGP forwards nothing while it restarts";
         /// After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after
         /// so long.

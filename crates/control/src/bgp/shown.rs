@@ -52,8 +52,8 @@ base::table! {
         /// Routes of it that the policy did not let pass, however often they were told, and prefixes that are no
         /// destinations, such as those of groups.
         refused: u64 = "routes",
-        /// Has this router's BGP restarted, and does it wait until the neighbour has told all its routes, before it chooses
-        /// any (RFC 4724, 4.1)?
+        /// Has this router's BGP restarted, and does it wait until the neighbour has told all its routes, before it
+        /// chooses any (RFC 4724, 4.1)?
         is_awaited: bool,
         /// How the last session ended, or why the last attempt at one failed, as other routers show the reason of the
         /// last reset. It stays while another one is being set up, and is empty as soon as `state` is `established`, or

@@ -148,7 +148,8 @@ fn ipv6_with_labels_goes_to_an_ipv6_next_hop() {
     assert_eq!(written(&mut net, &mut routes), [(None, None), (Some(own), Some(vec![]))]);
     let prefix: Prefix6 = V6.parse().expect("a prefix");
     assert_eq!(net.services.rib6.next_hops(prefix).len(), 1);
-    // A router further on: without an LSP that ends there nobody knows the label on the way, and packets take the route.
+    // A router further on: without an LSP that ends there nobody knows the label on the way, and packets take the
+    // route.
     let far: Prefix6 = "2001:db8:f::9/128".parse().expect("a prefix");
     let neighbor: Ipv6Addr = "2001:db8::2".parse().expect("an address");
     let via = Hop::Via { port: PortId(0), gateway: neighbor.into() };
