@@ -59,6 +59,7 @@ PAGES = {
                 "speaker": "crates/control/src/bgp/tests/{}.rs",
                 "services": "crates/control/src/services/{}.rs",
                 "wire": "crates/wire/src/bgp/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
                 "tcp": "crates/wire/src/tcp/{}.rs",
                 "network": "tests/{}.py",
                 "node": "crates/node/tests/{}/mod.rs",
