@@ -7,13 +7,12 @@ import os
 import signal
 import struct
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import children
+from support import children, warm
 from twinplane.experiments import CATALOGUE
 from twinplane.network import processors
 
@@ -30,10 +29,7 @@ BRIEF = [word.replace("=0.2", "=0.02") for word in QUICK] + ["--set", "end_windo
 FEW = [*QUICK, "--set", "m=4"]
 
 
-def command(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "twinplane", *words], capture_output=True, text=True, timeout=300, **options
-    )
+command = warm.twinplane
 
 
 def good(*words: str, **options: Any) -> str:
@@ -46,13 +42,16 @@ def good(*words: str, **options: Any) -> str:
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "one"
     kept = ("--figures", "png,svg", "--pcap", "--pcap-packets", "500")
-    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(folder), *kept)
+    done = warm.cold(
+        "-m", "twinplane", "run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(folder), *kept
+    )
+    assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_without_a_command_there_is_help_and_nothing_else() -> None:
     for words in ((), ("lab",), ("node",)):
-        done = command(*words)
+        done = warm.cold("-m", "twinplane", *words)
         assert (done.returncode, done.stderr) == (2, "") and "Usage: " in done.stdout
 
 
@@ -254,6 +253,12 @@ def test_mistakes_give_one_sentence_and_exit_code_2(words: list[str], sentence: 
     assert done.stderr.startswith("twinplane: ") and sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.rglob("*")), "what is refused leaves no folder behind"
+
+
+def test_a_mistake_in_a_process_of_its_own() -> None:
+    done = warm.cold("-m", "twinplane", "run", "lsp-flip")
+    said = "twinplane: unknown experiment 'lsp-flip' (did you mean 'lsp-flap'?)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_a_disconnected_topology(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support import warm
 
 FILE = """
 name: square
@@ -31,13 +31,7 @@ GRAPH = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedef
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "twinplane", "fail", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return warm.twinplane("fail", *words, cwd=folder)
 
 
 @pytest.fixture

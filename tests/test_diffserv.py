@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import warm
 from twinplane import TwinplaneError, TwinplaneWarning
 from twinplane import queues as q
 from twinplane.experiments import load
@@ -32,7 +32,6 @@ from twinplane.units import rate_bps
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = {"duration_s": 3.0, "begin_s": 0.3, "drain_s": 1.5}
-TWINPLANE = [sys.executable, "-m", "twinplane"]
 
 
 def done(seed: int = 1, captures: Path | None = None, **given: Any) -> Any:
@@ -123,7 +122,7 @@ def test_the_answer_tells_of_every_point() -> None:
 def test_repeated_runs_say_so_and_repeat_with_their_captures(tmp_path: Path) -> None:
     words = ["run", "diffserv", "--seed", "4", "--repeat", "3", "--pcap", "--set", "scenario=diffserv"]
     words += ["--set", "duration_s=0.5", "--set", "drain_s=0.5", "--jobs", "1", "--out", "found"]
-    ended = subprocess.run([*TWINPLANE, *words], cwd=tmp_path, capture_output=True, text=True)
+    ended = warm.twinplane(*words, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "   seeds 4 to 6   " in ended.stdout and "   seed 4   " not in ended.stdout
     assert "means of 3 seeds ± half of their 95 % interval" in ended.stdout
@@ -139,17 +138,13 @@ def test_runs_with_other_parameters_are_compared_with_a_word(tmp_path: Path) -> 
     short = ("scenario=mpls", "duration_s=0.5", "drain_s=0.5")
     for name, more in (("a", ()), ("b", ("queue_packets=7",))):
         run_plan(planned(Request("diffserv", (*short, *more), out=tmp_path / name)))
-    words = [*TWINPLANE, "compare", "a", "b"]
-    text = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    words = ["compare", "a", "b"]
+    text = warm.twinplane(*words, cwd=tmp_path).stdout
     assert text.index("asked for differently") < text.index("queue_packets") < text.index("residual   ")
-    told = json.loads(
-        subprocess.run(
-            [*words, "--json", "--html", "two.html"], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
-    )
+    told = json.loads(warm.twinplane(*words, "--json", "--html", "two.html", cwd=tmp_path).stdout)
     assert told["parameters"] == {"queue_packets": {"first": "100", "second": "7"}}
     assert "Asked for differently" in (tmp_path / "two.html").read_text()
-    same = subprocess.run([*TWINPLANE, "compare", "a", "a"], cwd=tmp_path, capture_output=True, text=True)
+    same = warm.twinplane("compare", "a", "a", cwd=tmp_path)
     assert "asked for" not in same.stdout
 
 
@@ -159,9 +154,7 @@ def test_mistakes_on_the_command_line_end_with_2(tmp_path: Path) -> None:
         ["--set", "de_kbps=-5"],
         ["--rate", "auto", "--clock", "wall"],
     ):
-        ended = subprocess.run(
-            [*TWINPLANE, "run", "diffserv", *words], cwd=tmp_path, capture_output=True, text=True
-        )
+        ended = warm.twinplane("run", "diffserv", *words, cwd=tmp_path)
         assert ended.returncode == 2, ended.stderr
         assert ended.stderr.startswith("twinplane: diffserv: ") and ended.stderr.count("\n") == 1
         assert not (tmp_path / "runs").exists()
@@ -223,7 +216,7 @@ def test_warnings_are_kept_with_the_results(tmp_path: Path) -> None:
     assert found.warnings == list(dict.fromkeys(str(one.message) for one in caught))
     assert "1 Mbit/s more than the 2.8 Mbit/s of 'total'" in found.warnings[0]
     assert f"Warning: {found.warnings[0]}." in html.unescape(of_results(found).read_text())
-    shown = subprocess.run([*TWINPLANE, "show", tmp_path / "run"], capture_output=True, text=True, check=True)
+    shown = warm.twinplane("show", tmp_path / "run")
     assert f"warning  {found.warnings[0]}\n" in shown.stdout
 
 
@@ -353,9 +346,9 @@ def test_flows_that_send_nothing_are_left_out() -> None:
 
 def test_one_command_runs_all_and_reports(tmp_path: Path) -> None:
     settings = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
-    words = [*TWINPLANE, "run", "diffserv", *settings, "--repeat", "2", "--out", "found", "--json"]
+    words = ["run", "diffserv", *settings, "--repeat", "2", "--out", "found", "--json"]
     words += ["--figures", "png"]
-    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    ended = warm.twinplane(*words, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     summary = json.loads((tmp_path / "found/summary.json").read_text())
     assert summary["metrics"]["diffserv"]["EF"]["sent"] > 0
@@ -373,11 +366,9 @@ def test_one_command_runs_all_and_reports(tmp_path: Path) -> None:
     assert {f"delay-by-packet-{scenario}.png" for scenario in SCENARIOS} | {"backlog.png"} <= drawn
     assert len(figures.lines(results.points)) == 16
     assert len(EXPERIMENT.answer(results.points)) < 600
-    shown = subprocess.run([*TWINPLANE, "show", "found"], cwd=tmp_path, capture_output=True, text=True)
+    shown = warm.twinplane("show", "found", cwd=tmp_path)
     assert shown.returncode == 0 and "diffserv-mpls" in shown.stdout
-    same = subprocess.run(
-        [*TWINPLANE, "compare", "found", "found"], cwd=tmp_path, capture_output=True, text=True
-    )
+    same = warm.twinplane("compare", "found", "found", cwd=tmp_path)
     assert same.returncode == 0, same.stderr
 
 
@@ -460,9 +451,9 @@ def test_on_a_lab(tmp_path: Path) -> None:
 
 def real_time(folder: Path, *options: str) -> None:
     settings = {"duration_s": 2.0, "begin_s": 1.0, "drain_s": 1.5}
-    words = [*TWINPLANE, "run", "diffserv", *options, "--out", "found", "--json"]
+    words = ["run", "diffserv", *options, "--out", "found", "--json"]
     words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    ended = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    ended = warm.twinplane(*words, cwd=folder)
     assert ended.returncode == 0, ended.stderr
     summary = json.loads((folder / "found/summary.json").read_text())
     for scenario in SCENARIOS:

@@ -7,11 +7,11 @@ import re
 import runpy
 import shlex
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from support import warm
 from support.needs import need
 from twinplane.lab.state import ROOT as LABS_ROOT
 
@@ -24,6 +24,7 @@ RUNS = ("python", "console")
 SHOWN = ("text", "toml", "json", "yaml", "xml", "mermaid")
 LABS = re.compile(r"twinplane lab (?:up|exec|capture|down)|\.lab\(")
 """What only root can do."""
+Python = Callable[..., subprocess.CompletedProcess[str]]
 NAMED = re.compile(r"(?:# (?=\S+\.yaml\n)|<!-- (?=\S+\.graphml ))(\S+)")
 """The comment that begins a network file or a topology."""
 
@@ -36,8 +37,9 @@ def name(page: Path) -> str:
     return page.relative_to(ROOT).with_suffix("").as_posix()
 
 
-def call(words: list[str], folder: Path, within: Sequence[str] = ()) -> str:
-    done = subprocess.run([*within, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+def call(words: list[str], folder: Path, within: Sequence[str] = (), run: Python = warm.run) -> str:
+    """What Python says to such arguments; it must go well."""
+    done = run(*words, cwd=folder, within=within)
     assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -87,28 +89,29 @@ def no_other_labs(folder: Path) -> Iterator[list[str]]:
             yield within
         finally:
             for file in folder.glob("*.yaml"):
-                words = [*within, sys.executable, "-m", "twinplane", "lab", "down", str(file)]
-                subprocess.run(words, capture_output=True)
+                warm.twinplane("lab", "down", file, within=within)
+            warm.end(within)
             keeper.kill()
 
 
 def run_page(page: Path, tmp_path: Path, within: Sequence[str] = ()) -> None:
+    run = warm.cold if page == PAGES[0] else warm.run
     for kind, text in blocks(page):
         if kind in ("yaml", "xml") and (named := NAMED.match(text)):
             (tmp_path / named[1]).write_text(text)
         elif kind == "python":
-            call([sys.executable, "-c", text], tmp_path, within)
+            call(["-c", text], tmp_path, within, run)
         elif kind == "console":
             commands = [shlex.split(line[2:]) for line in text.splitlines() if line.startswith("$ ")]
             assert commands and all(words[0] == "twinplane" for words in commands)
             for words in commands:
-                said = call([sys.executable, "-m", *words], tmp_path, within)
+                said = call(["-m", *words], tmp_path, within, run)
                 assert said or words[1] in ("lab", "node")  # what was asked for may be silent
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_notebooks_run(script: Path, tmp_path: Path) -> None:
-    assert "up" in call([sys.executable, str(script)], tmp_path)
+    assert "up" in call([str(script)], tmp_path)
     cells = re.split(r"^# %%", script.read_text(), flags=re.MULTILINE)
     assert len(cells) > 5
 
@@ -118,12 +121,12 @@ GENERATORS: dict[str, list[str]] = runpy.run_path(str(DOCS / "generated.py"))["G
 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_what_is_made_is_up_to_date(name: str) -> None:
-    call([sys.executable, *GENERATORS[name], "--check"], ROOT)
+    call([*GENERATORS[name], "--check"], ROOT)
 
 
 @pytest.mark.parametrize("script", ["build.py", "models/juniper_m10.py", "models/atm_encapsulation.py"])
 def test_links_and_figures_of_pages_are_right(script: str) -> None:
-    call([sys.executable, str(DOCS / script), "--check"], ROOT)
+    call([str(DOCS / script), "--check"], ROOT)
 
 
 def rows(text: str) -> dict[tuple[str, ...], list[float]]:
@@ -138,13 +141,13 @@ def rows(text: str) -> dict[tuple[str, ...], list[float]]:
 
 def test_the_tables_of_the_tutorial_on_diffserv() -> None:
     """The four tables of the default command, and some rows about what the paper leaves open, made again."""
-    made = call([sys.executable, str(DOCS / "models/diffserv_alternatives.py"), "--quick"], ROOT)
+    made = call([str(DOCS / "models/diffserv_alternatives.py"), "--quick"], ROOT)
     assert made.count("\n| --- |") == 6 and "af1_rate_mbps=2" in made
 
 
 def test_the_k_table_of_the_profile_page() -> None:
     """Rows about the published thresholds, made again: K = N up to them, and what the page says above."""
-    made = rows(call([sys.executable, str(DOCS / "models/juniper_m10_k.py"), "--quick"], ROOT))
+    made = rows(call([str(DOCS / "models/juniper_m10_k.py"), "--quick"], ROOT))
     page = rows((DOCS / "models/juniper-m10.md").read_text())
     assert len(made) == 8
     for key, (k, up, *_, failed, lost) in made.items():

@@ -14,6 +14,7 @@ import pytest
 import twinplane as tp
 from hypothesis import given
 from hypothesis import strategies as st
+from support import warm
 from twinplane.experiments.estimating import estimate
 from twinplane.experiments.plan import planned
 from twinplane.experiments.request import Request
@@ -248,8 +249,7 @@ def test_the_command_line_says_it_before_it_runs(tmp_path: Path) -> None:
     words = ["run", "own.yaml", "--duration", "1 s"]
 
     def run(*more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "twinplane", *words, *more]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return warm.twinplane(*words, *more, cwd=tmp_path)
 
     plain, asked = run("--out", "plain"), run("--out", "asked", "--estimate")
     assert (plain.returncode, asked.returncode) == (0, 0), asked.stderr

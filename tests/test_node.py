@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import warm
 from twinplane.errors import TwinplaneError
 from twinplane.lab import control
 
@@ -59,9 +60,7 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def twinplane(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "twinplane", *words], capture_output=True, text=True, timeout=120, **options
-    )
+    return warm.twinplane(*words, timeout=120, **options)
 
 
 def good(*words: str) -> str:

@@ -6,11 +6,10 @@ import dataclasses
 import json
 import signal
 import subprocess
-import sys
 from typing import Any
 
 import pytest
-from support import children
+from support import children, warm
 from twinplane.soak import Round, judge, soak
 from twinplane.soak.programme import STATE, Sample
 from twinplane.soak.virtual import Virtual
@@ -68,9 +67,7 @@ def test_verdicts() -> None:
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "twinplane", "soak", *words], capture_output=True, text=True, timeout=300
-    )
+    return warm.twinplane("soak", *words)
 
 
 def test_the_command() -> None:

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import twinplane as tp
+from support import warm
 from twinplane.declared import tables
 from twinplane.network import processors
 
@@ -142,13 +141,7 @@ def test_the_command_line_says_what_came_of_threads(tmp_path: Path) -> None:
     for threads in ("1", "2", "tried"):
         words = ["run", "own.yaml", "--duration", "1 s", "--out", threads]
         words += ["--threads", threads] if threads.isdigit() else []
-        done = subprocess.run(
-            [sys.executable, "-m", "twinplane", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = warm.twinplane(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         said[threads] = done.stdout
     assert "threads  one thread: " in said["2"]

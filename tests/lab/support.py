@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from support import warm
 from twinplane.lab import netns, processes, state
 
 TWO_SITES = """\
@@ -33,13 +33,9 @@ lsps:
 
 def command(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command line."""
-    return subprocess.run(
-        [sys.executable, "-m", "twinplane", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        **options,
-    )
+    if "preexec_fn" not in options:
+        return warm.twinplane(*words, timeout=120, **options)
+    return warm.cold("-m", "twinplane", *words, timeout=120, **options)
 
 
 def good(*words: str | Path, **options: Any) -> str:

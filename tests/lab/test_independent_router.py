@@ -13,13 +13,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import campaign
+from support import campaign, warm
 from twinplane.lab import Lab
 
 from .independent import (
@@ -337,12 +336,10 @@ def test_it_is_the_system_under_test(peer: Peer, tmp_path: Path) -> None:
     # It would send to the Ethernet addresses of the lab before.
     peer.kill()
     peer.start()
-    run = [sys.executable, "-m", "twinplane", "run", "lsp-flap", *words, "--out"]
+    run = ["run", "lsp-flap", *words, "--out"]
     # It drops what waits for ARP, the first Path, too: the first run is there to make it learn the addresses.
     for name in ("first", "second"):
-        done = subprocess.run(
-            [*run, str(tmp_path / name)], capture_output=True, text=True, timeout=120, cwd=tmp_path
-        )
+        done = warm.twinplane(*run, tmp_path / name, timeout=120, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["metrics"]
     assert (found["k"], found["failed"]) == (1, 0) and found["received"] > 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from twinplane import Network
 from twinplane.lab import of_network
+
+from . import warm
 
 ENDS = ((1, "in"), (2, "e"))
 BRIEF = [
@@ -25,12 +26,7 @@ STARTED = {os.getpid()}
 
 def command(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command line."""
-    line = [sys.executable, "-m", "twinplane", *words]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(line, **pipes, **options) as started:
-        STARTED.add(started.pid)
-        out, err = started.communicate(timeout=300)
-    return subprocess.CompletedProcess(line, started.returncode, out, err)
+    return warm.twinplane(*words, started=STARTED.add, **options)
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:
