@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support import campaign
 from support.outside import BRIEF, System, command, metrics
 
 needs_root = pytest.mark.needs("root", "ip")
@@ -14,7 +15,7 @@ SLOW = ("--set", "rate_mbps=2", "--no-twin")
 
 
 @needs_root
-def test_five_points_of_one_run_equal_five_runs_on_fresh_routers(tmp_path: Path) -> None:
+def test_points_of_one_run_equal_runs_on_fresh_routers(tmp_path: Path) -> None:
     kept = tmp_path / "ports.json"
     assert command("calibrate", "--size", "512", "--link-gbps", "0.02", "--out", str(kept)).returncode == 0
     known = (*BRIEF, *SLOW, "--calibration", str(kept), "--sut-hops", "2")
@@ -28,13 +29,16 @@ def test_five_points_of_one_run_equal_five_runs_on_fresh_routers(tmp_path: Path)
     together = metrics(tmp_path / "one")
     assert [m["standing"] for m in together] == [m["leftovers"] for m in together] == [0] * 5
     for n, m in zip(POINTS, together, strict=True):
+        assert (m["k"], m["p"], m["ttl_wrong"], m["damaged"]) == (n, 2 * n, 0, 0)
+    # The first has nothing before it, the last has most; long campaigns look at those between them, too.
+    chosen = list(zip(POINTS, together, strict=True))[:: 4 if campaign.scaled(1) == 1 else 1]
+    for n, m in chosen:
         with System() as words:
             out = tmp_path / f"fresh-{n}"
             done = command("run", "lsp-flap", *known, *words, "--set", f"n={n}", "--out", str(out))
         assert done.returncode == 0, done.stderr
         (fresh,) = metrics(out)
         assert {key: m[key] for key in COUNTS} == {key: fresh[key] for key in COUNTS}
-        assert (m["k"], m["p"], m["ttl_wrong"], m["damaged"]) == (n, 2 * n, 0, 0)
 
 
 @needs_root

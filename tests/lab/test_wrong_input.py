@@ -426,7 +426,7 @@ def test_the_whole_is_right() -> None:
 def test_every_field_refuses_what_its_declaration_rules_out() -> None:
     tried = 0
     for place, field in fields():
-        for seed in range(scaled(6)):
+        for seed in range(scaled(2)):
             for value in wrong(field["schema"], random.Random(f"{place}{seed}")):
                 if (place[-1], value) == ("as_path", ""):
                     continue  # the pattern of paths without an AS
@@ -442,8 +442,9 @@ def test_every_field_refuses_what_its_declaration_rules_out() -> None:
 
 
 def test_every_mistake_has_its_line_and_column(tmp_path: Path) -> None:
+    """Of every third field in continuous integration: the whole file is written and read for each."""
     path = tmp_path / "x.yaml"
-    for place, field in fields():
+    for place, field in fields()[:: 3 if scaled(1) == 1 else 1]:
         value = next(wrong(field["schema"], random.Random(1)), None)
         if value is None:
             continue
