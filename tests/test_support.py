@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support import campaign, children, needs
+from support import campaign, children, needs, warm
 
 ROOT = Path(__file__).resolve().parents[1]
 HANDED_DOWN = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
@@ -35,6 +37,32 @@ def test_children_end_by_a_signal_that_their_parent_ignores(number: signal.Signa
         assert ours.wait(30) == -number
         assert plain.poll() is None
         plain.kill()
+
+
+PROGRAM = """
+import os, sys
+sys.twinplane_was_here = hasattr(sys, "twinplane_was_here")
+print(sys.argv, os.getcwd(), os.environ.get("COLOUR"), __name__, sys.twinplane_was_here)
+print("no", file=sys.stderr)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("run", [warm.run, warm.cold])
+def test_a_fork_is_as_a_new_interpreter(run: Callable[..., Any], tmp_path: Path) -> None:
+    """Twice: the second knows nothing of the first."""
+    for code in (0, 7):
+        done = run("-c", PROGRAM, str(code), cwd=tmp_path, env={"COLOUR": "red"})
+        said = f"['-c', '{code}'] {tmp_path} red __main__ False\n"
+        assert (done.returncode, done.stdout, done.stderr) == (code, said, "no\n")
+    (tmp_path / "mine.py").write_text("print(__name__, __file__)\n1 / 0\n")
+    for words in (["mine.py"], ["-m", "mine"]):
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode == 1 and done.stdout.startswith("__main__ ") and "mine.py\n" in done.stdout
+        assert "Traceback" in done.stderr and done.stderr.endswith("ZeroDivisionError: division by zero\n")
+    assert run("-c", "import os; os.kill(os.getpid(), 9)").returncode == -signal.SIGKILL
+    with pytest.raises(subprocess.TimeoutExpired):
+        run("-c", "import time; time.sleep(60)", timeout=1)
 
 
 def pytest_on(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
