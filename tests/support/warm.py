@@ -2,13 +2,15 @@
 
 Importing takes half a second of processor time, which is more than most commands of the tests need, and there
 are hundreds of them. So one process imports all of it and waits; a command is a fork of it, with arguments,
-folder, environment and pipes of its own, and ends with an exit code as ever. Nothing that one command does to
-its modules is seen by the next. Some tests of each kind still start the interpreter, as users do.
+folder, environment and pipes of its own, in the network namespace of the test, and ends with an exit code as
+ever. Nothing that one command does to its modules is seen by the next. Some tests of each kind still start
+the interpreter, as users do.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import json
 import os
 import select
@@ -25,6 +27,7 @@ SERVERS: dict[tuple[str, ...], tuple[int, subprocess.Popen[bytes], socket.socket
 """The waiting processes by what stands before them, each with the process that started it."""
 LONGEST = 1 << 18
 """Of a request, in bytes."""
+CLONE_NEWNET = 0x40000000
 
 
 def run(
@@ -47,7 +50,7 @@ def run(
     }
     (out, out_end), (err, err_end) = os.pipe(), os.pipe()
     answers, answers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ends = [out_end, err_end, answers_end.detach()]
+    ends = [out_end, err_end, answers_end.detach(), os.open("/proc/thread-self/ns/net", os.O_RDONLY)]
     try:
         socket.send_fds(_server(tuple(within)), [json.dumps(request).encode()], ends)
     finally:
@@ -138,22 +141,31 @@ def serve(requests: socket.socket) -> None:
                 with answers:
                     answers.send(str(os.waitstatus_to_exitcode(status)).encode())
                 continue
-            text, ends, _, _ = socket.recv_fds(requests, LONGEST, 3)
+            text, ends, _, _ = socket.recv_fds(requests, LONGEST, 4)
             if not text:
                 return
-            out, err, answer = ends
+            out, err, answer, namespace = ends
             pid = os.fork()
             if pid == 0:
                 os.dup2(out, 1)
                 os.dup2(err, 2)
+                enter(namespace)
                 for other in (*ends, requests.fileno(), *running, *(a.fileno() for _, a in running.values())):
                     os.close(other)
                 begin(json.loads(text))
-            os.close(out)
-            os.close(err)
+            for done in (out, err, namespace):
+                os.close(done)
             answers = socket.socket(fileno=answer)
             answers.send(str(pid).encode())
             running[os.pidfd_open(pid)] = pid, answers
+
+
+def enter(namespace: int) -> None:
+    """Stand in the network namespace of whoever asks, if it is another."""
+    if os.fstat(namespace).st_ino != Path("/proc/self/ns/net").stat().st_ino:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.setns(namespace, CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "cannot enter the network namespace")
 
 
 def begin(request: dict[str, Any]) -> None:
