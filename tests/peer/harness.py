@@ -5,6 +5,8 @@ Everything that depends on how that interface is spelt is in this file, and only
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from .bench import Bench, HeadEnd, Options
@@ -12,6 +14,19 @@ from .neighbour import Ends
 
 RATE = "1 Gbit/s"
 DELAY = "10 us"
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Networks have one thread meanwhile, and try no more."""
+    from twinplane.network import processors
+
+    before = processors.limited()
+    processors.limit(1)
+    try:
+        yield
+    finally:
+        processors.limit(before)
 
 
 class VirtualTime:
