@@ -66,6 +66,7 @@ WHOLE: dict[str, Any] = {
             "probing": {"period": "20 ms"},
             "lspping": {"rate": 100, "sources": ["10.0.0.0/8"]},
             "bgp": {
+                "mesh": {},
                 "asn": 65001,
                 "neighbors": {"p": {"asn": 65001, "hold_time": "30 s", "maximum_prefixes": 1000}},
                 "redistribute": [{"from": "static", "rules": [{"tag": 7}]}],
@@ -256,6 +257,7 @@ RECORDS: dict[str, Place] = {
     "Probing": ("nodes", "pe1", "probing"),
     "LspPing": ("nodes", "pe1", "lspping"),
     "Bgp": ("nodes", "pe1", "bgp"),
+    "BgpMesh": ("nodes", "pe1", "bgp", "mesh"),
     "BgpNeighbor": ("nodes", "pe1", "bgp", "neighbors", "p"),
     "BgpRedistribution": ("nodes", "pe1", "bgp", "redistribute", 0),
     "PolicyRule": ("nodes", "pe1", "bgp", "redistribute", 0, "rules", 0),
