@@ -9,8 +9,9 @@ use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
 use control::bfd::section::{BfdAuthSpec, BfdSpec};
 use control::bgp::section::{BgpNeighborSpec, BgpSpec};
 use control::ldp::section::LdpSpec;
+use control::ospf::auth_section::OspfAuthSpec;
 use control::ospf::section::{
-    OspfAreaSpec, OspfAuthSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
+    OspfAreaSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
 };
 use control::services::WatchSpec;
 use control::tdp::section::TdpSpec;

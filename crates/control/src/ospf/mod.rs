@@ -22,6 +22,7 @@
 //! asked for where there is traffic engineering (RFC 5250).
 
 pub mod areas;
+pub mod auth_section;
 pub mod content;
 pub mod database;
 pub mod delay;

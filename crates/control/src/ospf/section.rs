@@ -1,6 +1,7 @@
 //! What users write of OSPF at a router, and what follows from it for each of its ports.
 
 use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE, NssaConfig, OutsideRange, Translator};
+use super::auth_section::OspfAuthSpec;
 use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
 use super::outside::{Imported, Redistribution};
@@ -16,7 +17,7 @@ use base::plane::Prefix;
 use base::{Rate, Span};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
-use wire::ospf::{Algorithm, Auth, Key};
+use wire::ospf::Auth;
 
 base::problems! {
     /// Problems of the settings of OSPF.
@@ -27,10 +28,6 @@ base::problems! {
         DeadTooShort { dead: String, hello: String } is Conflict, "ospf-dead-too-short", "dead_interval={dead} has to be above hello_interval={hello}";
         /// Quiet that begins before all of one failure is known.
         HoldDownTooShort { hold_down: String, learn: String } is Conflict, "ospf-hold-down-too-short", "hold_down={hold_down} has to be above learn={learn} (RFC 8405, 3)";
-        /// A way of authentication that is nothing without a key.
-        NoKey { kind: &'static str } is WrongType, "ospf-no-key", "kind={kind}: a 'key' is missing";
-        /// A key that nobody uses.
-        UnusedKey {} is Conflict, "ospf-unused-key", "kind=none uses no key";
         /// A backbone without routes from outside.
         StubBackbone { kind: &'static str } is Conflict, "ospf-stub-backbone", "kind={kind}: the backbone, area 0, carries what the others hear of each other";
         /// An area whose routers would reach no other area.
@@ -41,85 +38,6 @@ base::problems! {
         AreaTwice { area: String } is Conflict, "ospf-area-twice", "area {area} stands in the list already";
         /// A rule that asks or sets what only routes of BGP have.
         RuleOfBgp { what: String } is Conflict, "ospf-rule-of-bgp", "{what} means nothing in OSPF: rules here ask for 'prefixes' and 'tag', and set 'set_metric' and 'set_tag'";
-        /// A password that is longer than its field.
-        LongPassword { length: usize } is OutOfRange, "ospf-long-password", "{length} bytes: a simple password has 8 at most (RFC 2328, D.2)";
-    }
-}
-
-base::words! {
-    /// How packets are authenticated.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum AuthKind {
-        /// Not at all.
-        None = "none",
-        /// By a password of up to 8 bytes that everybody on the link can read (RFC 2328, D.2).
-        Simple = "simple",
-        /// By keyed MD5 (RFC 2328, D.3).
-        Md5 = "md5",
-        /// By HMAC-SHA-1 (RFC 5709).
-        Sha1 = "sha1",
-        /// By HMAC-SHA-256 (RFC 5709).
-        Sha256 = "sha256",
-        /// By HMAC-SHA-384 (RFC 5709).
-        Sha384 = "sha384",
-        /// By HMAC-SHA-512 (RFC 5709).
-        Sha512 = "sha512",
-    }
-    default None;
-}
-
-base::record! {
-    /// How OSPF packets are authenticated. All routers of a link have to say the same.
-    #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct OspfAuthSpec called "OspfAuthentication" {
-        /// By what.
-        pub kind: AuthKind = AuthKind::None;
-        /// The secret, as text.
-        pub key: Option<String>, absent "none";
-        /// Number of the key, with MD5 and SHA.
-        pub key_id: u8 = 1, in 0..=255;
-    }
-    check OspfAuthSpec::check;
-}
-
-impl OspfAuthSpec {
-    fn check(&self) -> Result<(), Diagnostic> {
-        match (self.kind, &self.key) {
-            (AuthKind::None, None) => Ok(()),
-            (AuthKind::None, Some(_)) => Err(Diagnostic::new(OspfProblem::UnusedKey {}).at("key").on_key()),
-            (kind, None) => Err(OspfProblem::NoKey { kind: kind.word() }.into()),
-            (AuthKind::Simple, Some(key)) if key.len() > 8 => {
-                Err(Diagnostic::new(OspfProblem::LongPassword { length: key.len() }).at("key"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What both ends of a link have to have in common, the secret apart, for people.
-    pub(super) fn kind_and_number(&self) -> String {
-        match self.kind {
-            AuthKind::None | AuthKind::Simple => self.kind.word().to_string(),
-            kind => format!("{} with key {}", kind.word(), self.key_id),
-        }
-    }
-
-    fn auth(&self) -> Auth {
-        let secret = self.key.clone().unwrap_or_default().into_bytes();
-        let keyed =
-            |algorithm| Auth::Cryptographic(Key { id: self.key_id, algorithm, secret: secret.clone() });
-        match self.kind {
-            AuthKind::None => Auth::Null,
-            AuthKind::Simple => {
-                let mut password = [0; 8];
-                password.iter_mut().zip(&secret).for_each(|(to, from)| *to = *from);
-                Auth::Simple(password)
-            }
-            AuthKind::Md5 => keyed(Algorithm::Md5),
-            AuthKind::Sha1 => keyed(Algorithm::HmacSha1),
-            AuthKind::Sha256 => keyed(Algorithm::HmacSha256),
-            AuthKind::Sha384 => keyed(Algorithm::HmacSha384),
-            AuthKind::Sha512 => keyed(Algorithm::HmacSha512),
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What users write of virtual links, and what follows from it.
 
 use super::areas::{AreaKind, BACKBONE};
+use super::auth_section::OspfAuthSpec;
 use super::interface::{InterfaceConfig, NetworkType, VirtualLink};
-use super::section::{Area, OspfAuthSpec, OspfPortSpec, OspfSpec};
+use super::section::{Area, OspfPortSpec, OspfSpec};
 use crate::protocol::{Agreement, Join};
 use crate::services::WatchSpec;
 use base::Span;
