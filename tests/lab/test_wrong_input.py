@@ -76,7 +76,13 @@ WHOLE: dict[str, Any] = {
                 "spf": {"initial": "10 ms"},
                 "authentication": {"kind": "md5", "key": "secret"},
                 "interfaces": {"p": {"cost": 7, "area": 3}},
-                "virtual_links": [{"area": 3, "router": "10.9.9.9"}],
+                "virtual_links": [
+                    {
+                        "area": 3,
+                        "router": "10.9.9.9",
+                        "authentication": {"keys": [{"key_id": 1, "kind": "md5", "key": "secret"}]},
+                    }
+                ],
                 "redistribute": [{"metric_type": 1}],
                 "areas": [
                     {"area": 1, "kind": "stub", "ranges": [{"prefix": "10.8.0.0/16"}]},
@@ -238,6 +244,7 @@ RECORDS: dict[str, Place] = {
     "GreetSpec": ("nodes", "pe1", "greet"),
     "Ospf": ("nodes", "pe1", "ospf"),
     "OspfAuthentication": ("nodes", "pe1", "ospf", "authentication"),
+    "OspfKey": ("nodes", "pe1", "ospf", "virtual_links", 0, "authentication", "keys", 0),
     "OspfSpf": ("nodes", "pe1", "ospf", "spf"),
     "OspfRedistribution": ("nodes", "pe1", "ospf", "redistribute", 0),
     "OspfArea": ("nodes", "pe1", "ospf", "areas", 0),

@@ -5,6 +5,7 @@
 //! - [`services`]: what the protocols of a node share
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
+//! - [`lifetimes`]: when keys are good, and which of several is used
 //! - [`machine`]: state machines as tables
 //! - [`static_routes`]: those whose next hops are watched
 //! - [`unheard`]: what reaches a node and nobody listens to
@@ -34,6 +35,7 @@ pub mod greet;
 pub mod igmp;
 pub mod inquiry;
 pub mod ldp;
+pub mod lifetimes;
 pub mod lsp_ping;
 pub mod machine;
 pub mod messages;

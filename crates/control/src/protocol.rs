@@ -5,6 +5,7 @@
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
+use crate::lifetimes::SharedKey;
 use crate::owner::Owner;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
@@ -578,6 +579,21 @@ pub struct Agreement {
     pub value: String,
     /// Is the value nothing that may be shown?
     pub is_secret: bool,
+    /// Its numbered keys with their times, if it is authentication that has them. Where both ends have some, these count
+    /// and not the value: each end has to take what the other sends.
+    pub keys: Vec<SharedKey>,
+}
+
+impl Agreement {
+    /// One that may be shown.
+    pub const fn open(what: &'static str, value: String) -> Agreement {
+        Agreement { what, value, is_secret: false, keys: Vec::new() }
+    }
+
+    /// One that may not be shown.
+    pub const fn secret(what: &'static str, value: String) -> Agreement {
+        Agreement { what, value, is_secret: true, keys: Vec::new() }
+    }
 }
 
 /// A way through a region by which a protocol joins its node to another router, as if a link led there.

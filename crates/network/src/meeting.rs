@@ -8,8 +8,10 @@ use super::segment;
 use super::spec::protocols::Spoken;
 use super::ways::some_names;
 use super::{Link, Network};
-use base::ProtocolId;
+use base::describe::Describe;
 use base::diagnostic::Diagnostic;
+use base::{ProtocolId, Time};
+use control::lifetimes::{Lifetime, SharedKey, Untaken, first_untaken};
 use control::protocol::Agreement;
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
@@ -396,22 +398,43 @@ pub(super) fn differences(protocol: ProtocolId, first: &End<'_>, other: &End<'_>
     let (Some(here), Some(there)) = (&first.wants, &other.wants) else {
         return vec![AdviceProblem::HalfPassive { protocol, a, b }];
     };
-    let pairs = here.iter().zip(there).filter(|(one, two)| one != two && one.what == two.what);
-    let found = pairs.map(|(one, two)| match one.is_secret {
-        true => AdviceProblem::DisagreeSecretly {
-            protocol: protocol.clone(),
-            what: one.what,
-            a: a.clone(),
-            b: b.clone(),
-        },
-        false => AdviceProblem::Disagree {
-            protocol: protocol.clone(),
-            what: one.what,
-            here: one.value.clone(),
-            a: a.clone(),
-            there: two.value.clone(),
-            b: b.clone(),
-        },
+    let pairs = here.iter().zip(there).filter(|(one, two)| one.what == two.what);
+    let found = pairs.flat_map(|(one, two)| {
+        if let ([_, ..], [_, ..]) = (one.keys.as_slice(), two.keys.as_slice())
+            && (takes_turns(one) || takes_turns(two))
+        {
+            return untaken(&protocol, (&a, &one.keys), (&b, &two.keys));
+        }
+        if one.value == two.value {
+            return Vec::new();
+        }
+        let (protocol, what, a, b) = (protocol.clone(), one.what, a.clone(), b.clone());
+        vec![match one.is_secret {
+            true => AdviceProblem::DisagreeSecretly { protocol, what, a, b },
+            false => {
+                let (here, there) = (one.value.clone(), two.value.clone());
+                AdviceProblem::Disagree { protocol, what, here, a, there, b }
+            }
+        }]
+    });
+    found.collect()
+}
+
+/// Is it authentication by keys with times?
+fn takes_turns(agreement: &Agreement) -> bool {
+    agreement.keys.iter().any(|key| agreement.keys.len() > 1 || key.life != Lifetime::ALWAYS)
+}
+
+/// The first keys that an end sends with and the other does not take, in both directions.
+fn untaken(protocol: &str, one: (&str, &[SharedKey]), two: (&str, &[SharedKey])) -> Vec<AdviceProblem> {
+    let found = [(one, two), (two, one)].into_iter().filter_map(|(sender, receiver)| {
+        let Untaken { since, name: key, is_secret } = first_untaken(sender.1, receiver.1)?;
+        let at = (since - Time::ZERO).write().as_text().unwrap_or_default().to_string();
+        let (protocol, a, b) = (protocol.to_string(), sender.0.to_string(), receiver.0.to_string());
+        Some(match is_secret {
+            true => AdviceProblem::KeySecret { protocol, key, a, at, b },
+            false => AdviceProblem::KeyUntaken { protocol, key, a, at, b },
+        })
     });
     found.collect()
 }

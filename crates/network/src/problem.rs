@@ -321,6 +321,10 @@ base::problems! {
         Disagree { protocol: String, what: &'static str, here: String, a: String, there: String, b: String } is Conflict, "disagree", "{protocol}: the {what} is {here} at '{a}' and {there} at '{b}': the two do not become neighbours";
         /// The same of settings that are not shown.
         DisagreeSecretly { protocol: String, what: &'static str, a: String, b: String } is Conflict, "disagree-secretly", "{protocol}: '{a}' and '{b}' do not have the same {what}: the two do not become neighbours";
+        /// A key that one end sends with and the other does not take.
+        KeyUntaken { protocol: String, key: String, a: String, at: String, b: String } is Conflict, "key-untaken", "{protocol}: '{a}' sends by {key} from {at} on, which '{b}' does not take then: the two do not stay neighbours";
+        /// The same of a key of which both have another secret.
+        KeySecret { protocol: String, key: String, a: String, at: String, b: String } is Conflict, "key-secret", "{protocol}: '{a}' sends by {key} from {at} on, of which '{b}' has another secret: the two do not stay neighbours";
         /// A protocol that one end of a link says nothing of.
         HalfPassive { protocol: String, a: String, b: String } is Conflict, "half-passive", "{protocol}: '{b}' is passive here and '{a}' is not: the two do not become neighbours";
         /// A protocol that only one end of a link speaks.

@@ -26,6 +26,7 @@ mod lsp_ping;
 mod media;
 mod openflow;
 mod ospf;
+mod ospf_keys;
 mod parity;
 mod parts;
 mod path;

@@ -528,9 +528,9 @@ impl Setup for BgpSpec {
         let is_checked = said.ttl_security.is_some_and(|hops| Options::default().ttl < u8::MAX - (hops - 1));
         let security = if is_checked { "set" } else { "not set" };
         vec![
-            Agreement { what: "pair of AS numbers", value: pair, is_secret: false },
-            Agreement { what: "TTL security", value: security.to_string(), is_secret: false },
-            Agreement { what: "password", value: password, is_secret: true },
+            Agreement::open("pair of AS numbers", pair),
+            Agreement::open("TTL security", security.to_string()),
+            Agreement::secret("password", password),
         ]
     }
 }

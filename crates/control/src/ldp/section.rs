@@ -186,7 +186,7 @@ impl Setup for LdpSpec {
 
     fn agreements(&self, attached: &Attached, _: u32) -> Option<Vec<Agreement>> {
         let password = self.password.clone().unwrap_or_default();
-        let agreement = Agreement { what: "password", value: password, is_secret: true };
+        let agreement = Agreement::secret("password", password);
         LdpSpec::is_spoken(attached).then(|| vec![agreement])
     }
 }

@@ -57,10 +57,14 @@ impl Ospf {
             interface.wait_due = None;
             (interface.is_election_due, self.has_elections) = (true, true);
         }
+        let is_key_due = is_due(interface.keys.due);
         let (hello, ack) = (is_due(interface.hello_due), is_due(interface.ack_due));
         let due = interface.neighbors.iter().filter(|(_, neighbor)| neighbor.due() <= now);
         for name in due.map(|(name, _)| *name).collect::<Vec<_>>() {
             self.neighbor_due(now, (by, name));
+        }
+        if is_key_due {
+            self.follow_keys(now, by);
         }
         if ack {
             self.send_acks(now, by);

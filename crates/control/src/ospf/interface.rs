@@ -1,5 +1,6 @@
 //! Interfaces: their settings, their state machine (RFC 2328, 9) and the election of the designated router (9.4).
 
+use super::keys::{KeyState, Keys};
 use super::neighbor::{Neighbor, NeighborState};
 use super::te::Attributes;
 use crate::machine;
@@ -7,7 +8,7 @@ use crate::services::Pace;
 use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
-use wire::ospf::{Auth, LsaHeader};
+use wire::ospf::LsaHeader;
 
 use super::database::Instance;
 
@@ -104,7 +105,7 @@ pub struct InterfaceConfig {
     /// Seconds that advertisements age when they are sent by it.
     pub transmit_delay_s: u16,
     /// How packets are authenticated.
-    pub auth: Auth,
+    pub auth: Keys,
     /// What traffic engineering is told of its link.
     pub te: Attributes,
     /// Have neighbours watched that hear this router (RFC 5882), and how closely.
@@ -124,7 +125,7 @@ impl Default for InterfaceConfig {
             priority: 1,
             retransmit: Span::from_secs(5),
             transmit_delay_s: 1,
-            auth: Auth::Null,
+            auth: Keys::default(),
             te: Attributes::default(),
             bfd: None,
         }
@@ -195,6 +196,8 @@ pub struct Interface {
     pub refused: Option<(Ipv4Addr, String)>,
     /// How many packets were not taken.
     pub refusals: u64,
+    /// What packets are sent with.
+    pub keys: KeyState,
     pub(super) hello_due: Option<Time>,
     pub(super) wait_due: Option<Time>,
     /// An election is due.
@@ -227,6 +230,7 @@ impl Interface {
             neighbors: BTreeMap::new(),
             refused: None,
             refusals: 0,
+            keys: KeyState::default(),
             hello_due: None,
             wait_due: None,
             is_election_due: false,
@@ -262,7 +266,7 @@ impl Interface {
     /// When something is due for it or its neighbours.
     pub(super) fn due(&self) -> Option<Time> {
         let neighbors = self.neighbors.values().map(Neighbor::due).min();
-        Time::earliest([self.hello_due, self.wait_due, self.ack_due, neighbors])
+        Time::earliest([self.hello_due, self.wait_due, self.ack_due, self.keys.due, neighbors])
     }
 
     /// Elects the designated router and the backup (RFC 2328, 9.4): their addresses, or zero.

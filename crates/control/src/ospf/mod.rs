@@ -32,6 +32,7 @@ pub mod graph;
 mod hello;
 mod hops;
 pub mod interface;
+pub mod keys;
 mod liveness;
 pub mod neighbor;
 mod networks;
@@ -149,6 +150,38 @@ pub enum Event {
     OspfIdContested {
         /// The router id of both.
         router_id: Ipv4Addr,
+    },
+    /// Packets by a port are sent with another key from now on.
+    OspfKey {
+        /// The port.
+        port: PortId,
+        /// Number of the key.
+        key_id: u8,
+    },
+    /// Packets by a virtual link are sent with another key from now on.
+    OspfVirtualKey {
+        /// Router id of its other end.
+        router_id: Ipv4Addr,
+        /// The area that the link leads through.
+        area: Ipv4Addr,
+        /// Number of the key.
+        key_id: u8,
+    },
+    /// The time of the last key of a port is over. It is used on, since no other takes its place.
+    OspfLastKeyExpired {
+        /// The port.
+        port: PortId,
+        /// Number of the key.
+        key_id: u8,
+    },
+    /// The time of the last key of a virtual link is over. It is used on, since no other takes its place.
+    OspfVirtualLastKeyExpired {
+        /// Router id of its other end.
+        router_id: Ipv4Addr,
+        /// The area that the link leads through.
+        area: Ipv4Addr,
+        /// Number of the key.
+        key_id: u8,
     },
     /// Packets of a neighbour are not taken. It is said again when the reason is another.
     OspfRefused {
@@ -385,13 +418,15 @@ impl Ospf {
             interface.towards =
                 context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
             interface.is_avoided = context.services.avoided.is(port);
+            interface.keys = interface.key_state(now);
             self.interfaces.insert(interface.name, interface);
             if known.up {
                 self.raise(now, InterfaceName::Port(port));
             }
         }
         for (link, config) in &self.config.virtual_links {
-            let interface = Interface::virtual_link(*link, config.clone());
+            let mut interface = Interface::virtual_link(*link, config.clone());
+            interface.keys = interface.key_state(now);
             self.interfaces.insert(interface.name, interface);
         }
         self.start_engineering(context);
@@ -415,7 +450,7 @@ impl Ospf {
         };
         // RFC 2328, D.3: it never goes back, over restarts too.
         self.sequence = self.sequence.max((now.0 / base::time::PS_PER_S) as u32);
-        interface.config.auth.seal(&mut bytes, self.sequence);
+        interface.config.auth.sending(now).auth.seal(&mut bytes, self.sequence);
         let next = (!dst.is_multicast() && !by.is_virtual()).then_some(dst);
         let (src, over) = (interface.address, Over::Ip(IP_PROTOCOL));
         let message = Message { port, next, src, dst, over, ttl, router_alert: false, bytes };

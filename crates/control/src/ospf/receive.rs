@@ -16,7 +16,7 @@ impl Ospf {
             Ok(None) => return,
             Err(why) => return self.refuse(InterfaceName::Port(ip.port), ip.src, why),
         };
-        match self.accept(ip, by, &header, bytes) {
+        match self.accept(now, ip, by, &header, bytes) {
             Ok(()) => self.take(now, ip, by, &header, bytes),
             Err(why) => self.refuse(by, ip.src, why),
         }
@@ -55,6 +55,7 @@ impl Ospf {
     /// Why a packet of an interface is refused, if it is.
     fn accept(
         &mut self,
+        now: Time,
         ip: &IpArrival,
         by: InterfaceName,
         header: &Header,
@@ -71,7 +72,7 @@ impl Ospf {
         if header.router_id == router_id {
             return Err(format!("it has the router id {router_id} of this router"));
         }
-        let sequence = interface.config.auth.verify(header, bytes).map_err(|error| error.to_string())?;
+        let sequence = interface.config.auth.verify(now, header, bytes)?;
         let name = match interface.config.network {
             NetworkType::PointToPoint => header.router_id,
             NetworkType::Broadcast => ip.src,

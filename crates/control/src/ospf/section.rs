@@ -4,6 +4,7 @@ use super::areas::{AreaConfig, AreaKind, AreaRange, BACKBONE, NssaConfig, Outsid
 use super::auth_section::OspfAuthSpec;
 use super::delay::DelayConfig;
 use super::interface::{InterfaceConfig, NetworkType};
+use super::keys::Keys;
 use super::outside::{Imported, Redistribution};
 use super::te::Attributes;
 use super::virtual_section::OspfVirtualLinkSpec;
@@ -17,7 +18,6 @@ use base::plane::Prefix;
 use base::{Rate, Span};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
-use wire::ospf::Auth;
 
 base::problems! {
     /// Problems of the settings of OSPF.
@@ -346,7 +346,7 @@ impl OspfPortSpec {
             dead_s: self.dead_interval.map_or(hello.saturating_mul(4), seconds),
             retransmit: self.retransmit_interval.unwrap_or(usual.retransmit),
             transmit_delay_s: self.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
-            auth: self.authentication.as_ref().map_or(Auth::Null, OspfAuthSpec::auth),
+            auth: self.authentication.as_ref().map_or_else(Keys::default, OspfAuthSpec::keys),
             ..usual
         }
     }
@@ -564,7 +564,7 @@ impl Setup for OspfSpec {
             return None;
         }
         let area = config.area.unwrap_or_else(|| self.area());
-        let agree = |what, value: String| Agreement { what, value, is_secret: false };
+        let agree = Agreement::open;
         let mut all = vec![
             agree(AREA_OF_LINK, area.to_string()),
             agree("kind of area", self.kind_of(area).word().to_string()),
@@ -574,10 +574,7 @@ impl Setup for OspfSpec {
             agree("MTU", format!("{mtu} bytes")),
         ];
         let said = self.at(attached).authentication.unwrap_or_default();
-        all.push(agree("authentication", said.kind_and_number()));
-        if let Some(value) = said.key {
-            all.push(Agreement { what: "secret of the key", value, is_secret: true });
-        }
+        all.extend(said.agreements(["authentication", "secret of the key"]));
         Some(all)
     }
 }

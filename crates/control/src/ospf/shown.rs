@@ -99,6 +99,10 @@ base::table! {
         neighbors: usize = "neighbours" => one.neighbors.len(),
         /// Neighbours whose databases are the same: routes lead by them.
         adjacent: usize = "neighbours" => one.count(NeighborState::Full),
+        /// Number of the key that packets are sent with; absent without MD5 or SHA.
+        key_id: Option<u8> => one.keys.id,
+        /// Since when the last key has been used though its time is over; absent if it is not.
+        key_expired_s: Option<Time> = "s" => one.keys.expired,
         /// Packets that were not taken.
         refused: u64 = "packets" => one.refusals,
         /// Whose packet was the last of them; absent if all were taken.
@@ -173,6 +177,10 @@ base::table! {
         unacknowledged: usize = "advertisements" => unacknowledged,
         /// Advertisements that it was asked for and has not sent.
         requested: usize = "advertisements" => far.map_or(0, |far| far.requests.len()),
+        /// Number of the key that packets are sent with; absent without MD5 or SHA.
+        key_id: Option<u8> => one.keys.id,
+        /// Since when the last key has been used though its time is over; absent if it is not.
+        key_expired_s: Option<Time> = "s" => one.keys.expired,
         /// Packets that were not taken.
         refused: u64 = "packets" => one.refusals,
         /// Why the last of them was not taken; absent if all were.

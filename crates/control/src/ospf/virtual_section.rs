@@ -89,18 +89,15 @@ impl OspfVirtualLinkSpec {
 
     fn join(&self) -> Join<'_> {
         let config = self.as_of_port().timed(InterfaceConfig::default());
-        let agree = |what, value: String| Agreement { what, value, is_secret: false };
+        let agree = Agreement::open;
         let mut wants = vec![
             agree("hello interval of the virtual link", format!("{} s", config.hello_s)),
             agree("dead interval of the virtual link", format!("{} s", config.dead_s)),
         ];
         let said = self.authentication.clone().unwrap_or_default();
-        wants.push(agree("authentication of the virtual link", said.kind_and_number()));
-        wants.extend(said.key.map(|value| Agreement {
-            what: "secret of the key of the virtual link",
-            value,
-            is_secret: true,
-        }));
+        wants.extend(
+            said.agreements(["authentication of the virtual link", "secret of the key of the virtual link"]),
+        );
         Join { router: &self.router, region: self.area.0.to_string(), wants }
     }
 }

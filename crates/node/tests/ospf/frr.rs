@@ -189,7 +189,7 @@ fn pair() -> Option<Pair> {
 }
 
 fn settings(network: NetworkType, auth: Auth) -> InterfaceConfig {
-    InterfaceConfig { network, hello_s: 1, dead_s: 4, auth, ..InterfaceConfig::default() }
+    InterfaceConfig { network, hello_s: 1, dead_s: 4, auth: auth.into(), ..InterfaceConfig::default() }
 }
 
 /// Full adjacency, the same database to the checksum, and the same routes; then FRR is killed and comes back.
@@ -304,7 +304,7 @@ fn frr_is_the_other_end_of_a_virtual_link() {
     let link = InterfaceConfig { area: Some(area(1)), cost: 7, ..point.clone() };
     let aside = InterfaceConfig { area: Some(area(0)), passive: true, ..point.clone() };
     let key = Key { id: 3, algorithm: Algorithm::Md5, secret: b"between".to_vec() };
-    let joined = InterfaceConfig { auth: Auth::Cryptographic(key), ..point };
+    let joined = InterfaceConfig { auth: Auth::Cryptographic(key).into(), ..point };
     let ospf_config = Config {
         interfaces: BTreeMap::from([(PortId(0), link), (PortId(1), aside)]),
         virtual_links: BTreeMap::from([(VirtualLink { area: area(1), router: THEIR_ID }, joined)]),

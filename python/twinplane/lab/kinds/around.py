@@ -13,6 +13,9 @@ from ...units import span_ps
 BACKBONE = "0.0.0.0"
 """The area of OSPF that joins all others."""
 
+SEVERAL = ", then "
+"""What is between several keys of OSPF, in the words of the core; here it stands for their kind, too."""
+
 
 @dataclass(frozen=True)
 class Ospf:
@@ -30,7 +33,7 @@ class Ospf:
     broadcast: bool = False
     cost: int = 1
     kind: str = "none"
-    """How packets are authenticated: none, simple, md5, sha1, sha256, ..."""
+    """How packets are authenticated: none, simple, md5, sha1, sha256, ..., or SEVERAL."""
     key_id: int = 1
     key: str = ""
 
@@ -46,7 +49,7 @@ class VirtualLink:
     hello_s: int = 10
     dead_s: int = 40
     kind: str = "none"
-    """How packets are authenticated: none, simple, md5, sha1, sha256, ..."""
+    """How packets are authenticated: none, simple, md5, sha1, sha256, ..., or SEVERAL."""
     key_id: int = 1
     key: str = ""
 
@@ -193,7 +196,8 @@ def ospf_of(agreed: Mapping[str, str], cost: int | None, said: Iterable[Mapping[
 
     `said` is what those at the other end say of OSPF.
     """
-    kind, _, rest = agreed.get("authentication", "none").partition(" with key ")
+    way = agreed.get("authentication", "none")
+    kind, _, rest = (SEVERAL, "", "") if SEVERAL in way else way.partition(" with key ")
     neighbors, area = list(said), agreed["area"]
     return Ospf(
         area=area,
@@ -215,6 +219,26 @@ def ospf_of(agreed: Mapping[str, str], cost: int | None, said: Iterable[Mapping[
     )
 
 
+def _only_key(auth: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Authentication as if there were no lists of keys: that of several is of kind SEVERAL."""
+    match auth.get("keys") or []:
+        case []:
+            return auth
+        case [only]:
+            return only
+        case _:
+            return {"kind": SEVERAL}
+
+
+def refuse_several(kind: str) -> None:
+    """Authentication that no configuration is made for: its keys change at times of the lab."""
+    if kind == SEVERAL:
+        raise ConflictError(
+            "its neighbour has several OSPF keys (keys), and a configuration that is made here has one:"
+            " give one key there, or a configuration of its own (config: FILE)"
+        )
+
+
 def area_of(said: Any) -> str:
     """The number of an area, which a description may give as a whole number, as an address."""
     return str(ipaddress.IPv4Address(int(said) if str(said).isdigit() else str(said)))
@@ -233,7 +257,7 @@ def virtual_links_of(
         for link in ospf.get("virtual_links", []):
             if link["router"] not in (name, own):
                 continue
-            auth = link.get("authentication") or {}
+            auth = _only_key(link.get("authentication") or {})
             hello = round(seconds(link.get("hello_interval") or "10 s"))
             dead = link.get("dead_interval")
             found.append(

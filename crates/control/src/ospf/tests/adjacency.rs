@@ -116,7 +116,7 @@ fn what_differs_is_named() {
         let (algorithm, secret) = (Algorithm::HmacSha256, secret.as_bytes().to_vec());
         Auth::Cryptographic(Key { id: 1, algorithm, secret })
     };
-    let other = named(&|config| config.auth = key("x"));
+    let other = named(&|config| config.auth = key("x").into());
     assert_eq!(other, "ospf: AuType is 2, not 0 (at byte 14)");
 }
 
@@ -138,7 +138,7 @@ fn keys_are_shared_or_nobody_is_heard() {
     for algorithm in [Algorithm::Md5, Algorithm::HmacSha1, Algorithm::HmacSha512] {
         let auth = Auth::Cryptographic(Key { id: 7, algorithm, secret: b"secret".to_vec() });
         let mut link = Link::between(0, 1, 10);
-        link.members.iter_mut().for_each(|member| member.1.auth = auth.clone());
+        link.members.iter_mut().for_each(|member| member.1.auth = auth.clone().into());
         let mut net = Net::new(2, vec![link]);
         net.run(30);
         net.assert_converged(&[0, 1]);
@@ -148,7 +148,7 @@ fn keys_are_shared_or_nobody_is_heard() {
         assert!(matches!(net.events.last(), Some((0, Event::OspfRefused { .. }))));
     }
     let mut link = Link::between(0, 1, 10);
-    link.members.iter_mut().for_each(|member| member.1.auth = Auth::Simple(*b"password"));
+    link.members.iter_mut().for_each(|member| member.1.auth = Auth::Simple(*b"password").into());
     let mut net = Net::new(2, vec![link]);
     net.run(30);
     net.assert_converged(&[0, 1]);

@@ -119,7 +119,7 @@ fn an_area_without_a_link_to_the_backbone_is_joined_to_it() {
 fn packets_have_the_form_of_a_virtual_link() {
     let mut net = split();
     let key = Key { id: 3, algorithm: Algorithm::HmacSha256, secret: b"between".to_vec() };
-    net.join([1, 3], ONE, &InterfaceConfig { auth: Auth::Cryptographic(key), ..virtual_config() });
+    net.join([1, 3], ONE, &InterfaceConfig { auth: Auth::Cryptographic(key).into(), ..virtual_config() });
     net.redistribute(0, true, 9);
     net.run(1);
     let out = Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24);
@@ -235,7 +235,7 @@ fn what_keeps_the_ends_apart_is_named() {
     };
     let other = differs(InterfaceConfig { hello_s: 5, ..virtual_config() });
     assert_eq!(other, "its hello interval is 5 s, and here it is 10 s");
-    let other = differs(InterfaceConfig { auth: Auth::Simple(*b"password"), ..virtual_config() });
+    let other = differs(InterfaceConfig { auth: Auth::Simple(*b"password").into(), ..virtual_config() });
     assert_eq!(other, "ospf: AuType is 1, not 0 (at byte 14)");
     let none = why(&|net: &mut Net| net.say_of(1, own, virtual_config()));
     assert_eq!(none, "it comes by a virtual link, and there is none to 10.0.0.1 through area 0.0.0.1 here");

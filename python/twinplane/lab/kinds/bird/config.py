@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import Around, Bfd, BgpPeer, Ospf, Side
+from ..around import Around, Bfd, BgpPeer, Ospf, Side, refuse_several
 
 ALGORITHMS = {
     "md5": "keyed md5",
@@ -147,6 +147,7 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
 
 
 def _authenticated(spoken: Ospf) -> Iterator[str]:
+    refuse_several(spoken.kind)
     if spoken.kind == "simple":
         yield f"authentication simple; password {_quoted(spoken.key)};"
     elif spoken.kind != "none":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....errors import ConflictError
-from ..around import Around, Bfd, BgpPeer, Ospf, Side, VirtualLink
+from ..around import Around, Bfd, BgpPeer, Ospf, Side, VirtualLink, refuse_several
 
 FAMILIES = {
     "ipv4": "ipv4 unicast",
@@ -53,6 +53,7 @@ def _spoken(ospf: Ospf) -> Iterator[str]:
 
 def _authenticated(spoken: Ospf | VirtualLink, lead: str) -> Iterator[str]:
     """By lines that begin so."""
+    refuse_several(spoken.kind)
     if spoken.kind == "simple":
         yield f"{lead} authentication"
         yield f"{lead} authentication-key {_word(spoken.key)}"
