@@ -622,6 +622,16 @@ pub trait Setup: Debug + Send + Sync {
         false
     }
 
+    /// Does it have those watched that it meets by a port?
+    fn watches_at(&self, _attached: &Attached) -> bool {
+        false
+    }
+
+    /// Those whom it has watched by name, address or router id, wherever they are.
+    fn watches_afar(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// Does it have its LSPs watched? Then all nodes that speak this protocol, where they may end, speak BFD, too.
     fn watches_lsps(&self) -> Option<ProtocolId> {
         None

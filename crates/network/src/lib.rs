@@ -46,6 +46,7 @@ pub mod tunnels;
 mod unprotected;
 mod unwritten;
 mod watched;
+mod watching;
 pub mod ways;
 
 pub use build::Build;

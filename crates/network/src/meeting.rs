@@ -52,6 +52,7 @@ impl Network {
             said.extend(self.far_disagreements(protocol, &speakers));
             said.extend(self.nowhere(protocol, &speakers));
         }
+        said.extend(self.bfd_key_warnings());
         said
     }
 
@@ -124,7 +125,7 @@ impl Network {
     }
 
     /// The node with a name or an address; nothing if it is not one of this network.
-    fn named_or_owning(&self, name: &str) -> Option<usize> {
+    pub(super) fn named_or_owning(&self, name: &str) -> Option<usize> {
         let mut nodes = 0..self.description.nodes.len();
         let Ok(address) = name.parse::<IpAddr>() else {
             return nodes.find(|node| self.node_name(*node) == name);

@@ -321,6 +321,10 @@ base::problems! {
         Disagree { protocol: String, what: &'static str, here: String, a: String, there: String, b: String } is Conflict, "disagree", "{protocol}: the {what} is {here} at '{a}' and {there} at '{b}': the two do not become neighbours";
         /// The same of settings that are not shown.
         DisagreeSecretly { protocol: String, what: &'static str, a: String, b: String } is Conflict, "disagree-secretly", "{protocol}: '{a}' and '{b}' do not have the same {what}: the two do not become neighbours";
+        /// Ways of authentication by which two routers do not watch each other.
+        BfdKeys { a: String, here: String, b: String, there: String } is Conflict, "bfd-keys", "bfd: the authentication is {here} at '{a}' and {there} at '{b}': their sessions do not come up";
+        /// The same of secrets.
+        BfdSecrets { a: String, b: String } is Conflict, "bfd-secrets", "bfd: '{a}' and '{b}' do not have the same secret of the key: their sessions do not come up";
         /// A key that one end sends with and the other does not take.
         KeyUntaken { protocol: String, key: String, a: String, at: String, b: String } is Conflict, "key-untaken", "{protocol}: '{a}' sends by {key} from {at} on, which '{b}' does not take then: the two do not stay neighbours";
         /// The same of a key of which both have another secret.

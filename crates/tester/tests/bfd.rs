@@ -353,3 +353,97 @@ fn what_is_wrong_is_said_in_a_sentence() {
     assert!(wrong(json!({"multiplier": 0})).contains("multiplier"));
     assert!(wrong(json!({"interval": "1 us"})).contains("interval"));
 }
+
+fn said(described: &Value) -> Vec<String> {
+    network(described).warnings().iter().map(network::error::sentence).collect()
+}
+
+/// RFC 5880, 6.8.6: packets of another key are not taken, and who has one takes none without.
+#[test]
+fn keys_that_differ_are_said_before_the_run() {
+    let key = |said: Value| json!({"authentication": said});
+    let md5 = key(json!({"kind": "md5", "key": "secret"}));
+    let with = |node: &str, bfd: Value| {
+        let mut described = two_ways(&with_ospf(&md5));
+        described["nodes"][node]["bfd"] = bfd;
+        described
+    };
+    // The same key in other words.
+    assert_eq!(said(&with("b", key(json!({"kind": "md5", "key_hex": "736563726574"})))), [""; 0]);
+    let differ = |bfd: Value, words: &str| {
+        let found = said(&with("b", bfd));
+        assert!(
+            found.len() == 2 && found[0].starts_with("link a - b: bfd: ") && found[0].contains(words),
+            "{found:?}"
+        );
+        assert!(!found.concat().contains("other"), "{found:?}");
+    };
+    differ(json!(true), "md5 with key 1 at 'a' and none at 'b': their sessions do not come up");
+    differ(
+        key(json!({"kind": "meticulous-md5", "key": "secret"})),
+        "at 'a' and meticulous-md5 with key 1 at 'b'",
+    );
+    differ(key(json!({"kind": "md5", "key": "secret", "key_id": 2})), "md5 with key 2 at 'b'");
+    differ(key(json!({"kind": "md5", "key": "other"})), "'a' and 'b' do not have the same secret of the key");
+    // Nothing is said of two that do not watch each other.
+    let mut apart = with("b", json!(true));
+    apart["nodes"]["b"]["ospf"]["bfd"] = json!(false);
+    assert_eq!(said(&apart), [""; 0]);
+    // It is so.
+    let mut network = network(&with("b", key(json!({"kind": "md5", "key": "other"}))));
+    network.run_until(Time(20 * S)).expect("a run");
+    assert_eq!(count(&mut network, "bfd_sessions", "state", "up"), 4, "those by c");
+}
+
+/// Ends of LSPs, of a virtual link, neighbours of BGP, and routers of a segment.
+#[test]
+fn keys_that_differ_are_said_wherever_two_watch_each_other() {
+    let own = json!({"authentication": {"kind": "sha1", "key": "x"}});
+    let row = |more: &Value, lsps: Value| {
+        let router = |name: &str| {
+            let mut said = json!({"kind": "router", "ospf": true});
+            said.as_object_mut()
+                .expect("a mapping")
+                .extend(more[name].as_object().cloned().unwrap_or_default());
+            said
+        };
+        json!({
+            "name": "row",
+            "nodes": {"a": router("a"), "b": router("b"), "c": router("c")},
+            "links": [link("a", "b", 1), link("b", "c", 1)],
+            "lsps": lsps,
+        })
+    };
+    let lsp = json!([{"name": "east", "from": "a", "to": "c", "bfd": true}]);
+    let found = said(&row(&json!({"a": {"bfd": own}}), lsp.clone()));
+    assert_eq!(
+        found,
+        [
+            "lsp 'east': bfd: bfd: the authentication is sha1 with key 1 at 'a' and none at 'c': their sessions do not \
+          come up"
+        ]
+    );
+    assert_eq!(said(&row(&json!({"a": {"bfd": own}, "c": {"bfd": own}}), lsp)), [""; 0], "b has no session");
+    let labels = json!({"a": {"bfd": own, "ldp": {"lsp_bfd": true}}, "b": {"ldp": true}, "c": {"ldp": true}});
+    let found = said(&row(&labels, json!([])));
+    assert!(
+        found.len() == 2 && found[1].starts_with("node 'a': bfd") && found[1].contains("none at 'c'"),
+        "{found:?}"
+    );
+    let peer = |far: &str| json!({"asn": 65000, "neighbors": {far: {"asn": 65000, "bfd": true}}});
+    let far = json!({
+        "a": {"bfd": own, "router_id": "192.0.2.1", "bgp": peer("192.0.2.3")},
+        "c": {"router_id": "192.0.2.3", "bgp": peer("192.0.2.1")},
+    });
+    let found = said(&row(&far, json!([])));
+    assert!(found.len() == 1 && found[0].contains("sha1 with key 1 at 'a' and none at 'c'"), "{found:?}");
+    let on_lan = |bfd: &Value| json!({"kind": "router", "ospf": {"bfd": true}, "bfd": bfd});
+    let lan = json!({
+        "name": "lan",
+        "nodes": {"a": on_lan(&own), "b": on_lan(&own), "c": on_lan(&json!(true)),
+            "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"}},
+        "links": [{"endpoints": ["a", "lan"]}, {"endpoints": ["b", "lan"]}, {"endpoints": ["c", "lan"]}],
+    });
+    let found = said(&lan);
+    assert!(found.len() == 2 && found.iter().all(|one| one.contains("none at 'c'")), "{found:?}");
+}

@@ -2,7 +2,7 @@
 
 use super::session::Terms;
 use super::{Bfd, Config, Key};
-use crate::protocol::{Protocol, Setup};
+use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::Services;
 use base::Span;
 use base::describe::Section;
@@ -147,6 +147,17 @@ impl Setup for BfdSpec {
             is_shut: self.shutdown,
         };
         Box::new(Bfd::new(config))
+    }
+
+    /// The same with everybody (RFC 5880, 6.8.6).
+    fn agreements_with(&self, _: &str) -> Vec<Agreement> {
+        let said = &self.authentication;
+        let way = match said.kind {
+            BfdAuthKind::None => said.kind.word().to_string(),
+            kind => format!("{} with key {}", kind.word(), said.key_id),
+        };
+        let secret = said.secret().map_or_else(String::new, |secret| Hex(secret).to_string());
+        vec![Agreement::open("authentication", way), Agreement::secret("secret of the key", secret)]
     }
 }
 

@@ -505,6 +505,11 @@ impl Setup for BgpSpec {
     fn neighbors(&self) -> (&'static str, Vec<&str>) {
         let names = self.neighbors.iter().map(|(name, _)| &**name);
         ("neighbors", names.filter(|name| name.parse::<IpAddr>().is_err()).collect())
+    fn watches_afar(&self) -> Vec<&str> {
+        let watched = self.neighbors.iter().filter(|(_, one)| one.bfd.0.is_some());
+        watched.map(|(name, _)| &**name).collect()
+    }
+
     }
 
     fn expected(&self) -> Vec<&str> {

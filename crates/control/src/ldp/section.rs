@@ -181,6 +181,10 @@ impl Setup for LdpSpec {
     }
 
     fn lacks_alone(&self) -> Option<&'static str> {
+    fn watches_at(&self, attached: &Attached) -> bool {
+        self.bfd.0.is_some() && self.agreements(attached, 0).is_some()
+    }
+
         Some("no labels are exchanged on the link")
     }
 

@@ -524,6 +524,16 @@ impl Setup for OspfSpec {
         all.any(|bfd| bfd.0.is_some())
     }
 
+    fn watches_at(&self, attached: &Attached) -> bool {
+        let config = self.interface(attached, 1);
+        config.bfd.is_some() && !config.passive
+    }
+
+    fn watches_afar(&self) -> Vec<&str> {
+        let watched = self.virtual_links.iter().filter(|link| link.bfd.is_some_and(|bfd| bfd.0.is_some()));
+        watched.map(|link| &*link.router).collect()
+    }
+
     fn neighbors(&self) -> (&'static str, Vec<&str>) {
         ("interfaces", self.interfaces.iter().map(|(node, _)| &**node).collect())
     }
