@@ -124,3 +124,22 @@ def _tshark(file: Path, *words: str) -> str:
         *words,
     ]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_an_lsp_that_is_watched_leaves_a_table_that_lies() -> None:
+    net = tp.Network(seed=3)
+    for name in "abcd":
+        net.router(name)
+    for ends in ("ab", "bd", "ac", "cd"):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms")
+    watched = {"interval": "100 ms", "misses": 2}
+    net.node("a").lsp("east", to="d", route=["b", "d"], fallback=["c", "d"], lsp_ping=watched)
+    net.run(until="5 s")
+    assert net.node("a").table("lsp_verifications")["standing"].to_list() == ["sound"]
+    net.node("b").break_label(labels(net, "b", "east")[0])
+    net.run(for_="2 s")
+    told = [one["why"] for one in net.events(event="lsp-ping-down").to_dicts()]
+    assert told == ["no reply"]
+    assert labels(net, "c", "east")
+    with pytest.raises(TwinplaneError, match="'lsp_ping' and 'bfd' are both there"):
+        net.node("a").lsp("both", to="d", lsp_ping=True, bfd=True)

@@ -134,6 +134,11 @@ def test_the_page_says_whose_packets_are_refused(tmp_path: Path) -> None:
         ("hello: 1 s", "unknown field 'hello'"),
         ("dead_interval: 3 s", "dead_interval=3 s has to be above hello_interval=10 s"),
         ("authentication: {kind: md5}", "kind=md5: a 'key' is missing"),
+        (
+            "authentication: {keys: [{key_id: 1, kind: md5, key: x, stop_accept: 9 s},"
+            " {key_id: 2, kind: md5, key: y, start_generate: 10 s}]}",
+            "no key is there to send with from 9 s on",
+        ),
         ("interfaces: {z: {cost: 3}}", "no link leads to 'z': its links lead to b"),
     ],
 )
@@ -158,3 +163,19 @@ def test_settings_are_checked_though_there_is_no_router_yet() -> None:
     with pytest.raises(tp.TwinplaneError, match=r"^ospf: area: 'q' is not the number of an area"):
         net.ospf(area="q")
     net.ospf(area=1)
+
+
+def test_a_key_takes_over_in_words_of_users() -> None:
+    keys = [
+        {"key_id": 1, "kind": "md5", "key": "old", "stop_generate": "8 s", "stop_accept": "9 s"},
+        {"key_id": 2, "kind": "sha256", "key": "new", "start_accept": "7 s", "start_generate": "8 s"},
+    ]
+    net = tp.Network()
+    for name in "ab":
+        net.router(name, ospf=tp.Ospf(hello_interval="1 s", authentication={"keys": keys}))
+    net.link("a", "b")
+    assert net.warnings == []
+    net.run(until="12 s")
+    ports = net.table("ospf_interfaces").filter(towards="b")
+    assert (ports["key_id"].to_list(), ports["adjacent"].to_list()) == ([2], [1])
+    assert net.events(event="ospf-adjacency-lost").to_dicts() == []

@@ -157,6 +157,7 @@ WHOLE: dict[str, Any] = {
         },
         {"name": "voice", "from": "pe1", "to": "p", "diffserv": {"kind": "e-lsp"}},
         {"name": "data", "from": "pe1", "to": "p", "diffserv": {"kind": "l-lsp", "class": "AF1"}},
+        {"name": "asked", "from": "pe1", "to": "p", "lsp_ping": {"misses": 2}},
     ],
     "p2mp": [
         {
@@ -258,6 +259,7 @@ RECORDS: dict[str, Place] = {
     "Bfd": ("nodes", "pe1", "bfd"),
     "BfdAuthentication": ("nodes", "pe1", "bfd", "authentication"),
     "BfdPace": ("nodes", "pe1", "ospf", "bfd"),
+    "LspPingPace": ("lsps", 3, "lsp_ping"),
     "Igmp": ("nodes", "pe1", "igmp"),
     "Cbt": ("nodes", "pe1", "cbt"),
     "CbtGroup": ("nodes", "pe1", "cbt", "groups", 0),

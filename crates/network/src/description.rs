@@ -356,6 +356,6 @@ pub struct LspSpec {
     pub filters: Vec<FlowFilter>,
     /// What becomes of those packets while it is down.
     pub when_down: WhenDown,
-    /// BFD watches it, and how closely (RFC 5884).
-    pub bfd: Option<Pace>,
+    /// It is watched by BFD (RFC 5884), or by LSP ping (RFC 8029), and how closely.
+    pub watch: Option<Pace>,
 }

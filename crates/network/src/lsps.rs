@@ -298,7 +298,11 @@ impl Network {
                 },
             );
         }
-        for node in [spec.from, spec.to].into_iter().filter(|_| spec.bfd.is_some()) {
+        let is_of_bfd = spec.watch.map(|pace| pace.is_of_bfd());
+        if is_of_bfd == Some(false) && !to.facts().is_own_transit() && !to.facts().foreign {
+            return on("lsp_ping", LspProblem::NoLspPing { node: to.name.clone() });
+        }
+        for node in [spec.from, spec.to].into_iter().filter(|_| is_of_bfd == Some(true)) {
             let end = &self.description.nodes[node];
             let is_willing =
                 end.facts().is_own_transit() && self.watched_ends.needs_bfd(&self.description, node);
@@ -478,7 +482,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         diffserv: spec.diffserv,
         filters: spec.filters.clone(),
         when_down: spec.when_down,
-        bfd: spec.bfd,
+        watch: spec.watch,
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,
         retry_max: spec.retry_max,

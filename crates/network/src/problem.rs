@@ -137,7 +137,9 @@ base::problems! {
         OverSegment { segment: String } is Conflict, "over-segment", "its way leads over segment '{segment}': LSPs go over links between two routers";
         /// An LSP that begins at somebody else's router.
         ForeignHead { node: String, called: String } is Conflict, "foreign-head", "'{node}' is {called}: its LSPs begin there";
-        /// An LSP that is watched, of which an end does not speak BFD.
+        /// An LSP that is watched by LSP ping, which its end does not answer.
+        NoLspPing { node: String } is Conflict, "lsp-without-lsp-ping", "lsp_ping needs a router at its end that answers LSP ping, and '{node}' is none";
+        /// An LSP that is watched by BFD, of which an end does not speak that.
         NoBfd { node: String } is Conflict, "lsp-without-bfd", "bfd needs both ends to speak BFD, and '{node}' does not: say 'bfd' among its protocols";
         /// An LSP that begins at what is no router.
         NoHead { node: String, called: String } is Conflict, "no-head", "'{node}' is {called}, not a router";

@@ -16,7 +16,7 @@ pub struct WatchedEnds {
 impl WatchedEnds {
     /// Those of a description, whose LSPs are given beside it.
     pub fn of(description: &Description, lsps: &[LspSpec]) -> WatchedEnds {
-        let watched = lsps.iter().filter(|lsp| lsp.bfd.is_some());
+        let watched = lsps.iter().filter(|lsp| lsp.watch.is_some_and(|pace| pace.is_of_bfd()));
         let setups = description.nodes.iter().flat_map(|node| node.protocols.setups());
         WatchedEnds {
             nodes: watched.flat_map(|lsp| [lsp.from, lsp.to]).collect(),

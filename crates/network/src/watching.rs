@@ -93,7 +93,7 @@ impl Network {
             pairs.extend(mutual.map(|other| ([node, *other], Where::Node(node))));
         }
         let lsps = self.lsps.iter().map(|group| &group.spec).enumerate();
-        let watched = lsps.filter(|(_, spec)| spec.bfd.is_some());
+        let watched = lsps.filter(|(_, spec)| spec.watch.is_some_and(|pace| pace.is_of_bfd()));
         pairs.extend(watched.map(|(index, spec)| ([spec.from, spec.to], Where::Lsp(index))));
         // LSPs to what lies at other speakers of a protocol: any of them may be an end.
         for (node, spec) in self.description.nodes.iter().enumerate() {

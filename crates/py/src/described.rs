@@ -13,7 +13,7 @@ use control::ospf::auth_section::OspfAuthSpec;
 use control::ospf::section::{
     OspfAreaSpec, OspfImportSpec, OspfPortSpec, OspfRangeSpec, OspfSpec, OspfSpfSpec,
 };
-use control::services::WatchSpec;
+use control::services::{PingSpec, WatchSpec};
 use control::tdp::section::TdpSpec;
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
@@ -76,6 +76,7 @@ const KNOWN: &[Known] = known! {
     "Bfd": BfdSpec,
     "BfdAuthentication": BfdAuthSpec,
     "BfdPace": WatchSpec,
+    "LspPingPace": PingSpec,
     "Bgp": BgpSpec,
     "BgpNeighbor": BgpNeighborSpec,
     "OspfArea": OspfAreaSpec,

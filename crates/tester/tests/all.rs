@@ -23,6 +23,7 @@ mod lc_atm;
 mod ldp;
 mod lsp_bfd;
 mod lsp_ping;
+mod lsp_watched;
 mod media;
 mod openflow;
 mod ospf;

@@ -62,6 +62,7 @@ class HeadEnd(Node):
         path: Mapping[str, Any] | None = None,
         autoroute: bool = False,
         bfd: Mapping[str, Any] | bool = False,
+        lsp_ping: Mapping[str, Any] | bool = False,
         protection: Mapping[str, bool] | None = None,
         bypass: Hop | None = None,
     ) -> Lsp:
@@ -97,7 +98,8 @@ class HeadEnd(Node):
         packets of its filters go by `route`, or with ``when_down="drop"`` nowhere.
 
         With `bfd` (true, or `interval` and `multiplier`) it fails when its end is not heard any more
-        (RFC 5884).
+        (RFC 5884). With `lsp_ping` (true, or `interval` and `misses`) LSP ping watches it alone (RFC 8029):
+        it fails when its end does not answer any more, or when it ends somewhere else.
 
         `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
@@ -130,6 +132,7 @@ class HeadEnd(Node):
             path=path,
             autoroute=autoroute,
             bfd=bfd,
+            lsp_ping=lsp_ping,
             protection=protection,
             bypass=bypass,
         )

@@ -48,7 +48,7 @@ impl Bfd {
             SessionState::AdminDown => bootstrap.forget(lsp),
             state => {
                 let is_up = state == SessionState::Up;
-                bootstrap.ask(lsp, Wish { discriminator: number, is_up, source: session.path.local });
+                bootstrap.ask(lsp, Wish { discriminator: number, is_up, path: session.path });
             }
         }
     }

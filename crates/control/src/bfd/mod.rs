@@ -241,7 +241,8 @@ impl Bfd {
 
     /// Those who want a path watched are others than before.
     fn watching(&mut self, now: Time, context: &mut Context<'_>, path: WatchedPath) {
-        let clients: Vec<_> = context.services.liveness.clients(path).collect();
+        let all = context.services.liveness.clients(path);
+        let clients: Vec<_> = all.filter(|(_, pace)| pace.is_of_bfd()).collect();
         let terms = self.terms(&clients);
         let known = self.by_path.get(&path).copied();
         let names: Vec<_> = clients.iter().map(|(client, _)| *client).collect();

@@ -29,7 +29,7 @@ impl Bgp {
         }
         let up = self.peers.iter().filter(|peer| peer.is_established());
         let wanted = up.filter_map(|peer| Some((path(context.services, peer), peer.config.bfd?)));
-        let lsp_pace = self.config.lsp_bfd.iter().map(|watch| watch.pace);
+        let lsp_pace = self.config.lsp_watch.iter().map(|watch| watch.pace);
         let lsps = lsp_pace.flat_map(|pace| self.lsps.wanted(context.services, pace));
         let wanted: BTreeMap<_, _> = wanted.chain(lsps).collect();
         context.services.liveness.watch_only(Bgp::ID, &wanted);

@@ -77,7 +77,7 @@ impl Lsps {
 impl Bgp {
     /// Has the LSP to a destination watched if the path that was chosen has a label, else no more.
     pub(super) fn watch_lsp(&mut self, services: &Services, prefix: IpPrefix, best: Option<&Path>) {
-        let Some(watch) = &self.config.lsp_bfd else { return };
+        let Some(watch) = &self.config.lsp_watch else { return };
         let is_lsp = watch.is_for(prefix) && best.is_some_and(|best| self.beneath(best).is_some());
         let can_answer = watched_path(&services.interfaces, prefix).is_some();
         self.lsps.lacks_ipv6 |= is_lsp && !can_answer;

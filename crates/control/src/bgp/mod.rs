@@ -180,7 +180,7 @@ pub struct Config {
     /// Does this router go on forwarding while BGP restarts here (RFC 4724, 4.1), and how; absent: it does not.
     pub graceful: Option<Graceful>,
     /// Which LSPs are watched that begin here (RFC 5884); absent: none.
-    pub lsp_bfd: Option<LspWatch>,
+    pub lsp_watch: Option<LspWatch>,
 }
 
 /// A speaker of BGP.
@@ -310,7 +310,7 @@ impl Protocol for Bgp {
 
     fn subscribes(&self) -> Vec<Topic> {
         let watches =
-            self.config.lsp_bfd.is_some() || self.config.peers.iter().any(|peer| peer.bfd.is_some());
+            self.config.lsp_watch.is_some() || self.config.peers.iter().any(|peer| peer.bfd.is_some());
         let liveness = watches.then_some(Topic::Liveness);
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }

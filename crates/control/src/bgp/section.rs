@@ -5,7 +5,7 @@ use super::{Bgp, Config, Graceful, LspWatch, Passing, PeerConfig};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::policy::{PolicyRule, PrefixRange};
 use crate::services::sessions::{Key, Options};
-use crate::services::{Attached, Beyond, Services, WatchSpec};
+use crate::services::{Attached, Beyond, PingSpec, Services, WatchSpec};
 use base::describe::{Describe, Name, Schema, Schemas, Section, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::IpPrefix;
@@ -39,7 +39,7 @@ base::problems! {
         /// A setting of restarts that has no use without another.
         RestartAlone { key: &'static str, needs: &'static str } is Conflict, "bgp-restart-alone", "{key} is used only with {needs}";
         /// Destinations whose LSPs nobody has watched.
-        UnwatchedPrefixes {} is Conflict, "bgp-unwatched-prefixes", "lsp_bfd_prefixes: it has no use without 'lsp_bfd', which has LSPs watched";
+        UnwatchedPrefixes {} is Conflict, "bgp-unwatched-prefixes", "lsp_bfd_prefixes: it has no use without 'lsp_bfd' or 'lsp_ping', which have LSPs watched";
     }
 }
 
@@ -288,6 +288,9 @@ base::record! {
         /// Packets leave one whose end is not heard any more: they take another path to the destination if there is
         /// one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes`.
         pub lsp_bfd: WatchSpec, absent "false";
+        /// The same by LSP ping alone (RFC 8029): true, or how closely. Packets leave an LSP, too, that ends somewhere
+        /// else than it is to.
+        pub lsp_ping: PingSpec, absent "false";
         /// Which destinations' LSPs are watched: those in any of these ranges of prefixes.
         pub lsp_bfd_prefixes: Vec<PrefixRange> = Vec::new();
     }
@@ -348,7 +351,8 @@ impl BgpSpec {
             let problem = BgpProblem::RestartAlone { key: "selection_deferral", needs: "restart_time" };
             return Err(Diagnostic::new(problem).at("selection_deferral").on_key());
         }
-        if self.lsp_bfd.0.is_none() && !self.lsp_bfd_prefixes.is_empty() {
+        self.lsp_ping.check_alone("lsp_bfd", self.lsp_bfd.0)?;
+        if self.lsp_ping.or_bfd(self.lsp_bfd.0).is_none() && !self.lsp_bfd_prefixes.is_empty() {
             return Err(Diagnostic::new(BgpProblem::UnwatchedPrefixes {}).at("lsp_bfd_prefixes").on_key());
         }
         for (name, one) in &self.neighbors {
@@ -475,7 +479,10 @@ impl Setup for BgpSpec {
             graceful: self
                 .restart_time
                 .map(|time| Graceful { time_s: seconds(time), deferral: self.selection_deferral }),
-            lsp_bfd: self.lsp_bfd.0.map(|pace| LspWatch { pace, prefixes: self.lsp_bfd_prefixes.clone() }),
+            lsp_watch: self
+                .lsp_ping
+                .or_bfd(self.lsp_bfd.0)
+                .map(|pace| LspWatch { pace, prefixes: self.lsp_bfd_prefixes.clone() }),
         };
         let random = services.streams.stream(&format!("{}/bgp", known.node));
         Box::new(Bgp::new(known.router_id, config, random))
@@ -498,6 +505,11 @@ impl Setup for BgpSpec {
         Some(Arc::new(self.meshed(others)?))
     }
 
+    fn watches_afar(&self) -> Vec<&str> {
+        let watched = self.neighbors.iter().filter(|(_, one)| one.bfd.0.is_some());
+        watched.map(|(name, _)| &**name).collect()
+    }
+
     fn watches_lsps(&self) -> Option<ProtocolId> {
         self.lsp_bfd.0.map(|_| Bgp::ID)
     }
@@ -505,11 +517,6 @@ impl Setup for BgpSpec {
     fn neighbors(&self) -> (&'static str, Vec<&str>) {
         let names = self.neighbors.iter().map(|(name, _)| &**name);
         ("neighbors", names.filter(|name| name.parse::<IpAddr>().is_err()).collect())
-    fn watches_afar(&self) -> Vec<&str> {
-        let watched = self.neighbors.iter().filter(|(_, one)| one.bfd.0.is_some());
-        watched.map(|(name, _)| &**name).collect()
-    }
-
     }
 
     fn expected(&self) -> Vec<&str> {

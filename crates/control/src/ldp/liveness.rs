@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 impl Ldp {
     /// Has those watched that are heard, and LSPs, if the settings say so.
     pub(super) fn watch(&mut self, context: &mut Context<'_>) {
-        let Config { bfd, lsp_bfd, .. } = self.config;
+        let Config { bfd, lsp_watch, .. } = self.config;
         let is_due = core::mem::take(&mut self.is_watch_due) | self.labels.take_moved();
-        if !is_due || bfd.or(lsp_bfd).is_none() {
+        if !is_due || bfd.or(lsp_watch).is_none() {
             return;
         }
         let interfaces = &context.services.interfaces;
@@ -29,7 +29,7 @@ impl Ldp {
             let way = Way::Lsp(WatchedLsp::Ldp(prefix));
             WatchedPath { way, local, remote: prefix.address().into() }
         };
-        let lsps = lsp_bfd.into_iter().flat_map(|pace| self.labels.lsps().map(move |one| (lsp(one), pace)));
+        let lsps = lsp_watch.into_iter().flat_map(|pace| self.labels.lsps().map(move |one| (lsp(one), pace)));
         let wanted: BTreeMap<_, _> = neighbors.chain(lsps).collect();
         self.labels.dead_only(context.services, |prefix| wanted.contains_key(&lsp(prefix)));
         context.services.liveness.watch_only(Ldp::ID, &wanted);
@@ -38,7 +38,7 @@ impl Ldp {
     /// An LSP has come to life, or its end is not heard any more: its packets take its label, or go without.
     pub(super) fn on_lsp(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, is_alive: bool) {
         if let WatchedLsp::Ldp(prefix) = lsp
-            && self.config.lsp_bfd.is_some()
+            && self.config.lsp_watch.is_some()
         {
             self.labels.set_dead(context.services, prefix, !is_alive);
         }

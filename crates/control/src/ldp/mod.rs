@@ -133,7 +133,7 @@ pub struct Config {
     /// Have those watched that are heard (RFC 5882), and how closely.
     pub bfd: Option<Pace>,
     /// Have LSPs watched that begin here (RFC 5884), and how closely.
-    pub lsp_bfd: Option<Pace>,
+    pub lsp_watch: Option<Pace>,
 }
 
 impl Config {
@@ -295,7 +295,7 @@ impl Protocol for Ldp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        let liveness = self.config.bfd.or(self.config.lsp_bfd).map(|_| Topic::Liveness);
+        let liveness = self.config.bfd.or(self.config.lsp_watch).map(|_| Topic::Liveness);
         [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
     }
 

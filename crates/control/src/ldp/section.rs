@@ -5,7 +5,7 @@ use super::{Config, Ldp};
 use crate::protocol::{Agreement, Protocol, Setup};
 use crate::services::distribution::{LabelAdvertisement, LabelControl, LabelRetention, LdpPrefixes};
 use crate::services::sessions::Key;
-use crate::services::{Attached, Beyond, Services, WatchSpec};
+use crate::services::{Attached, Beyond, PingSpec, Services, WatchSpec};
 use base::describe::{Describe, Section};
 use base::diagnostic::{At, Diagnostic};
 use base::{ProtocolId, Span};
@@ -88,6 +88,10 @@ base::record! {
         /// Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets
         /// to what lies behind an LSP whose end is not heard any more go without its label.
         pub lsp_bfd: WatchSpec, absent "false";
+        /// Have the LSPs to single addresses watched by LSP ping alone that begin here (RFC 8029): true, or how closely.
+        /// Packets to what lies behind an LSP whose end does not answer any more, or that ends somewhere else, go without
+        /// its label.
+        pub lsp_ping: PingSpec, absent "false";
     }
     check LdpSpec::check;
     read by switch;
@@ -110,6 +114,7 @@ impl LdpSpec {
             let bytes = password.len().to_string();
             return Err(Diagnostic::new(LdpProblem::PasswordLength { bytes }).at("password"));
         }
+        self.lsp_ping.check_alone("lsp_bfd", self.lsp_bfd.0)?;
         if self.igp_sync && self.gtsm {
             return Err(Diagnostic::new(LdpProblem::SyncWithGtsm {}).at("igp_sync").on_key());
         }
@@ -165,7 +170,7 @@ impl Setup for LdpSpec {
                 recovery_max: self.recovery_time_max,
             }),
             bfd: self.bfd.0,
-            lsp_bfd: self.lsp_bfd.0,
+            lsp_watch: self.lsp_ping.or_bfd(self.lsp_bfd.0),
             ports: known.ports().map(|(port, _)| port).filter(|port| is_spoken(*port)).collect(),
             cells: known.ports().filter_map(|(port, _)| Some((port, known.attached(port)?.cells?))).collect(),
         };
@@ -176,15 +181,15 @@ impl Setup for LdpSpec {
         self.bfd.0.is_some() || self.lsp_bfd.0.is_some()
     }
 
+    fn watches_at(&self, attached: &Attached) -> bool {
+        self.bfd.0.is_some() && self.agreements(attached, 0).is_some()
+    }
+
     fn watches_lsps(&self) -> Option<ProtocolId> {
         self.lsp_bfd.0.map(|_| Ldp::ID)
     }
 
     fn lacks_alone(&self) -> Option<&'static str> {
-    fn watches_at(&self, attached: &Attached) -> bool {
-        self.bfd.0.is_some() && self.agreements(attached, 0).is_some()
-    }
-
         Some("no labels are exchanged on the link")
     }
 

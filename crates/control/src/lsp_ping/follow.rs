@@ -38,12 +38,12 @@ pub(super) fn changed(fecs: &[Fec], mapping: &Mapping) -> Option<Vec<Fec>> {
 
 impl LspPing {
     /// A message that came to the port from which requests are sent.
-    pub(super) fn handle_reply(&mut self, now: Time, _: &mut Context<'_>, from: IpAddr, bytes: &[u8]) {
+    pub(super) fn handle_reply(&mut self, now: Time, context: &mut Context<'_>, from: IpAddr, bytes: &[u8]) {
         let Ok(message) = Message::parse(bytes) else { return self.discard(Discard::Malformed) };
         if message.message_type != REPLY {
             return self.discard(Discard::Malformed);
         }
-        if self.verification_answered(&message) {
+        if self.verification_answered(context, &message) {
             return;
         }
         let (number, sequence) = (message.handle, message.sequence);

@@ -53,6 +53,18 @@ pub enum Event {
         /// Has the last hop answered that the LSP ends there?
         reached: bool,
     },
+    /// An LSP that is watched by LSP ping ends where it is to end, and that was not known before.
+    LspPingUp {
+        /// The LSP, by what is put on it.
+        lsp: String,
+    },
+    /// An LSP does not end where it is to end, or nobody answers any more.
+    LspPingDown {
+        /// The LSP, by what is put on it.
+        lsp: String,
+        /// A return code in words (RFC 8029, 3.1), or `no reply`.
+        why: &'static str,
+    },
 }
 
 impl ProtocolType for Event {
@@ -235,7 +247,7 @@ impl Protocol for LspPing {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Verifying]
+        vec![Topic::Verifying, Topic::Watching]
     }
 
     fn speaks_on(&self, _: PortId) -> bool {
@@ -302,6 +314,7 @@ impl Protocol for LspPing {
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
             Change::Verifying(lsp) => self.wanted(now, context, lsp),
+            Change::Watching(path) => self.watching(now, context, path),
             Change::Restart => {
                 let (outputs, begun, handles) =
                     (core::mem::take(&mut self.outputs), self.begun, self.handles);

@@ -127,15 +127,24 @@ impl RowsOf<LspPing> for LspProbeRow<'static> {
 }
 
 base::table! {
-    /// LSPs that LSP ping verifies for BFD (RFC 5884): each second until their session is up, then each minute.
+    /// LSPs that LSP ping verifies: for BFD (RFC 5884), each second until their session is up and while they are misled,
+    /// else each minute; or because they are watched by it alone (`lsp_ping`).
     pub struct LspVerificationRow<'a> in "lsp_verifications" key ["node", "lsp"]
     of (node: &'a str, lsp: String) from one: &Verification {
         /// The router where the LSP begins.
         node: &'a str => node,
         /// The LSP, by what is put on it.
         lsp: String => lsp,
+        /// From a request to the next where LSP ping watches; absent where BFD does.
+        interval_s: Option<Span> = "s" => one.watch.map(|watch| watch.interval),
+        /// `sound`: it ends where it is to end; `misled`: it does not; `silent`: replies came, and do not any more;
+        /// `unknown` before the first reply that says something of it. One that is `silent` or `misled` counts as down.
+        /// Of one that BFD watches missing replies count for nothing, and bad ones while its session is up.
+        standing: &'static str => one.standing.word(),
         /// Requests that were sent.
         sent: u64 = "packets",
+        /// Those that nobody has answered in time.
+        unanswered: u64 = "packets",
         /// Return code of the last reply (RFC 8029, 3.1); absent if there was none to the last request.
         code: Option<u8>,
         /// It in words.

@@ -1,16 +1,17 @@
-//! LSPs that are verified for who watches them (RFC 5884, 4 and 6): the first requests say by which number a session of
-//! BFD begins, later ones only whether the LSP still ends where it is to end.
+//! LSPs that are verified for who watches them: those of sessions of BFD (RFC 5884, 4 and 6), of which the first requests
+//! say by which number the session begins, and later ones only whether the LSP still ends where it is to end; and those
+//! that are watched by these requests alone (RFC 8029), which tell as well whether packets get through.
 
 use super::ask::{WHOLE, datagram};
-use super::{Asked, Command, LspPing, ntp};
+use super::{Asked, Command, Event, LspPing, ntp};
 use crate::inquiry::{Findings, Inquiry, takes};
 use crate::protocol::{Context, Output};
-use crate::services::WatchedLsp;
+use crate::services::{Pace, Verdict, WatchedLsp, WatchedPath};
 use base::random::Stream;
-use base::{Span, Time};
+use base::{ProtocolValue, Span, Time};
 use core::net::IpAddr;
 use rand::RngExt;
-use wire::lsp_ping::{LspPing as Message, REQUEST, Tlv, VERSION};
+use wire::lsp_ping::{LspPing as Message, REQUEST, Tlv, VERSION, code};
 
 /// From a request to the next while the session is not up.
 const FIRST: Span = Span::from_secs(1);
@@ -21,9 +22,62 @@ const WAIT: Span = Span::from_secs(2);
 /// Handles of these requests begin here; those of commands are below.
 const HANDLES: u32 = 1 << 31;
 
+/// What is known of an LSP that is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing yet.
+    Unknown,
+    /// It ends where it is to end.
+    Sound,
+    /// Replies came, and do not any more. Of an LSP that BFD watches nothing follows from that.
+    Silent,
+    /// It ends somewhere else, or not at all: the return code that said so.
+    Misled(u8),
+}
+
+impl Standing {
+    /// As tables have it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Standing::Unknown => "unknown",
+            Standing::Sound => "sound",
+            Standing::Silent => "silent",
+            Standing::Misled(_) => "misled",
+        }
+    }
+
+    /// After a reply with a return code (RFC 8029, 3.1). Those that speak of the request or of a trace say nothing of
+    /// the LSP.
+    const fn after(self, replied: u8) -> Standing {
+        match replied {
+            code::EGRESS => Standing::Sound,
+            code::NO_MAPPING
+            | code::SWITCHED
+            | code::SWITCHED_WITHOUT_MPLS
+            | code::OTHER_LABEL
+            | code::NO_LABEL_ENTRY
+            | code::OTHER_PROTOCOL
+            | code::SHRUNK
+            | code::FEC_CHANGE => Standing::Misled(replied),
+            _ => self,
+        }
+    }
+}
+
+/// How an LSP is watched by requests alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watch {
+    /// From a request to the next; a reply may take so long.
+    pub(super) interval: Span,
+    /// After so many requests in a row without a reply it is silent.
+    misses: u8,
+}
+
 /// An LSP that is verified.
 #[derive(Debug)]
 pub(super) struct Verification {
+    /// As who watches it knows it.
+    path: WatchedPath,
     handle: u32,
     sequence: u32,
     next: Time,
@@ -33,6 +87,13 @@ pub(super) struct Verification {
     pub(super) code: Option<u8>,
     /// Requests that were sent.
     pub(super) sent: u64,
+    /// Requests that nobody has answered in time.
+    pub(super) unanswered: u64,
+    /// How many of them are the last ones.
+    in_a_row: u32,
+    pub(super) standing: Standing,
+    /// How it is watched; nothing if BFD does that.
+    pub(super) watch: Option<Watch>,
     /// From a request to the next a little less than said, or all of a network ask at once.
     random: Stream,
 }
@@ -42,48 +103,112 @@ impl Verification {
     pub(super) fn due(&self) -> Time {
         self.awaited.map_or(self.next, |(_, until)| until.min(self.next))
     }
+
+    /// No reply has come in time.
+    fn missed(&mut self) {
+        (self.awaited, self.code) = (None, None);
+        self.unanswered += 1;
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        let is_over = |watch: Watch| self.in_a_row >= u32::from(watch.misses);
+        if self.standing == Standing::Sound && self.watch.is_some_and(is_over) {
+            self.standing = Standing::Silent;
+        }
+    }
+
+    /// When the next request is to follow one that is sent now.
+    fn after(&mut self, now: Time, is_up: bool) -> Time {
+        if let Some(watch) = self.watch {
+            return now + watch.interval;
+        }
+        let is_misled = matches!(self.standing, Standing::Misled(_));
+        let usual = if is_up && !is_misled { LATER } else { FIRST };
+        let percent: i64 = self.random.random_range(75..=100);
+        now + Span(usual.0 / 100 * percent)
+    }
 }
 
 impl LspPing {
     /// What is wanted of an LSP has changed.
     pub(super) fn wanted(&mut self, now: Time, context: &mut Context<'_>, lsp: WatchedLsp) {
         let Some(wish) = context.services.bootstrap.wish(lsp) else {
-            self.verified.remove(&lsp);
-            return;
+            return self.forget(context, lsp, |one| one.watch.is_none());
         };
+        let one = self.verification(now, context, lsp, wish.path);
+        one.next = if wish.is_up { now + LATER } else { one.next.min(now + FIRST) };
+        self.verify_due(now, context);
+    }
+
+    /// Those who want a path watched are others than before.
+    pub(super) fn watching(&mut self, now: Time, context: &mut Context<'_>, path: WatchedPath) {
+        let Some(lsp) = path.lsp() else { return };
+        let wanted = context.services.liveness.clients(path).find(|(_, pace)| !pace.is_of_bfd());
+        let Some((_, Pace { interval: Some(interval), multiplier: Some(misses), .. })) = wanted else {
+            return self.forget(context, lsp, |one| one.watch.is_some() && one.path == path);
+        };
+        let one = self.verification(now, context, lsp, path);
+        let is_new = one.watch.is_none_or(|watch| watch.interval != interval);
+        one.watch = Some(Watch { interval, misses });
+        if is_new {
+            // Those of a router that begin together do not ask together.
+            one.next = now + Span(one.random.random_range(0..interval.0));
+        }
+        self.verify_due(now, context);
+    }
+
+    /// Verifies an LSP no more: what was found of it counts no longer.
+    fn forget(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, is_it: impl Fn(&Verification) -> bool) {
+        if let Some(one) = self.verified.get(&lsp).filter(|one| is_it(one)) {
+            context.services.liveness.verified(one.path, None);
+            self.verified.remove(&lsp);
+        }
+    }
+
+    fn verification(
+        &mut self,
+        now: Time,
+        context: &Context<'_>,
+        lsp: WatchedLsp,
+        path: WatchedPath,
+    ) -> &mut Verification {
         let node = &context.services.interfaces.node;
         let handles = &mut self.handles;
-        let one = self.verified.entry(lsp).or_insert_with(|| {
+        self.verified.entry(lsp).or_insert_with(|| {
             *handles = (*handles + 1) % HANDLES;
             let random = context.services.streams.stream(&format!("{node}/lspping/{lsp}"));
             Verification {
+                path,
                 handle: HANDLES | *handles,
                 sequence: 0,
                 next: now,
                 awaited: None,
                 code: None,
                 sent: 0,
+                unanswered: 0,
+                in_a_row: 0,
+                standing: Standing::Unknown,
+                watch: None,
                 random,
             }
-        });
-        one.next = if wish.is_up { now + LATER } else { one.next.min(now + FIRST) };
-        self.verify_due(now, context);
+        })
     }
 
     /// Sends the requests that are due.
     pub(super) fn verify_due(&mut self, now: Time, context: &mut Context<'_>) {
-        let mut due = Vec::new();
+        let (mut due, mut missed) = (Vec::new(), Vec::new());
         for (lsp, one) in self.verified.iter_mut().filter(|(_, one)| one.due() <= now) {
             if one.awaited.is_some_and(|(_, until)| until <= now) {
-                (one.awaited, one.code) = (None, None);
+                let before = one.standing;
+                one.missed();
+                missed.push((*lsp, before));
             }
             if one.next <= now {
                 let is_up = context.services.bootstrap.wish(*lsp).is_some_and(|wish| wish.is_up);
-                let usual = if is_up { LATER } else { FIRST };
-                let percent: i64 = one.random.random_range(75..=100);
-                one.next = now + Span(usual.0 / 100 * percent);
+                one.next = one.after(now, is_up);
                 due.push(*lsp);
             }
+        }
+        for (lsp, before) in missed {
+            self.tell(context, lsp, before);
         }
         for lsp in due {
             self.inquire(Asked::Verify(lsp), Inquiry { fecs: vec![lsp.fec()], ..Inquiry::default() });
@@ -101,11 +226,12 @@ impl LspPing {
         if self.source.is_none() {
             self.source = context.bind(None);
         }
-        let Some(wish) = context.services.bootstrap.wish(lsp) else { return };
+        let wish = context.services.bootstrap.wish(lsp);
         let Some((one, source)) = self.verified.get_mut(&lsp).zip(self.source) else { return };
+        let local = one.path.local;
         let Some(known) = findings.fecs.into_iter().flatten().next() else { return };
         // RFC 5884, 7: the far end answers to the source, so BFD and its requests are of one family.
-        let destination = match (wish.source, Command::DESTINATION) {
+        let destination = match (local, Command::DESTINATION) {
             (IpAddr::V6(_), IpAddr::V4(address)) => address.to_ipv6_mapped().into(),
             (_, address) => address,
         };
@@ -114,7 +240,7 @@ impl LspPing {
         // RFC 8029, 3.2: an FEC for each label, the first for the top of the stack.
         let carriers = known.carriers.iter().map(|carrier| carrier.fec.clone());
         let mut tlvs = vec![Tlv::TargetFecStack { fecs: carriers.chain([lsp.fec()]).collect() }];
-        if !wish.is_up {
+        if let Some(wish) = wish.filter(|wish| !wish.is_up) {
             // RFC 5884, 6.1.
             tlvs.push(Tlv::BfdDiscriminator { discriminator: wish.discriminator });
         }
@@ -135,19 +261,57 @@ impl LspPing {
         if one.awaited.is_some() {
             one.code = None;
         }
-        one.awaited = Some((message.sent, now + WAIT));
-        let sent = datagram(leg, WHOLE, (wish.source, destination), source, bytes);
+        let until = if one.watch.is_some() { one.next } else { now + WAIT };
+        one.awaited = Some((message.sent, until));
+        let sent = datagram(leg, WHOLE, (local, destination), source, bytes);
         self.outputs.push_back(Output::Lsp(Box::new(sent)));
     }
 
     /// Is a reply one to a request of these? What it says is noted.
-    pub(super) fn verification_answered(&mut self, message: &Message) -> bool {
+    pub(super) fn verification_answered(&mut self, context: &mut Context<'_>, message: &Message) -> bool {
         let is_it = |one: &Verification| {
             let waits = one.awaited.is_some_and(|(sent, _)| sent == message.sent);
             waits && (one.handle, one.sequence) == (message.handle, message.sequence)
         };
-        let Some(one) = self.verified.values_mut().find(|one| is_it(one)) else { return false };
-        (one.awaited, one.code) = (None, Some(message.return_code));
+        let Some((lsp, one)) = self.verified.iter_mut().find(|(_, one)| is_it(one)) else { return false };
+        let (lsp, before) = (*lsp, one.standing);
+        (one.awaited, one.code, one.in_a_row) = (None, Some(message.return_code), 0);
+        let is_judged = one.watch.is_some()
+            || context.services.bootstrap.wish(lsp).is_some_and(|wish| wish.is_up)
+            || matches!(before, Standing::Misled(_));
+        let after = before.after(message.return_code);
+        // Before a session of BFD is up its far end may not be ready: nothing is known then (RFC 5882, 3.2).
+        if is_judged || after == Standing::Sound {
+            one.standing = after;
+        }
+        self.tell(context, lsp, before);
         true
+    }
+
+    /// Tells those who have an LSP watched, and the user, what it is now, if that is another than before.
+    fn tell(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, before: Standing) {
+        let Some(one) = self.verified.get(&lsp).filter(|one| one.standing != before) else { return };
+        let (path, after) = (one.path, one.standing);
+        let liveness = &mut context.services.liveness;
+        if one.watch.is_some() {
+            match after {
+                Standing::Sound => liveness.found(path, Verdict::Alive),
+                Standing::Silent => liveness.found(path, Verdict::Dead),
+                Standing::Unknown | Standing::Misled(_) => {}
+            }
+        }
+        let why = match after {
+            Standing::Misled(code) => Some(code::words(code)),
+            _ => None,
+        };
+        liveness.verified(path, why);
+        let lsp = lsp.to_string();
+        let event = match (before, after) {
+            (_, Standing::Misled(code)) => Event::LspPingDown { lsp, why: code::words(code) },
+            (_, Standing::Silent) => Event::LspPingDown { lsp, why: "no reply" },
+            (Standing::Unknown, Standing::Sound) if one.watch.is_none() => return,
+            _ => Event::LspPingUp { lsp },
+        };
+        self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
     }
 }

@@ -92,9 +92,9 @@ pub struct TunnelSpec {
     /// head end knows its end from traffic engineering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Box<PathRequest>>,
-    /// Its LSP is watched by BFD, and how closely (RFC 5884).
+    /// Its LSP is watched, by BFD (RFC 5884) or by LSP ping (RFC 8029), and how closely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bfd: Option<Pace>,
+    pub watch: Option<Pace>,
     /// What every hop is asked to reserve: the rate in the SENDER_TSPEC (RFC 2210, 3.1); 0 reserves nothing.
     pub bandwidth: Rate,
     /// Setup priority, 0 the most urgent (RFC 3209, 4.7).

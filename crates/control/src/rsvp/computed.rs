@@ -183,7 +183,7 @@ impl Rsvp {
                 };
                 (place, code)
             }
-            Loss::Unheard => return self.avoid_all(index),
+            Loss::Unheard | Loss::Unanswered | Loss::Misled(_) => return self.avoid_all(index),
             Loss::Torn | Loss::TimedOut | Loss::NotSetUp | Loss::TablesFull => (None, 0),
         };
         let Some(hop) = place.and_then(|place| way.get(place)) else { return false };

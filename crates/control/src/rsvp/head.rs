@@ -36,6 +36,10 @@ pub(super) enum Loss {
     TablesFull,
     /// BFD says that packets do not come out at its end, or do not come back (RFC 5884).
     Unheard,
+    /// LSP ping says so (RFC 8029).
+    Unanswered,
+    /// LSP ping says that packets come out somewhere else (RFC 8029, RFC 5884, 4), in the words of a return code.
+    Misled(&'static str),
 }
 
 impl Loss {
@@ -47,6 +51,8 @@ impl Loss {
             Loss::NotSetUp => "no reservation came in time".into(),
             Loss::PortDown => "the port to the next hop is down".into(),
             Loss::Unheard => "its end is not heard any more (BFD)".into(),
+            Loss::Unanswered => "its end does not answer any more (LSP ping)".into(),
+            Loss::Misled(words) => format!("it does not end where it is to end (LSP ping: {words})"),
             Loss::TablesFull => "the forwarding tables have no room".into(),
         }
     }
@@ -114,7 +120,7 @@ impl Rsvp {
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
-            bfd: spec.bfd,
+            watch: spec.watch,
             ..(*before).clone()
         } == **spec;
         self.watch_lsp(index);

@@ -33,7 +33,7 @@ impl Rsvp {
         let Some(tunnel) = self.tunnels.get(index) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
-        let (before, pace) = (tunnel.watched, tunnel.spec.bfd);
+        let (before, pace) = (tunnel.watched, tunnel.spec.watch);
         if before.is_none() && pace.is_none() {
             return;
         }
@@ -70,8 +70,14 @@ impl Rsvp {
                 let tunnel = index.and_then(|index| self.tunnels.get(index));
                 let active = tunnel.filter(|tunnel| tunnel.watched == Some(dead)).and_then(|one| one.active);
                 let is_it = |lsp: &u32| self.store.get(*lsp).is_some_and(|lsp| lsp.sender.lsp_id == lsp_id);
+                let is_pinged = tunnel.and_then(|one| one.spec.watch).is_some_and(|pace| !pace.is_of_bfd());
+                let why = match self.services.liveness.why_misled(dead) {
+                    Some(words) => Loss::Misled(words),
+                    None if is_pinged => Loss::Unanswered,
+                    None => Loss::Unheard,
+                };
                 if let Some(lsp) = active.filter(is_it) {
-                    self.lose(lsp, Loss::Unheard);
+                    self.lose(lsp, why);
                 }
             }
             Way::Hop(port) if self.config.bfd.is_some() => {

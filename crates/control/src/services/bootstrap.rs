@@ -1,7 +1,7 @@
 //! Sessions of BFD over LSPs begin with LSP ping (RFC 5884, 6): who watches says which LSP is to be verified and by
 //! which number it knows the session; who speaks LSP ping asks the far end, and there says whose session is to begin.
 
-use super::WatchedLsp;
+use super::{WatchedLsp, WatchedPath};
 use crate::inquiry::Fec;
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,8 +14,9 @@ pub struct Wish {
     /// Does the session hear the far end? Then the far end need not be told the number (RFC 5884, 6.1), and is asked
     /// rarely.
     pub is_up: bool,
-    /// The address that the session speaks from: the far end answers to the one that requests come from (RFC 5884, 7).
-    pub source: IpAddr,
+    /// The path that the session watches. The far end answers to the address that requests come from (RFC 5884, 7),
+    /// which is that from which the session speaks.
+    pub path: WatchedPath,
 }
 
 /// A session that another router wants for an LSP that ends here.

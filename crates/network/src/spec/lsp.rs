@@ -11,7 +11,7 @@ use base::flow_spec::FilterSpec;
 use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::{ReservationStyle, WhenDown};
-use control::services::WatchSpec;
+use control::services::{PingSpec, WatchSpec};
 
 base::record! {
     /// A label-switched path from one router to another, or a group of them that differ only by number.
@@ -55,6 +55,10 @@ base::record! {
         /// Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after
         /// an error. Both ends have to be routers here, or speak BFD.
         pub bfd: WatchSpec, absent "false";
+        /// Have it watched by LSP ping alone (RFC 8029): true, or how closely. One whose end does not answer any more, or
+        /// that ends somewhere else, fails as after an error. Its end has to be a router that answers LSP ping, and that
+        /// need not speak BFD.
+        pub lsp_ping: PingSpec, absent "false";
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";
         /// `e-lsp`, `l-lsp AF1`, or more of it (RFC 3270).
@@ -150,7 +154,7 @@ impl LspSpec {
             diffserv: self.diffserv,
             filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
             when_down: self.when_down,
-            bfd: self.bfd.0,
+            watch: self.lsp_ping.or_bfd(self.bfd.0),
         }
     }
 
@@ -159,6 +163,7 @@ impl LspSpec {
         if self.from.name == self.to.name {
             return Err(NetworkProblem::LspWithoutWay { node: self.to.name.to_string() }.into());
         }
+        self.lsp_ping.check_alone("bfd", self.bfd.0)?;
         if self.bypass.is_some() && self.protection.is_some() {
             return Err(Diagnostic::new(NetworkProblem::ProtectedBypass {}).at("bypass"));
         }

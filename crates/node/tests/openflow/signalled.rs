@@ -335,7 +335,7 @@ fn tunnel() -> TunnelSpec {
         to: id(3),
         routes: Vec::new(),
         path: None,
-        bfd: None,
+        watch: None,
         bandwidth: Rate(1_000_000),
         setup_priority: 7,
         holding_priority: 7,

@@ -246,7 +246,7 @@ impl Run {
             diffserv: None,
             filters: Vec::new(),
             when_down: WhenDown::default(),
-            bfd: None,
+            watch: None,
             retry_limit: None,
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),

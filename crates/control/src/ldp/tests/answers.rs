@@ -81,7 +81,7 @@ impl Bench {
             ports: [PortId(0)].into(),
             cells: BTreeMap::new(),
             bfd: None,
-            lsp_bfd: None,
+            lsp_watch: None,
         };
         change(&mut config);
         let to = SocketAddr::new(IpAddr::V4(OTHER), PORT);

@@ -195,7 +195,7 @@ impl Rsvp {
             carries6: Vec::new(),
             classed: Vec::new(),
             diffserv: None,
-            bfd: None,
+            watch: None,
             filters: Vec::new(),
             when_down: WhenDown::Route,
             retry_limit: None,

@@ -47,7 +47,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         diffserv: None,
         filters: Vec::new(),
         when_down: WhenDown::Route,
-        bfd: None,
+        watch: None,
         retry_limit: Some(0),
         retry_first: Span::from_ms(100),
         retry_max: Span::from_secs(10),

@@ -1,15 +1,18 @@
 //! Whether packets reach other nodes: protocols say whom they want watched, a protocol such as BFD watches, and the
-//! former are told what it finds (RFC 5882).
+//! former are told what it finds (RFC 5882). LSPs may be watched by LSP ping instead (RFC 8029), which also says of those
+//! that BFD watches whether they end where they are to end (RFC 5884, 4).
 //!
 //! All who want the same path watched share it. A path of which nothing is known is not dead: nobody loses a neighbour
 //! because that does not speak BFD, or because somebody has shut a session down (RFC 5882, 3.2 and 3.3).
 
 mod lsp;
+mod ping_section;
 mod section;
 #[cfg(test)]
 mod tests;
 
 pub use lsp::WatchedLsp;
+pub use ping_section::PingSpec;
 pub use section::WatchSpec;
 
 use base::{PortId, ProtocolId, Span};
@@ -62,6 +65,16 @@ impl WatchedPath {
     }
 }
 
+/// Who watches a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Watcher {
+    /// Sessions of BFD (RFC 5880).
+    #[default]
+    Bfd,
+    /// Requests of LSP ping (RFC 8029), on LSPs.
+    LspPing,
+}
+
 /// How closely a path is to be watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
@@ -69,6 +82,15 @@ pub struct Pace {
     pub interval: Option<Span>,
     /// After so many packets that are missing the path is dead; absent for what is usual at the node.
     pub multiplier: Option<u8>,
+    /// By whom.
+    pub by: Watcher,
+}
+
+impl Pace {
+    /// Is it BFD that watches?
+    pub const fn is_of_bfd(&self) -> bool {
+        matches!(self.by, Watcher::Bfd)
+    }
 }
 
 /// What is known of a path.
@@ -86,7 +108,16 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default)]
 struct Entry {
     clients: BTreeMap<ProtocolId, Pace>,
-    verdict: Verdict,
+    /// Do packets get through, as far as who watches can tell?
+    heard: Verdict,
+    /// Why they do not come out where they are to, if that is known.
+    misled: Option<&'static str>,
+}
+
+impl Entry {
+    fn verdict(&self) -> Verdict {
+        if self.misled.is_some() { Verdict::Dead } else { self.heard }
+    }
 }
 
 /// The paths of a node that are watched.
@@ -136,14 +167,33 @@ impl Liveness {
 
     /// What is known of a path.
     pub fn verdict(&self, path: WatchedPath) -> Verdict {
-        self.entries.get(&path).map_or(Verdict::Unknown, |entry| entry.verdict)
+        self.entries.get(&path).map_or(Verdict::Unknown, Entry::verdict)
+    }
+
+    /// Why packets on an LSP do not come out where they are to, if somebody has answered that they do not.
+    pub fn why_misled(&self, path: WatchedPath) -> Option<&'static str> {
+        self.entries.get(&path).and_then(|entry| entry.misled)
     }
 
     /// Notes what was found of a path. Clients are told if it came to life, or died.
     pub fn found(&mut self, path: WatchedPath, verdict: Verdict) {
+        self.change(path, |entry| entry.heard = verdict);
+    }
+
+    /// Notes what the far end of an LSP, or who else got its packets, has answered: why the LSP does not end there, or
+    /// that it does. The former counts at once, whatever was known before: it is an answer, not silence.
+    pub fn verified(&mut self, path: WatchedPath, misled: Option<&'static str>) {
+        self.change(path, |entry| entry.misled = misled);
+    }
+
+    fn change(&mut self, path: WatchedPath, what: impl FnOnce(&mut Entry)) {
         let Some(entry) = self.entries.get_mut(&path) else { return };
-        let before = core::mem::replace(&mut entry.verdict, verdict);
-        match (before, verdict) {
+        let before = entry.verdict();
+        what(entry);
+        match (before, entry.verdict()) {
+            (Verdict::Unknown, Verdict::Dead) if entry.misled.is_some() => {
+                self.changed.push_back((path, false))
+            }
             (Verdict::Unknown | Verdict::Dead, Verdict::Alive) => self.changed.push_back((path, true)),
             (Verdict::Alive, Verdict::Dead) => self.changed.push_back((path, false)),
             // What was dead may be alive: nothing says otherwise any more.
@@ -154,7 +204,7 @@ impl Liveness {
 
     /// The other nodes' addresses behind a port that do not answer any more.
     pub fn dead(&self) -> BTreeSet<(PortId, IpAddr)> {
-        let dead = self.entries.iter().filter(|(_, entry)| entry.verdict == Verdict::Dead);
+        let dead = self.entries.iter().filter(|(_, entry)| entry.verdict() == Verdict::Dead);
         dead.filter_map(|(path, _)| Some((path.port()?, path.remote))).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What users write at a protocol that is to have its neighbours watched.
 
-use super::Pace;
+use super::{Pace, Watcher};
 use base::Span;
 use base::describe::{Describe, Named, Record, RecordSchema, Schema, Schemas, Value, wrong_type};
 use base::diagnostic::Diagnostic;
@@ -28,7 +28,7 @@ impl Describe for WatchSpec {
             Value::Bool(false) | Value::Null => Ok(WatchSpec(None)),
             Value::Map(_) => {
                 let WatchPaceSpec { interval, multiplier } = WatchPaceSpec::read_record(value, "")?;
-                Ok(WatchSpec(Some(Pace { interval, multiplier })))
+                Ok(WatchSpec(Some(Pace { interval, multiplier, by: Watcher::Bfd })))
             }
             other => Err(wrong_type(other, "true, false, or a mapping")),
         }
@@ -37,7 +37,7 @@ impl Describe for WatchSpec {
         match self.0 {
             None => Value::Bool(false),
             Some(pace) if pace == Pace::default() => Value::Bool(true),
-            Some(Pace { interval, multiplier }) => WatchPaceSpec { interval, multiplier }.write_record(),
+            Some(Pace { interval, multiplier, .. }) => WatchPaceSpec { interval, multiplier }.write_record(),
         }
     }
     fn schema(known: &mut Schemas) -> Schema {

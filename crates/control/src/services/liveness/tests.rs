@@ -22,7 +22,7 @@ fn told(all: &mut Liveness) -> Vec<(WatchedPath, bool)> {
 #[test]
 fn clients_share_a_path() {
     let mut all = Liveness::default();
-    let fast = Pace { interval: Some(Span::from_ms(50)), multiplier: None };
+    let fast = Pace { interval: Some(Span::from_ms(50)), ..Pace::default() };
     all.watch(ONE, path(1), Pace::default());
     all.watch(ONE, path(1), Pace::default());
     all.watch(OTHER, path(1), fast);
@@ -34,6 +34,30 @@ fn clients_share_a_path() {
     all.found(path(1), Verdict::Alive);
     all.unwatch(OTHER, path(1));
     assert_eq!((all.verdict(path(1)), all.clients(path(1)).count()), (Verdict::Unknown, 0));
+}
+
+/// RFC 5884, 4: packets that come out somewhere else are no better than packets that do not.
+#[test]
+fn what_is_misled_is_dead_whoever_hears_it() {
+    let mut all = Liveness::default();
+    all.watch(ONE, path(1), Pace::default());
+    all.found(path(1), Verdict::Alive);
+    all.verified(path(1), None);
+    all.verified(path(1), Some("no label entry"));
+    assert_eq!((all.verdict(path(1)), all.why_misled(path(1))), (Verdict::Dead, Some("no label entry")));
+    all.found(path(1), Verdict::Alive);
+    assert_eq!(told(&mut all), [(path(1), true), (path(1), false)], "once");
+    // Its end is not heard, either, and comes back.
+    all.found(path(1), Verdict::Dead);
+    all.verified(path(1), None);
+    assert_eq!(told(&mut all), []);
+    all.found(path(1), Verdict::Alive);
+    assert_eq!(told(&mut all), [(path(1), true)]);
+    // An answer counts though nothing was known before.
+    all.watch(ONE, path(2), Pace::default());
+    all.verified(path(2), Some("no label entry"));
+    all.verified(path(2), None);
+    assert_eq!(told(&mut all), [(path(2), false), (path(2), true)]);
 }
 
 /// RFC 5882, 3.2 and 3.3: what never answered, and what somebody has shut down, is not dead.
