@@ -16,7 +16,8 @@
 //!   changed; `radix`: their queue; `hops`: sets of next hops
 //! - `networks`: what the paths lead to; `tree`: all of that for an area; [`routes`]: what follows for the routing
 //!   table (16); `virtual_links`: how pieces of the backbone are joined, and ways through other areas (15, 16.3)
-//! - [`section`], [`virtual_section`]: the settings that users write; `shown`: its tables
+//! - [`keys`]: keys that take over from each other (D.3); `event`: what it tells the user
+//! - [`section`], [`auth_section`], [`virtual_section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. Opaque advertisements are
 //! asked for where there is traffic engineering (RFC 5250).
@@ -26,6 +27,7 @@ pub mod auth_section;
 pub mod content;
 pub mod database;
 pub mod delay;
+mod event;
 mod exchange;
 mod flood;
 pub mod graph;
@@ -56,6 +58,8 @@ mod unacknowledged;
 mod virtual_links;
 pub mod virtual_section;
 
+pub use event::Event;
+
 use crate::machine::{Chart, State};
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
@@ -65,7 +69,7 @@ use areas::AreaConfig;
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
 use base::queue::take_first;
-use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use base::{PortId, ProtocolId, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
 use database::{Databases, Place};
 use delay::{Delay, DelayConfig, DelayState};
@@ -74,7 +78,6 @@ use neighbor::NeighborState;
 use outside::Redistribution;
 use routes::{Boundary, Changes, Path};
 use sequences::Sequences;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tree::Tree;
 use unacknowledged::Unacknowledged;
@@ -97,106 +100,6 @@ const LS_REFRESH_TIME: u16 = 1800;
 const VIRTUAL_TTL: u8 = 255;
 /// From an instance to its delayed acknowledgement: less than until it is sent again (RFC 2328, 13.5).
 const ACK_DELAY: Span = Span::from_secs(1);
-
-/// What OSPF tells the user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event {
-    /// The databases of a neighbour and of this router are the same now.
-    OspfAdjacent {
-        /// The neighbour's router id.
-        router_id: Ipv4Addr,
-        /// The port that it is at.
-        port: PortId,
-    },
-    /// A neighbour is adjacent no more.
-    OspfAdjacencyLost {
-        /// The neighbour's router id.
-        router_id: Ipv4Addr,
-        /// The port that it was at.
-        port: PortId,
-        /// The state that it is in now.
-        state: &'static str,
-    },
-    /// The other end of a virtual link is adjacent now.
-    OspfVirtualAdjacent {
-        /// Its router id.
-        router_id: Ipv4Addr,
-        /// The area that the link leads through.
-        area: Ipv4Addr,
-    },
-    /// The other end of a virtual link is adjacent no more.
-    OspfVirtualAdjacencyLost {
-        /// Its router id.
-        router_id: Ipv4Addr,
-        /// The area that the link leads through.
-        area: Ipv4Addr,
-        /// The state that it is in now.
-        state: &'static str,
-    },
-    /// Packets by a virtual link are not taken. It is said again when the reason is another.
-    OspfVirtualRefused {
-        /// Router id of its other end.
-        router_id: Ipv4Addr,
-        /// The area that the link leads through.
-        area: Ipv4Addr,
-        /// The address in their IP header.
-        source: Ipv4Addr,
-        /// What does not agree, or where its bytes are malformed.
-        why: String,
-    },
-    /// Another router seems to have the same router id: an advertisement under it has come for the third time that is
-    /// newer than this router's own.
-    OspfIdContested {
-        /// The router id of both.
-        router_id: Ipv4Addr,
-    },
-    /// Packets by a port are sent with another key from now on.
-    OspfKey {
-        /// The port.
-        port: PortId,
-        /// Number of the key.
-        key_id: u8,
-    },
-    /// Packets by a virtual link are sent with another key from now on.
-    OspfVirtualKey {
-        /// Router id of its other end.
-        router_id: Ipv4Addr,
-        /// The area that the link leads through.
-        area: Ipv4Addr,
-        /// Number of the key.
-        key_id: u8,
-    },
-    /// The time of the last key of a port is over. It is used on, since no other takes its place.
-    OspfLastKeyExpired {
-        /// The port.
-        port: PortId,
-        /// Number of the key.
-        key_id: u8,
-    },
-    /// The time of the last key of a virtual link is over. It is used on, since no other takes its place.
-    OspfVirtualLastKeyExpired {
-        /// Router id of its other end.
-        router_id: Ipv4Addr,
-        /// The area that the link leads through.
-        area: Ipv4Addr,
-        /// Number of the key.
-        key_id: u8,
-    },
-    /// Packets of a neighbour are not taken. It is said again when the reason is another.
-    OspfRefused {
-        /// The port by which they come.
-        port: PortId,
-        /// The address in their IP header.
-        source: Ipv4Addr,
-        /// What does not agree, or where its bytes are malformed.
-        why: String,
-    },
-}
-
-impl ProtocolType for Event {
-    const PROTOCOL: ProtocolId = Ospf::ID;
-}
 
 /// How a router speaks OSPF.
 #[derive(Clone, Debug)]
