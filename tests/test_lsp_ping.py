@@ -135,7 +135,7 @@ def test_an_lsp_that_is_watched_leaves_a_table_that_lies() -> None:
     watched = {"interval": "100 ms", "misses": 2}
     net.node("a").lsp("east", to="d", route=["b", "d"], fallback=["c", "d"], lsp_ping=watched)
     net.run(until="5 s")
-    assert net.node("a").table("lsp_verifications")["standing"].to_list() == ["sound"]
+    assert net.table("lsp_verifications")["standing"].to_list() == ["sound"]
     net.node("b").break_label(labels(net, "b", "east")[0])
     net.run(for_="2 s")
     told = [one["why"] for one in net.events(event="lsp-ping-down").to_dicts()]

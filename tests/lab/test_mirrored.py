@@ -174,13 +174,13 @@ def test_what_can_not_be_taken_over_is_refused_by_name(tmp_path: Path) -> None:
     refused(of_kind(AREAS, "frr").replace("key_id: 7", "key_id: 0"), "an OSPF key of number 0")
     one = "authentication: {kind: md5, key: a key, key_id: 7}"
     only = "{kind: md5, key: akey, key_id: 7}"
-    config = planned(tmp_path, of_kind(AREAS, "frr").replace(one, f"authentication: {{keys: [{only}]}}"))
+    config = planned(tmp_path, of_kind(AREAS.replace(one, f"authentication: {{keys: [{only}]}}"), "frr"))
     assert " ip ospf message-digest-key 7 md5 akey\n" in config.members["gw"].config
     several = f"authentication: {{keys: [{only}, {{kind: md5, key: b, key_id: 8, start_accept: 9 s}}]}}"
     for kind in ("frr", "bird"):
-        refused(of_kind(AREAS, kind).replace(one, several), "several OSPF keys")
+        refused(of_kind(AREAS.replace(one, several), kind), "several OSPF keys")
     link = "authentication: {kind: simple, key: k}"
-    refused(of_kind(AREAS, "frr").replace("a key", "akey").replace(link, several), "several OSPF keys")
+    refused(of_kind(AREAS.replace(link, several), "frr"), "several OSPF keys")
     refused(AREAS, "a virtual link of OSPF with it, which is not set up in BIRD")
     clash = AREAS.replace("area: 0.0.0.2\n      areas: [{area: 2", "area: 1\n      areas: [{area: 1")
     refused(clash, "area 0.0.0.1 of OSPF is nssa at 'a' and stub at 'b'")

@@ -579,8 +579,8 @@ pub struct Agreement {
     pub value: String,
     /// Is the value nothing that may be shown?
     pub is_secret: bool,
-    /// Its numbered keys with their times, if it is authentication that has them. Where both ends have some, these count
-    /// and not the value: each end has to take what the other sends.
+    /// Its numbered keys with their times, if it is authentication that has them. Where both ends have some, these
+    /// count and not the value: each end has to take what the other sends.
     pub keys: Vec<SharedKey>,
 }
 

@@ -1,5 +1,5 @@
-//! LSPs that LSP ping watches alone (RFC 8029), and those of BFD that it finds to end somewhere else (RFC 5884, 4): what
-//! their protocols do then is the same as where BFD does not hear their end.
+//! LSPs that LSP ping watches alone (RFC 8029), and those of BFD that it finds to end somewhere else (RFC 5884, 4):
+//! what their protocols do then is the same as where BFD does not hear their end.
 
 use crate::common::{MS, S, column, conserved, sum};
 use base::{NodeId, Time};
@@ -163,7 +163,8 @@ fn row(more: &Value) -> Value {
     })
 }
 
-/// Packets to what lies behind an LSP of LDP that leads nowhere go without its label, and with it when it is right again.
+/// Packets to what lies behind an LSP of LDP that leads nowhere go without its label, and with it when it is right
+/// again.
 #[test]
 fn a_prefix_of_ldp_loses_its_label_and_gets_it_back() {
     let said = json!({"prefixes": "loopbacks", "lsp_ping": {"interval": "200 ms", "misses": 2}});

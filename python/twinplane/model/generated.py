@@ -687,6 +687,8 @@ class LspSpec(Written):
     """What becomes of the packets of `filters` while it is down: they go by `route`, or the head end has them `drop`ped."""
     bfd: BfdPace | None = None
     """Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after an error. Both ends have to be routers here, or speak BFD [default: false]."""
+    lsp_ping: LspPingPace | None = None
+    """Have it watched by LSP ping alone (RFC 8029): true, or how closely. One whose end does not answer any more, or that ends somewhere else, fails as after an error. Its end has to be a router that answers LSP ping, and that need not speak BFD [default: false]."""
     classes: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours whose packets take it on their way to `carries` [default: all]."""
     diffserv: LspDiffServ | None = None
@@ -776,6 +778,17 @@ class BfdPace(Checked):
     """From a packet to the next [default: as in the router's 'bfd']."""
     multiplier: int | None = None
     """After so many packets that are missing a neighbour is gone [default: as in the router's 'bfd']."""
+
+
+@written
+class LspPingPace(Checked):
+    """How closely LSP ping watches an LSP (RFC 8029)."""
+
+    CHECK: ClassVar[str] = "LspPingPace"
+    interval: Quantity = "1 s"
+    """From a request to the next. A reply that comes later is missing."""
+    misses: int = 3
+    """After so many requests in a row without a reply the LSP is down."""
 
 
 @written
@@ -1251,7 +1264,7 @@ class OspfVirtualLink(Written):
 
 @written
 class OspfAuthentication(Checked):
-    """How OSPF packets are authenticated. All routers of a link have to say the same."""
+    """How OSPF packets are authenticated: with one key, or with a list of them. All routers of a link have to say the same."""
 
     CHECK: ClassVar[str] = "OspfAuthentication"
     kind: Literal["none", "simple", "md5", "sha1", "sha256", "sha384", "sha512"] = "none"
@@ -1260,6 +1273,28 @@ class OspfAuthentication(Checked):
     """The secret, as text [default: none]."""
     key_id: int = 1
     """Number of the key, with MD5 and SHA."""
+    keys: Sequence[OspfKey] = field(default_factory=list)
+    """Several keys with their times, instead of `kind`, `key` and `key_id`: each takes over from the one before, and no neighbour is lost as long as both ends take both of them meanwhile."""
+
+
+@written
+class OspfKey(Written):
+    """One of several keys, one after the other (RFC 2328, D.3). Times are those of the run, or of the lab."""
+
+    key_id: int
+    """Its number, which no other key of the list has."""
+    kind: Literal["none", "simple", "md5", "sha1", "sha256", "sha384", "sha512"]
+    """What makes digests with it: `md5`, `sha1`, `sha256`, `sha384` or `sha512`."""
+    key: str
+    """The secret, as text."""
+    start_accept: Quantity | None = None
+    """From then on packets with it are taken: KeyStartAccept [default: 0 s]."""
+    start_generate: Quantity | None = None
+    """From then on packets are sent with it, if no key has begun later: KeyStartGenerate [default: its 'start_accept']."""
+    stop_generate: Quantity | None = None
+    """From then on packets are not sent with it any more: KeyStopGenerate [default: its 'stop_accept']."""
+    stop_accept: Quantity | None = None
+    """From then on packets with it are not taken any more: KeyStopAccept. The last key is used on when its time is over [default: never]."""
 
 
 @written
@@ -1348,6 +1383,8 @@ class Ldp(Checked):
     """Have neighbours watched by BFD (RFC 5882): true, or how closely. One that does not answer any more is gone at once [default: false]."""
     lsp_bfd: BfdPace | None = None
     """Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets to what lies behind an LSP whose end is not heard any more go without its label [default: false]."""
+    lsp_ping: LspPingPace | None = None
+    """Have the LSPs to single addresses watched by LSP ping alone that begin here (RFC 8029): true, or how closely. Packets to what lies behind an LSP whose end does not answer any more, or that ends somewhere else, go without its label [default: false]."""
 
 
 @written
@@ -1383,6 +1420,8 @@ class Bgp(Checked):
     """After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after so long."""
     lsp_bfd: BfdPace | None = None
     """Have LSPs watched by BFD that begin here and whose labels BGP has given (RFC 5884): true, or how closely. Packets leave one whose end is not heard any more: they take another path to the destination if there is one, else they go without its label. Watched are LSPs to single addresses, or those of `lsp_bfd_prefixes` [default: false]."""
+    lsp_ping: LspPingPace | None = None
+    """The same by LSP ping alone (RFC 8029): true, or how closely. Packets leave an LSP, too, that ends somewhere else than it is to [default: false]."""
     lsp_bfd_prefixes: Sequence[str] = field(default_factory=list)
     """Which destinations' LSPs are watched: those in any of these ranges of prefixes."""
 

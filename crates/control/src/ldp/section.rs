@@ -88,9 +88,9 @@ base::record! {
         /// Have the LSPs to single addresses watched by BFD that begin here (RFC 5884): true, or how closely. Packets
         /// to what lies behind an LSP whose end is not heard any more go without its label.
         pub lsp_bfd: WatchSpec, absent "false";
-        /// Have the LSPs to single addresses watched by LSP ping alone that begin here (RFC 8029): true, or how closely.
-        /// Packets to what lies behind an LSP whose end does not answer any more, or that ends somewhere else, go without
-        /// its label.
+        /// Have the LSPs to single addresses watched by LSP ping alone that begin here (RFC 8029): true, or how
+        /// closely. Packets to what lies behind an LSP whose end does not answer any more, or that ends somewhere else,
+        /// go without its label.
         pub lsp_ping: PingSpec, absent "false";
     }
     check LdpSpec::check;

@@ -127,8 +127,8 @@ impl RowsOf<LspPing> for LspProbeRow<'static> {
 }
 
 base::table! {
-    /// LSPs that LSP ping verifies: for BFD (RFC 5884), each second until their session is up and while they are misled,
-    /// else each minute; or because they are watched by it alone (`lsp_ping`).
+    /// LSPs that LSP ping verifies: for BFD (RFC 5884), each second until their session is up and while they are
+    /// misled, else each minute; or because they are watched by it alone (`lsp_ping`).
     pub struct LspVerificationRow<'a> in "lsp_verifications" key ["node", "lsp"]
     of (node: &'a str, lsp: String) from one: &Verification {
         /// The router where the LSP begins.

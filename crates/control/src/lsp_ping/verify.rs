@@ -1,6 +1,6 @@
-//! LSPs that are verified for who watches them: those of sessions of BFD (RFC 5884, 4 and 6), of which the first requests
-//! say by which number the session begins, and later ones only whether the LSP still ends where it is to end; and those
-//! that are watched by these requests alone (RFC 8029), which tell as well whether packets get through.
+//! LSPs that are verified for who watches them: those of sessions of BFD (RFC 5884, 4 and 6), of which the first
+//! requests say by which number the session begins, and later ones only whether the LSP still ends where it is to end;
+//! and those that are watched by these requests alone (RFC 8029), which tell as well whether packets get through.
 
 use super::ask::{WHOLE, datagram};
 use super::{Asked, Command, Event, LspPing, ntp};

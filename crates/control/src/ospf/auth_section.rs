@@ -150,8 +150,8 @@ base::record! {
         pub key: Option<String>, absent "none";
         /// Number of the key, with MD5 and SHA.
         pub key_id: u8 = OspfAuthSpec::USUAL_ID, in 0..=255;
-        /// Several keys with their times, instead of `kind`, `key` and `key_id`: each takes over from the one before, and
-        /// no neighbour is lost as long as both ends take both of them meanwhile.
+        /// Several keys with their times, instead of `kind`, `key` and `key_id`: each takes over from the one before,
+        /// and no neighbour is lost as long as both ends take both of them meanwhile.
         pub keys: Vec<OspfKeySpec> = Vec::new();
     }
     check OspfAuthSpec::check;

@@ -55,9 +55,9 @@ base::record! {
         /// Have it watched by BFD (RFC 5884): true, or how closely. One whose end is not heard any more fails as after
         /// an error. Both ends have to be routers here, or speak BFD.
         pub bfd: WatchSpec, absent "false";
-        /// Have it watched by LSP ping alone (RFC 8029): true, or how closely. One whose end does not answer any more, or
-        /// that ends somewhere else, fails as after an error. Its end has to be a router that answers LSP ping, and that
-        /// need not speak BFD.
+        /// Have it watched by LSP ping alone (RFC 8029): true, or how closely. One whose end does not answer any more,
+        /// or that ends somewhere else, fails as after an error. Its end has to be a router that answers LSP ping, and
+        /// that need not speak BFD.
         pub lsp_ping: PingSpec, absent "false";
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";

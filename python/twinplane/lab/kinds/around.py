@@ -221,13 +221,10 @@ def ospf_of(agreed: Mapping[str, str], cost: int | None, said: Iterable[Mapping[
 
 def _only_key(auth: Mapping[str, Any]) -> Mapping[str, Any]:
     """Authentication as if there were no lists of keys: that of several is of kind SEVERAL."""
-    match auth.get("keys") or []:
-        case []:
-            return auth
-        case [only]:
-            return only
-        case _:
-            return {"kind": SEVERAL}
+    keys: list[Mapping[str, Any]] = auth.get("keys") or []
+    if len(keys) > 1:
+        return {"kind": SEVERAL}
+    return keys[0] if keys else auth
 
 
 def refuse_several(kind: str) -> None:

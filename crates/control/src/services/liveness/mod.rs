@@ -1,6 +1,6 @@
 //! Whether packets reach other nodes: protocols say whom they want watched, a protocol such as BFD watches, and the
-//! former are told what it finds (RFC 5882). LSPs may be watched by LSP ping instead (RFC 8029), which also says of those
-//! that BFD watches whether they end where they are to end (RFC 5884, 4).
+//! former are told what it finds (RFC 5882). LSPs may be watched by LSP ping instead (RFC 8029), which also says of
+//! those that BFD watches whether they end where they are to end (RFC 5884, 4).
 //!
 //! All who want the same path watched share it. A path of which nothing is known is not dead: nobody loses a neighbour
 //! because that does not speak BFD, or because somebody has shut a session down (RFC 5882, 3.2 and 3.3).
