@@ -1,7 +1,7 @@
 //! Which packets are taken (RFC 2328, 8.2 and D.5), and why others are not.
 
 use super::areas::BACKBONE;
-use super::interface::{InterfaceName, InterfaceState, NetworkType, VirtualLink};
+use super::interface::{Interface, InterfaceName, InterfaceState, NetworkType, VirtualLink};
 use super::{Event, Ospf};
 use crate::protocol::IpArrival;
 use base::Time;
@@ -17,7 +17,15 @@ impl Ospf {
             Err(why) => return self.refuse(InterfaceName::Port(ip.port), ip.src, why),
         };
         match self.accept(now, ip, by, &header, bytes) {
-            Ok(()) => self.take(now, ip, by, &header, bytes),
+            Ok(sequence) => {
+                self.take(now, ip, by, &header, bytes);
+                // RFC 2328, D.5.3 (3): also of a neighbour that this Hello has made.
+                if let (Some(sequence), Some(interface)) = (sequence, self.interfaces.get_mut(&by))
+                    && let Some(neighbor) = interface.neighbors.get_mut(&interface.name_of(ip, &header))
+                {
+                    neighbor.sequence = Some(sequence);
+                }
+            }
             Err(why) => self.refuse(by, ip.src, why),
         }
     }
@@ -52,17 +60,17 @@ impl Ospf {
         }
     }
 
-    /// Why a packet of an interface is refused, if it is.
+    /// The cryptographic sequence number of a packet of an interface, if it has one, or why the packet is refused.
     fn accept(
-        &mut self,
+        &self,
         now: Time,
         ip: &IpArrival,
         by: InterfaceName,
         header: &Header,
         bytes: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<Option<u32>, String> {
         let router_id = self.router_id;
-        let Some(interface) = self.interfaces.get_mut(&by) else { return Ok(()) };
+        let Some(interface) = self.interfaces.get(&by) else { return Ok(None) };
         let mask = interface.mask().to_bits();
         let is_of_network = ip.src.to_bits() & mask == interface.address.to_bits() & mask;
         if interface.config.network == NetworkType::Broadcast && !is_of_network {
@@ -73,27 +81,20 @@ impl Ospf {
             return Err(format!("it has the router id {router_id} of this router"));
         }
         let sequence = interface.config.auth.verify(now, header, bytes)?;
-        let name = match interface.config.network {
-            NetworkType::PointToPoint => header.router_id,
-            NetworkType::Broadcast => ip.src,
-        };
-        // RFC 2328, D.5.3: a neighbour's sequence numbers never become less.
-        if let (Some(neighbor), Some(sequence)) = (interface.neighbors.get_mut(&name), sequence) {
-            if neighbor.sequence.is_some_and(|last| sequence < last) {
-                return Err(format!("its cryptographic sequence number went back to {sequence}"));
+        // RFC 2328, D.5.3 (2): a neighbour's sequence numbers never become less.
+        let last = interface.neighbors.get(&interface.name_of(ip, header)).and_then(|one| one.sequence);
+        match sequence.zip(last) {
+            Some((sequence, last)) if sequence < last => {
+                Err(format!("its cryptographic sequence number went back to {sequence}"))
             }
-            neighbor.sequence = Some(sequence);
+            _ => Ok(sequence),
         }
-        Ok(())
     }
 
     /// Takes a packet that has passed.
     fn take(&mut self, now: Time, ip: &IpArrival, by: InterfaceName, header: &Header, bytes: &[u8]) {
         let Some(interface) = self.interfaces.get(&by) else { return };
-        let name = match interface.config.network {
-            NetworkType::PointToPoint => header.router_id,
-            NetworkType::Broadcast => ip.src,
-        };
+        let name = interface.name_of(ip, header);
         let whole = bytes.get(HEADER_LEN..usize::from(header.length)).unwrap_or(&[]);
         // Instances of an update stay bytes.
         if header.kind == Kind::Update {
@@ -126,6 +127,16 @@ impl Ospf {
                     Event::OspfVirtualRefused { router_id, area, source, why }
                 }
             });
+        }
+    }
+}
+
+impl Interface {
+    /// By which name a neighbour is known that a packet comes from (RFC 2328, 8.2).
+    fn name_of(&self, ip: &IpArrival, header: &Header) -> Ipv4Addr {
+        match self.config.network {
+            NetworkType::PointToPoint => header.router_id,
+            NetworkType::Broadcast => ip.src,
         }
     }
 }
