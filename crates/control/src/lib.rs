@@ -29,6 +29,8 @@
 
 pub mod bfd;
 pub mod bgp;
+#[cfg(test)]
+mod cases;
 pub mod cbt;
 pub mod cost;
 pub mod greet;

@@ -243,6 +243,13 @@ impl Sessions {
         self.slots.iter().filter_map(|slot| slot.connection.as_deref()).map(Connection::row)
     }
 
+    /// The connection to this end that was begun last.
+    #[cfg(test)]
+    pub(crate) fn latest_to(&self, remote: SocketAddr) -> Option<SessionId> {
+        let is_it = |slot: &Slot| slot.connection.as_ref().is_some_and(|one| one.ends.remote == remote);
+        self.slots.iter().rposition(is_it).map(|index| self.id_at(index as u32))
+    }
+
     /// How many connections there are.
     pub fn len(&self) -> usize {
         self.by_ends.len()
