@@ -1076,7 +1076,9 @@ class Ospf(Checked):
     stub_router: bool = False
     """Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other way."""
     te: bool = False
-    """Announce what may be reserved on links and what is left of it, and keep what others announce (RFC 3630). All routers of an area have to, or what lies behind the others is not heard of."""
+    """Announce what may be reserved on links and what is left of it, and keep what others announce (RFC 3630). All routers of an area have to, or at least take opaque advertisements, or what lies behind the others is not heard of."""
+    opaque: bool = False
+    """Take opaque advertisements, such as those of `te`, and flood them, though this router has no use for them (RFC 5250, RFC 3630, 1). With `te` it does so in any case."""
     spf: OspfSpf = field(default_factory=lambda: OspfSpf())
     """How computations of paths are delayed."""
     redistribute: Sequence[OspfRedistribution] = field(default_factory=list)

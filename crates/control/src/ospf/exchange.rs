@@ -89,7 +89,7 @@ impl Ospf {
         let sequence = neighbor.dd_sequence;
         let area = self.config.area_by(&interface.config);
         // RFC 5250, 3.1: here, and in no other packet.
-        let opaque = if self.config.te { options::O } else { 0 };
+        let opaque = if self.config.is_opaque() { options::O } else { 0 };
         let options = self.config.area(area).options() | opaque;
         let body = Body::Description(Description { mtu, options, flags, sequence, headers });
         let Ok(packet) = body.packet(self.router_id, area) else { return };

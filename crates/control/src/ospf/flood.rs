@@ -67,7 +67,7 @@ impl Ospf {
         }
         if !self.config.takes(area, header.key.kind) {
             // One of the link alone goes no further, and would be sent again until it is acknowledged.
-            if self.config.te && header.key.kind == LsaKind::OPAQUE_LINK {
+            if self.config.is_opaque() && header.key.kind == LsaKind::OPAQUE_LINK {
                 acks.push(header);
             }
             return Ok(());

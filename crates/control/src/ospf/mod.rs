@@ -114,6 +114,8 @@ pub struct Config {
     pub stub_router: bool,
     /// Announce links to traffic engineering, and ask for opaque advertisements (RFC 3630, RFC 5250).
     pub te: bool,
+    /// Ask for opaque advertisements and flood them, though nothing here uses them (RFC 5250).
+    pub opaque: bool,
     /// How computations are delayed.
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.
@@ -135,6 +137,7 @@ impl Default for Config {
             router_id: None,
             stub_router: false,
             te: false,
+            opaque: false,
             delay: DelayConfig::default(),
             interfaces: BTreeMap::new(),
             virtual_links: BTreeMap::new(),

@@ -390,8 +390,12 @@ base::record! {
         /// way.
         pub stub_router: bool = false;
         /// Announce what may be reserved on links and what is left of it, and keep what others announce (RFC 3630).
-        /// All routers of an area have to, or what lies behind the others is not heard of.
+        /// All routers of an area have to, or at least take opaque advertisements, or what lies behind the others is
+        /// not heard of.
         pub te: bool = false;
+        /// Take opaque advertisements, such as those of `te`, and flood them, though this router has no use for them
+        /// (RFC 5250, RFC 3630, 1). With `te` it does so in any case.
+        pub opaque: bool = false;
         /// How computations of paths are delayed.
         pub spf: OspfSpfSpec = OspfSpfSpec::default();
         /// Routes of others that it announces as networks outside: it is a boundary router then.
@@ -505,6 +509,7 @@ impl Setup for OspfSpec {
             router_id: self.router_id,
             stub_router: self.stub_router,
             te: self.te,
+            opaque: self.opaque,
             delay: self.spf.config(),
             interfaces,
             virtual_links: self.virtual_links.iter().filter_map(OspfVirtualLinkSpec::config).collect(),

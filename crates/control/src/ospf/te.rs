@@ -96,11 +96,16 @@ fn is_crossing(reservable: Rate, before: &Unreserved, after: &Unreserved) -> boo
 }
 
 impl Config {
+    /// Are opaque advertisements asked for, and flooded (RFC 5250, 3.1)?
+    pub(super) fn is_opaque(&self) -> bool {
+        self.te || self.opaque
+    }
+
     /// Are advertisements of this type kept in an area? Opaque ones of a single link are read by nobody here.
     pub(super) fn takes(&self, area: Ipv4Addr, kind: LsaKind) -> bool {
         match kind {
-            LsaKind::OPAQUE_AREA => self.te,
-            LsaKind::OPAQUE_AS => self.te && self.area(area).takes(LsaKind::EXTERNAL),
+            LsaKind::OPAQUE_AREA => self.is_opaque(),
+            LsaKind::OPAQUE_AS => self.is_opaque() && self.area(area).takes(LsaKind::EXTERNAL),
             _ => self.area(area).takes(kind),
         }
     }
