@@ -13,7 +13,7 @@ use base::Span;
 use base::plane::Leg;
 use base::random::{Rng as _, Stream};
 use core::net::{IpAddr, Ipv4Addr};
-use wire::bfd::PORT;
+use wire::bfd::{Diag, PORT};
 
 /// A session that another router has asked for, and that does not come up, is forgotten after so long; each request of
 /// LSP ping begins that time anew.
@@ -56,7 +56,7 @@ impl Bfd {
     /// Other routers want sessions for LSPs that end here: LSP ping has found that they do.
     pub(super) fn offered(&mut self, now: Time, context: &mut Context<'_>) {
         while let Some(Offer { fec, from, discriminator }) = context.services.bootstrap.poll_offer() {
-            if discriminator == 0 || self.config.is_shut {
+            if discriminator == 0 {
                 continue;
             }
             let Some(local) = context.services.interfaces.source_to(from) else { continue };
@@ -74,8 +74,12 @@ impl Bfd {
                 let role = Role::Tail { fec, offered: discriminator };
                 self.open(now, context, (path, role), self.config.terms, random)
             });
+            let is_shut = self.config.is_shut;
             self.touch(now, context, number, |session| {
                 session.told(discriminator);
+                if is_shut {
+                    session.disable(now, Diag::ADMIN_DOWN);
+                }
                 session.ends = (session.state != SessionState::Up).then_some(now + UNUSED);
             });
         }

@@ -1,5 +1,6 @@
 //! Sessions over LSPs, at the far end (RFC 5884, RFC 7726).
 
+use super::super::section::BfdSpec;
 use super::speaker::{Node, down};
 use crate::inquiry::{Fec, FecMapping, Findings, GivenBy};
 use crate::protocol::{Arrival, Change, Ip6Arrival, IpArrival, LspArrival, Output, Over};
@@ -50,6 +51,23 @@ fn each_number_of_a_head_end_has_a_session() {
     hear(&mut node, HEAD, (7, number ^ 1), State::Down);
     assert_eq!(node.discards(), [("no-session", 2)], "sessions are told by their number alone");
     // Nobody answers, and LSP ping does not ask again.
+    node.run(Span::from_secs(30));
+    assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
+}
+
+/// RFC 7726, 2.1, has requests dropped whose sessions are not allowed: there are none. An end that is shut down has the
+/// session and says so by it (RFC 5880, 6.8.16).
+#[test]
+fn an_end_that_is_shut_down_says_so_to_the_head_end() {
+    let mut node = Node::new(&BfdSpec { shutdown: true, ..BfdSpec::default() });
+    offer(&mut node, 7);
+    let session = node.session();
+    assert_eq!((session.state.said(), session.counts.sent), (State::AdminDown, 1));
+    assert_eq!(session.remote.discriminator, 7);
+    let number = session.discriminator;
+    hear(&mut node, HEAD, (7, number), State::Down);
+    assert_eq!(node.session().state.said(), State::AdminDown);
+    // Nobody asks again: it is forgotten.
     node.run(Span::from_secs(30));
     assert_eq!((node.bfd().sessions().count(), node.bfd.poll_timeout()), (0, None));
 }
