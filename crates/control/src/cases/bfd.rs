@@ -1,9 +1,9 @@
 //! Packets of BFD as words.
 //!
-//! `STATE mult=3 tx=US rx=US echo=US my=77 your=N poll final demand independent diag=N`: STATE is admin-down, down, init
-//! or up; tx and rx are the two intervals in microseconds; `your` is what the node called itself last, unless it is said.
-//! `auth=simple/ID/WORD` or `auth=KIND/ID/NUMBER/SECRET` with KIND md5, meticulous-md5, sha1 or meticulous-sha1. A
-//! neighbour that is declared with `hops` speaks over several hops.
+//! `STATE mult=3 tx=US rx=US echo=US my=77 your=N poll final demand independent diag=N`: STATE is admin-down, down,
+//! init or up; tx and rx are the two intervals in microseconds; `your` is what the node called itself last, unless it
+//! is said. `auth=simple/ID/WORD` or `auth=KIND/ID/NUMBER/SECRET` with KIND md5, meticulous-md5, sha1 or
+//! meticulous-sha1. A neighbour that is declared with `hops` speaks over several hops.
 
 use super::words::{Line, Words};
 use super::{Dialect, Peer, Said};

@@ -1,11 +1,11 @@
 //! Messages of BGP as words.
 //!
 //! `open asn=N hold=90 id=A families=ipv4,ipv4-labelled refresh graceful=FLAGS/SECONDS/FAMILY:FLAGS
-//! add-path=FAMILY:MODE two-octet`; `keepalive`; `refresh FAMILY`; `notification CODE/SUBCODE`; `update origin=igp path=N,N
-//! next-hop=A med=N pref=N communities=N:N originator=A clusters=A,A nlri=P,P withdraw=P,P reach=FAMILY/A labelled=P@LABEL
-//! unreach=FAMILY:P`, where P is PREFIX or PREFIX#PATH_ID; `attributes HEX nlri=P` has the attributes as bytes;
-//! `message kind=N body=HEX` is any message. A neighbour that is declared with `internal` is of the same AS, and one with
-//! `add-path` is told several paths.
+//! add-path=FAMILY:MODE two-octet`; `keepalive`; `refresh FAMILY`; `notification CODE/SUBCODE`; `update origin=igp
+//! path=N,N next-hop=A med=N pref=N communities=N:N originator=A clusters=A,A nlri=P,P withdraw=P,P reach=FAMILY/A
+//! labelled=P@LABEL unreach=FAMILY:P`, where P is PREFIX or PREFIX#PATH_ID; `attributes HEX nlri=P` has the attributes
+//! as bytes; `message kind=N body=HEX` is any message. A neighbour that is declared with `internal` is of the same AS,
+//! and one with `add-path` is told several paths.
 
 use super::script::hex;
 use super::words::{Line, Words, joined, written};
@@ -204,6 +204,7 @@ fn update_text(update: &Update) -> String {
         .list("communities", all.communities.iter().map(|one| format!("{}:{}", one >> 16, one & 0xffff)))
         .some("originator", all.originator)
         .list("clusters", &all.cluster_list)
+        .list("extended", all.extended_communities.iter().map(|one| wire::Hex(one.to_vec())))
         .list("unknown", all.unknown.iter().map(|one| format!("{}:{:02x}", one.kind, one.flags)))
         .list("nlri", update.nlri.iter().map(nlri_text));
     if let Some(reach) = &update.reach {

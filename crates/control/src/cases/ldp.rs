@@ -1,11 +1,12 @@
 //! Messages of LDP as words.
 //!
 //! `hello hold=15 targeted wants-targeted gtsm transport=A`; `initialization keepalive=S receiver=ID on-demand
-//! loop-detection path-limit=N max-pdu=N version=N restart=RECONNECT_MS/RECOVERY_MS learns capabilities=typed-wildcard,dynamic,
-//! unrecognized`; `keepalive`; `address A,A`, `address-withdraw A,A`; `mapping fec=F label=N request=N hops=N path=ID,ID`;
-//! `request fec=F hops=N path=ID,ID`; `withdraw fec=F label=N`; `release fec=F label=N`; `abort fec=F request=N`;
-//! `notification status=WORD fec=F`; `message kind=0xNNNN parameters=HEX` for what is none of these. F is a prefix, `*`
-//! (wildcard) or `ipv4` (typed wildcard). Behind the kind may stand `number=N` and `ldp-id=ID`.
+//! loop-detection path-limit=N max-pdu=N version=N restart=RECONNECT_MS/RECOVERY_MS learns
+//! capabilities=typed-wildcard,dynamic, unrecognized`; `keepalive`; `address A,A`, `address-withdraw A,A`; `mapping
+//! fec=F label=N request=N hops=N path=ID,ID`; `request fec=F hops=N path=ID,ID`; `withdraw fec=F label=N`; `release
+//! fec=F label=N`; `abort fec=F request=N`; `notification status=WORD fec=F`; `message kind=0xNNNN parameters=HEX` for
+//! what is none of these. F is a prefix, `*` (wildcard) or `ipv4` (typed wildcard). Behind the kind may stand
+//! `number=N` and `ldp-id=ID`.
 
 use super::script::hex;
 use super::words::{Line, Words, joined};

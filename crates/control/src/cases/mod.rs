@@ -1,12 +1,12 @@
 //! Cases: small conversations with one speaker, in folders that a newcomer can read (`crates/control/cases`).
 //!
 //! A case is a folder `PROTOCOL/NAME` with four files: `about.md` says what is shown and by which section of which RFC
-//! it is right; `speaker.json` has the node's ports and the protocol's settings, as in a network file; `script` has what
-//! neighbours say, what changes, and how time passes; `expected` is the script again with everything that the speaker
-//! did, and is compared. `TWINPLANE_CASES=rewrite` writes it anew, for a person to read the difference.
+//! it is right; `speaker.json` has the node's ports and the protocol's settings, as in a network file; `script` has
+//! what neighbours say, what changes, and how time passes; `expected` is the script again with everything that the
+//! speaker did, and is compared. `TWINPLANE_CASES=rewrite` writes it anew, for a person to read the difference.
 //!
-//! - [`words`]: the words of a line; [`node`]: the node; [`script`]: what every script can say; [`shown`]: what the node
-//!   does, as text
+//! - [`words`]: the words of a line; [`node`]: the node; [`script`]: what every script can say; [`shown`]: what the
+//!   node does, as text
 //! - [`ospf`], [`ldp`], [`bgp`], [`bfd`]: messages as words, there and back
 
 mod bfd;
@@ -45,7 +45,8 @@ trait Dialect {
     /// The message that a neighbour's words are, to the node of this router id.
     fn write(&mut self, peer: &Peer, own: Ipv4Addr, words: &mut Words) -> Result<Said, String>;
 
-    /// A message of the node in words, and what is remembered of it; it leaves by a port or in a connection. Between several of a connection is an empty line.
+    /// A message of the node in words, and what is remembered of it; it leaves by a port or in a connection. Between
+    /// several of a connection is an empty line.
     fn show(&mut self, bytes: &[u8], port: Option<PortId>) -> String;
 
     /// What a neighbour says at once to what the node has said.

@@ -2,16 +2,15 @@
 //!
 //! `hello dr=A bdr=A neighbors=ID,ID priority=1 interval=10 dead=40 mask=M options=E`; `dd init more master sequence=N
 //! mtu=1500 [LSA]`; `request [TYPE id=A by=A]`; `update [LSA]`; `ack [LSA]`. An LSA is `[TYPE id=A by=A seq=N age=S
-//! options=E ...]` with what its body has: `flags=B,E links=p2p/ID/DATA/COST`, `mask=M routers=ID,ID`, `mask=M metric=N`,
-//! `mask=M type2 metric=N forwarding=A tag=N`, or `bytes=HEX`. Sequence numbers count from 1. `let NAME TYPE ...` names
-//! one: `[NAME seq=2]`. Any packet may say `router=ID area=A`, and `key=simple/WORD` or `key=KIND/ID/NUMBER/SECRET`.
-//! `NAME becomes full [LSA]` goes through the exchange of databases with a neighbour as master, which then says Hello
-//! and acknowledges what it hears.
+//! options=E ...]` with what its body has: `flags=B,E links=p2p/ID/DATA/COST`, `mask=M routers=ID,ID`, `mask=M
+//! metric=N`, `mask=M type2 metric=N forwarding=A tag=N`, or `bytes=HEX`. Sequence numbers count from 1. `let NAME TYPE
+//! ...` names one: `[NAME seq=2]`. Any packet may say `router=ID area=A`, and `key=simple/WORD` or
+//! `key=KIND/ID/NUMBER/SECRET`. `NAME becomes full [LSA]` goes through the exchange of databases with a neighbour as
+//! master, which then says Hello and acknowledges what it hears.
 
 use super::node::Node;
 use super::words::{Line, Words, written};
 use super::{Dialect, Peer, Said};
-use crate::ospf::IP_PROTOCOL;
 use crate::protocol::Over;
 use base::{PortId, Span};
 use core::net::Ipv4Addr;
@@ -21,6 +20,8 @@ use wire::ospf::{
     LsaBody, LsaHeader, LsaKey, LsaKind, MAX_SEQUENCE, Network, Router, RouterLink, Summary,
 };
 
+/// The number of OSPF among IP protocols.
+const IP_PROTOCOL: u8 = 89;
 const OPTIONS: &[(u8, &str)] = &[(2, "E"), (4, "MC"), (8, "NP"), (16, "L"), (32, "DC"), (64, "O")];
 const DD_FLAGS: &[(u8, &str)] = &[(4, "init"), (2, "more"), (1, "master")];
 const ROUTER_FLAGS: &[(u8, &str)] = &[(1, "B"), (2, "E"), (4, "V"), (16, "Nt")];
