@@ -57,10 +57,11 @@ pub(super) fn router(number: u8, labels: Labels, streams: Streams) -> RouterConf
         Arc::new(ospf),
         labels,
         Arc::new(BgpSpec::read(&value(&bgp)).expect("settings")),
-        Arc::new(BfdSpec::read(&value(&json!({"interval": "300 ms"}))).expect("settings")),
+        Arc::new(BfdSpec::read(&value(&json!({"interval": "1 s"}))).expect("settings")),
         Arc::new(LspPingSpec::default()),
     ];
-    let ports = vec![PortSetup::new(MacAddr([2, 0, 0, 0, number, 1]), own, 24)];
+    let port = PortSetup::new(MacAddr([2, 0, 0, 0, number, 1]), own, 24);
+    let ports = vec![PortSetup { reservable: Some(Rate::from_gbps(1)), ..port }];
     RouterConfig::ideal(format!("r{number}"), id(number), ports, protocols, streams)
 }
 
@@ -95,7 +96,7 @@ pub(super) fn tunnel(number: u8) -> Command {
         to: id(1 - number),
         routes: Vec::new(),
         path: Some(Box::default()),
-        bfd: Some(Pace { interval: Some(Span::from_secs(1)), multiplier: None }),
+        watch: Some(Pace { interval: Some(Span::from_secs(1)), ..Pace::default() }),
         bandwidth: Rate::from_mbps(1),
         setup_priority: 4,
         holding_priority: 4,
