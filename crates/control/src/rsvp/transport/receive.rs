@@ -9,10 +9,16 @@ use super::state::{TTL, Transport};
 use super::types::{Arrival, Incoming, Neighbor, ReceivedId};
 use crate::protocol::IpArrival;
 use base::{Span, Time};
+use core::net::Ipv4Addr;
 use wire::rsvp::{
     Challenge, Common, Error, HelloMessage, Integrity, IntegrityChallenge, IntegrityResponse, Message,
-    MessageId, MessageIdAck, MessageIdList, Packet, class, error_code,
+    MessageId, MessageIdAck, MessageIdList, Packet, Reason, class, error_code,
 };
+
+/// Can it be the address of a neighbour?
+fn is_of_host(address: Ipv4Addr) -> bool {
+    !(address.is_multicast() || address.is_broadcast() || address.is_unspecified() || address.is_loopback())
+}
 
 impl Transport {
     /// An RSVP message came in an IP packet. What the LSP layer is to know is appended to `out`.
@@ -73,6 +79,12 @@ impl Transport {
             Err(error) => return self.malformed(ip, offset, Malformed::Parse, Some(error), out),
         };
         let from = Neighbor { port: ip.port, address: codec::hop(&message).unwrap_or(ip.src) };
+        // Whoever is asked by a group answers as another neighbour, so that neither is believed.
+        if !is_of_host(from.address) {
+            let reason = Reason::Invalid("an RSVP_HOP that is no address of a host");
+            let error = Error { offset: 0, object: Some((class::RSVP_HOP, 1)), reason };
+            return self.malformed(ip, offset, Malformed::Parse, Some(error), out);
+        }
         if self.signs
             && let Err(reason) = self.authenticate(from, &message, bytes)
         {

@@ -39,6 +39,22 @@ fn damaged_messages_are_counted() {
     assert_eq!((b.counters().malformed(Malformed::Parse), b.counters().malformed(Malformed::Bundle)), (1, 1));
 }
 
+/// Hellos to a group would be answered by a neighbour that is known by another name: each would take the other for one
+/// that restarts all the time.
+#[test]
+fn a_hop_that_is_no_host_is_no_neighbour() {
+    for hop in [[224, 0, 0, 5], [231, 24, 0, 2], [255, 255, 255, 255], [0, 0, 0, 0], [127, 0, 0, 1]] {
+        let mut transport = Transport::new(config(1, 1));
+        let mut message = path(0, 5, 1);
+        let Message::Path(asked) = &mut message else { unreachable!("a Path") };
+        asked.hop.address = Ipv4Addr::from(hop).into();
+        let bytes = codec::emit(0, 64, &message).expect("a message");
+        let mut out = Vec::new();
+        transport.receive(ms(0), &arrived(end_to_end()), &bytes, &mut out);
+        assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::Parse, error: Some(_), .. }]));
+    }
+}
+
 #[test]
 fn a_capable_node_falls_back_to_plain_messages() {
     let mut pair = Pair::new([0, 1].map(|side| {
