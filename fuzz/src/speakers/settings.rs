@@ -82,7 +82,7 @@ fn reservations(number: u8, own: Ipv4Addr, other: Ipv4Addr, streams: Streams) ->
         setup_timeout: Span::from_secs(10),
         // One of the two asks for what the other may leave.
         refresh_reduction: (number == 0).then(Default::default),
-        hello: Some(Default::default()),
+        hello: Some(rsvp::transport::HelloConfig { interval: Span::from_secs(1), ..Default::default() }),
         streams,
         ..rsvp::Config::default()
     }
