@@ -28,5 +28,6 @@ def print_story(found: Results) -> None:
     if not rows:
         return
     print_table(["at", "what happened"], rows, left=2, title="what happened")
-    if len(lines) > len(rows):
-        print(f"{len(lines) - len(rows)} more lines are in the report")
+    more = min(len(lines), happened.LINES_MAX) - len(rows)
+    if more > 0:
+        print(f"{more} more lines are in the report")

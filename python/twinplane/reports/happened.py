@@ -168,8 +168,14 @@ def table(story: Story) -> Table | None:
     found = lines(story)
     if len(found) <= len(story.actions):
         return None
-    shown = found[:LINES_MAX]
-    more = f"The first {LINES_MAX} of {len(found):,} lines" if len(found) > LINES_MAX else ""
+    first = min((action.at for action in story.failures), default=0.0)
+    # Where there are too many, those from the first failure on.
+    before = sum(line.at < first for line in found)
+    start = max(0, min(before, len(found) - LINES_MAX))
+    shown = found[start : start + LINES_MAX]
+    more = ""
+    if len(found) > LINES_MAX:
+        more = f"Lines {start + 1} to {start + LINES_MAX} of {len(found):,}"
     rows = [[format_time(line.at, 7), line.text] for line in shown]
     return Table("In order of time", ["at", "what happened"], rows, 2, note=more)
 

@@ -83,19 +83,20 @@ impl OspfKeySpec {
             return Err(Diagnostic::new(OspfAuthProblem::NoDigest { kind: self.kind.word() }).at("kind"));
         }
         let Lifetime { start_accept, start_generate, stop_generate, stop_accept } = self.life();
-        let pairs = [
-            (
-                start_accept <= start_generate,
-                ("start_accept", start_accept),
-                ("start_generate", start_generate),
-            ),
-            (
-                start_generate < stop_generate,
-                ("start_generate", start_generate),
-                ("stop_generate", stop_generate),
-            ),
-            (stop_generate <= stop_accept, ("stop_generate", stop_generate), ("stop_accept", stop_accept)),
+        let times = [
+            ("start_accept", start_accept),
+            ("start_generate", start_generate),
+            ("stop_generate", stop_generate),
+            ("stop_accept", stop_accept),
         ];
+        // Times that are not said follow from the others: first those that are said are compared.
+        let pairs = [(0, 3), (0, 2), (1, 3), (0, 1), (1, 2), (2, 3)];
+        let pairs = pairs.map(|(one, other)| {
+            let (sooner, later) = (times[one], times[other]);
+            // A key may send from the first moment on, and to the last, at which it is taken.
+            let may_be_equal = matches!((one, other), (0, 1) | (2, 3));
+            (sooner.1 < later.1 || may_be_equal && sooner.1 == later.1, sooner, later)
+        });
         let wrong = pairs.into_iter().find(|(is_right, ..)| !is_right);
         let Some((_, (sooner, before), (later, after))) = wrong else { return Ok(()) };
         let (sooner_at, later_at) = (shown(before), shown(after));
