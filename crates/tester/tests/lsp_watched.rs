@@ -2,7 +2,7 @@
 //! what their protocols do then is the same as where BFD does not hear their end.
 
 use crate::common::{MS, S, column, conserved, sum};
-use base::{NodeId, Time};
+use base::{NodeId, Span, Time};
 use control::lsp_ping::Event;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -205,6 +205,28 @@ fn a_prefix_of_ldp_loses_its_label_and_gets_it_back() {
     assert!(is_labelled(&mut network), "the next request is answered");
     assert_eq!(told(&mut network).last().map(|one| one.1), Some(None));
     conserved(&mut network).expect("closed accounts");
+}
+
+/// RFC 3478, 3.1: while LDP of the far end restarts and is silent, packets go by its entries as before, and the router
+/// answers for them. Replies lack for less than a second, if at all.
+#[test]
+fn an_lsp_outlives_a_restart_of_ldp_alone_at_its_end() {
+    let said = json!({"prefixes": "loopbacks", "graceful_restart": true, "lsp_ping": true});
+    let mut described = row(&said);
+    for node in ["b", "c", "d"] {
+        described["nodes"][node]["ldp"] = json!({"prefixes": "loopbacks", "graceful_restart": true});
+    }
+    let mut network = network(&described);
+    network.run_until(Time(60 * S)).expect("a run");
+    let before = told(&mut network).len();
+    assert_eq!(verified(&mut network, "standing"), ["sound", "sound"]);
+    network.restart_protocol(3, "ldp", Span::from_secs(5)).expect("a restart");
+    for second in 61..=100 {
+        network.run_until(Time(second * S)).expect("a run");
+        assert_eq!(verified(&mut network, "code"), [3, 3], "{second} s");
+    }
+    assert_eq!(told(&mut network)[before..], []);
+    assert_eq!(verified(&mut network, "unanswered"), [0, 0]);
 }
 
 /// Who does not answer at all is not given up: nobody knows whether it would (RFC 5882, 3.2, says so of BFD).

@@ -124,11 +124,10 @@ impl ControlPlane {
         self.tell_changes(now);
     }
 
-    /// What the first protocol that knows an FEC has bound to it.
+    /// What the first protocol that knows an FEC has bound to it. While one restarts alone, what it has written to the
+    /// tables stands and packets go by it: then it is what was bound before.
     fn mapping(&self, fec: &Fec, port: Option<PortId>) -> Option<FecMapping> {
-        // One that restarts knows nothing.
-        let mut running = self.speakers.iter().filter(|speaker| speaker.down_until.is_none());
-        running.find_map(|speaker| {
+        self.speakers.iter().find_map(|speaker| {
             let mut mapping = speaker.protocol.mapping(&self.services, fec)?;
             mapping.is_spoken = port.is_none_or(|port| speaker.protocol.speaks_on(port));
             if let Some(far) = mapping.far {
