@@ -228,6 +228,11 @@ impl LspPing {
         }
         let wish = context.services.bootstrap.wish(lsp);
         let Some((one, source)) = self.verified.get_mut(&lsp).zip(self.source) else { return };
+        let before = one.standing;
+        if one.awaited.is_some() {
+            // Only one is waited for: a reply to the one before would come too late.
+            one.missed();
+        }
         let local = one.path.local;
         let Some(known) = findings.fecs.into_iter().flatten().next() else { return };
         // RFC 5884, 7: the far end answers to the source, so BFD and its requests are of one family.
@@ -258,13 +263,11 @@ impl LspPing {
             tlvs,
         };
         let Ok(bytes) = message.write() else { return };
-        if one.awaited.is_some() {
-            one.code = None;
-        }
         let until = if one.watch.is_some() { one.next } else { now + WAIT };
         one.awaited = Some((message.sent, until));
         let sent = datagram(leg, WHOLE, (local, destination), source, bytes);
         self.outputs.push_back(Output::Lsp(Box::new(sent)));
+        self.tell(context, lsp, before);
     }
 
     /// Is a reply one to a request of these? What it says is noted.
