@@ -62,7 +62,8 @@ pub enum Event {
     LspPingDown {
         /// The LSP, by what is put on it.
         lsp: String,
-        /// A return code in words (RFC 8029, 3.1), or `no reply`.
+        /// A return code in words (RFC 8029, 3.1); `no reply`; or `no way`: no requests could be sent, since the router
+        /// knows no labels for the LSP any more.
         why: &'static str,
     },
 }

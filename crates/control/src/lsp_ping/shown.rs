@@ -143,7 +143,8 @@ base::table! {
         standing: &'static str => one.standing.word(),
         /// Requests that were sent.
         sent: u64 = "packets",
-        /// Those that nobody has answered in time.
+        /// Those that nobody has answered before the next was due or for two seconds, and those after the first that could
+        /// not be sent, since the router knew no labels for the LSP.
         unanswered: u64 = "packets",
         /// Return code of the last reply (RFC 8029, 3.1); absent if there was none to the last request.
         code: Option<u8>,

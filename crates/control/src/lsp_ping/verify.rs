@@ -4,8 +4,9 @@
 
 use super::ask::{WHOLE, datagram};
 use super::{Asked, Command, Event, LspPing, ntp};
-use crate::inquiry::{Findings, Inquiry, takes};
-use crate::protocol::{Context, Output};
+use crate::inquiry::{FecMapping, Findings, Inquiry, takes};
+use crate::protocol::{Context, LspMessage, Output};
+use crate::services::bootstrap::Wish;
 use crate::services::{Pace, Verdict, WatchedLsp, WatchedPath};
 use base::random::Stream;
 use base::{ProtocolValue, Span, Time};
@@ -73,6 +74,25 @@ pub(super) struct Watch {
     misses: u8,
 }
 
+/// Why there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// A request was sent, and nobody has answered in time.
+    Reply,
+    /// None could be sent: nothing here says by which labels packets of the LSP go.
+    Way,
+}
+
+impl Missing {
+    /// As events have it.
+    const fn word(self) -> &'static str {
+        match self {
+            Missing::Reply => "no reply",
+            Missing::Way => "no way",
+        }
+    }
+}
+
 /// An LSP that is verified.
 #[derive(Debug)]
 pub(super) struct Verification {
@@ -81,14 +101,17 @@ pub(super) struct Verification {
     handle: u32,
     sequence: u32,
     next: Time,
-    /// What the request said when it was sent that waits for its reply, and until when it waits.
-    awaited: Option<(u64, Time)>,
+    /// Of the request that waits for its reply: what it said when it was sent, and until when it waits. One that was due
+    /// and could not be sent is waited for, too: it is missing as one that was lost.
+    awaited: Option<(Option<u64>, Time)>,
     /// The return code of the last reply (RFC 8029, 3.1); nothing before there was one, and where the last is missing.
     pub(super) code: Option<u8>,
     /// Requests that were sent.
     pub(super) sent: u64,
-    /// Requests that nobody has answered in time.
+    /// Requests that nobody has answered in time, and those that could not be sent after a first one was.
     pub(super) unanswered: u64,
+    /// Why the last of them has no reply.
+    missing: Missing,
     /// How many of them are the last ones.
     in_a_row: u32,
     pub(super) standing: Standing,
@@ -106,6 +129,8 @@ impl Verification {
 
     /// No reply has come in time.
     fn missed(&mut self) {
+        let is_sent = self.awaited.is_some_and(|(sent, _)| sent.is_some());
+        self.missing = if is_sent { Missing::Reply } else { Missing::Way };
         (self.awaited, self.code) = (None, None);
         self.unanswered += 1;
         self.in_a_row = self.in_a_row.saturating_add(1);
@@ -113,6 +138,54 @@ impl Verification {
         if self.standing == Standing::Sound && self.watch.is_some_and(is_over) {
             self.standing = Standing::Silent;
         }
+    }
+
+    /// Until when a request that is due now is waited for.
+    fn until(&self, now: Time) -> Time {
+        if self.watch.is_some() { self.next } else { now + WAIT }
+    }
+
+    /// A request by what the node says of the LSP, which waits for its reply from now on; nothing if packets of this
+    /// family do not get onto the LSP.
+    fn request(
+        &mut self,
+        now: Time,
+        lsp: WatchedLsp,
+        wish: Option<Wish>,
+        source: u16,
+        known: &FecMapping,
+    ) -> Option<LspMessage> {
+        let local = self.path.local;
+        // RFC 5884, 7: the far end answers to the source, so BFD and its requests are of one family.
+        let destination = match (local, Command::DESTINATION) {
+            (IpAddr::V6(_), IpAddr::V4(address)) => address.to_ipv6_mapped().into(),
+            (_, address) => address,
+        };
+        let leg = known.legs.first().filter(|leg| takes(leg, destination))?;
+        // RFC 8029, 3.2: an FEC for each label, the first for the top of the stack.
+        let carriers = known.carriers.iter().map(|carrier| carrier.fec.clone());
+        let mut tlvs = vec![Tlv::TargetFecStack { fecs: carriers.chain([lsp.fec()]).collect() }];
+        if let Some(wish) = wish.filter(|wish| !wish.is_up) {
+            // RFC 5884, 6.1.
+            tlvs.push(Tlv::BfdDiscriminator { discriminator: wish.discriminator });
+        }
+        let message = Message {
+            version: VERSION,
+            flags: 0,
+            message_type: REQUEST,
+            reply_mode: 2,
+            return_code: 0,
+            return_subcode: 0,
+            handle: self.handle,
+            sequence: self.sequence.wrapping_add(1),
+            sent: ntp(now),
+            received: 0,
+            tlvs,
+        };
+        let bytes = message.write().ok()?;
+        (self.sequence, self.sent) = (message.sequence, self.sent + 1);
+        self.awaited = Some((Some(message.sent), self.until(now)));
+        Some(datagram(leg, WHOLE, (local, destination), source, bytes))
     }
 
     /// When the next request is to follow one that is sent now.
@@ -184,6 +257,7 @@ impl LspPing {
                 code: None,
                 sent: 0,
                 unanswered: 0,
+                missing: Missing::Reply,
                 in_a_row: 0,
                 standing: Standing::Unknown,
                 watch: None,
@@ -226,54 +300,29 @@ impl LspPing {
         if self.source.is_none() {
             self.source = context.bind(None);
         }
-        let wish = context.services.bootstrap.wish(lsp);
-        let Some((one, source)) = self.verified.get_mut(&lsp).zip(self.source) else { return };
+        let Some(one) = self.verified.get_mut(&lsp) else { return };
         let before = one.standing;
         if one.awaited.is_some() {
             // Only one is waited for: a reply to the one before would come too late.
             one.missed();
         }
-        let local = one.path.local;
-        let Some(known) = findings.fecs.into_iter().flatten().next() else { return };
-        // RFC 5884, 7: the far end answers to the source, so BFD and its requests are of one family.
-        let destination = match (local, Command::DESTINATION) {
-            (IpAddr::V6(_), IpAddr::V4(address)) => address.to_ipv6_mapped().into(),
-            (_, address) => address,
-        };
-        let Some(leg) = known.legs.first().filter(|leg| takes(leg, destination)) else { return };
-        (one.sequence, one.sent) = (one.sequence.wrapping_add(1), one.sent + 1);
-        // RFC 8029, 3.2: an FEC for each label, the first for the top of the stack.
-        let carriers = known.carriers.iter().map(|carrier| carrier.fec.clone());
-        let mut tlvs = vec![Tlv::TargetFecStack { fecs: carriers.chain([lsp.fec()]).collect() }];
-        if let Some(wish) = wish.filter(|wish| !wish.is_up) {
-            // RFC 5884, 6.1.
-            tlvs.push(Tlv::BfdDiscriminator { discriminator: wish.discriminator });
+        let known = findings.fecs.into_iter().flatten().next();
+        let wish = context.services.bootstrap.wish(lsp);
+        let request =
+            self.source.zip(known).and_then(|(source, known)| one.request(now, lsp, wish, source, &known));
+        match request {
+            Some(request) => self.outputs.push_back(Output::Lsp(Box::new(request))),
+            // Of an LSP on which nothing was ever sent nothing is missing.
+            None if one.sent > 0 => one.awaited = Some((None, one.until(now))),
+            None => {}
         }
-        let message = Message {
-            version: VERSION,
-            flags: 0,
-            message_type: REQUEST,
-            reply_mode: 2,
-            return_code: 0,
-            return_subcode: 0,
-            handle: one.handle,
-            sequence: one.sequence,
-            sent: ntp(now),
-            received: 0,
-            tlvs,
-        };
-        let Ok(bytes) = message.write() else { return };
-        let until = if one.watch.is_some() { one.next } else { now + WAIT };
-        one.awaited = Some((message.sent, until));
-        let sent = datagram(leg, WHOLE, (local, destination), source, bytes);
-        self.outputs.push_back(Output::Lsp(Box::new(sent)));
         self.tell(context, lsp, before);
     }
 
     /// Is a reply one to a request of these? What it says is noted.
     pub(super) fn verification_answered(&mut self, context: &mut Context<'_>, message: &Message) -> bool {
         let is_it = |one: &Verification| {
-            let waits = one.awaited.is_some_and(|(sent, _)| sent == message.sent);
+            let waits = one.awaited.is_some_and(|(sent, _)| sent == Some(message.sent));
             waits && (one.handle, one.sequence) == (message.handle, message.sequence)
         };
         let Some((lsp, one)) = self.verified.iter_mut().find(|(_, one)| is_it(one)) else { return false };
@@ -294,7 +343,7 @@ impl LspPing {
     /// Tells those who have an LSP watched, and the user, what it is now, if that is another than before.
     fn tell(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, before: Standing) {
         let Some(one) = self.verified.get(&lsp).filter(|one| one.standing != before) else { return };
-        let (path, after) = (one.path, one.standing);
+        let (path, after, missing) = (one.path, one.standing, one.missing.word());
         let liveness = &mut context.services.liveness;
         if one.watch.is_some() {
             match after {
@@ -311,7 +360,7 @@ impl LspPing {
         let lsp = lsp.to_string();
         let event = match (before, after) {
             (_, Standing::Misled(code)) => Event::LspPingDown { lsp, why: code::words(code) },
-            (_, Standing::Silent) => Event::LspPingDown { lsp, why: "no reply" },
+            (_, Standing::Silent) => Event::LspPingDown { lsp, why: missing },
             (Standing::Unknown, Standing::Sound) if one.watch.is_none() => return,
             _ => Event::LspPingUp { lsp },
         };
