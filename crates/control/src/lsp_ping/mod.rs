@@ -53,7 +53,8 @@ pub enum Event {
         /// Has the last hop answered that the LSP ends there?
         reached: bool,
     },
-    /// An LSP that is watched by LSP ping ends where it is to end, and that was not known before.
+    /// An LSP that is watched by LSP ping ends where it is to end, and that was not known before; or nobody says any more
+    /// that one that BFD watches does not.
     LspPingUp {
         /// The LSP, by what is put on it.
         lsp: String,
@@ -113,6 +114,8 @@ enum Asked {
     Send(u32),
     /// An LSP is to be verified.
     Verify(WatchedLsp),
+    /// Is an LSP still what a reply with this return code speaks of?
+    Blame(WatchedLsp, u8),
     /// A request of another router is to be judged.
     Judge(Box<Request>),
 }
@@ -305,6 +308,7 @@ impl Protocol for LspPing {
         match self.inquiries.remove(&findings.number) {
             Some(Asked::Send(number)) => self.send(now, context, number, findings),
             Some(Asked::Verify(lsp)) => self.send_verification(now, context, lsp, findings),
+            Some(Asked::Blame(lsp, replied)) => self.blame(context, lsp, replied, &findings),
             Some(Asked::Judge(request)) => self.reply(context, *request, &findings),
             None => {}
         }

@@ -8,6 +8,7 @@ use crate::inquiry::{FecMapping, Findings, Inquiry, takes};
 use crate::protocol::{Context, LspMessage, Output};
 use crate::services::bootstrap::Wish;
 use crate::services::{Pace, Verdict, WatchedLsp, WatchedPath};
+use base::plane::Leg;
 use base::random::Stream;
 use base::{ProtocolValue, Span, Time};
 use core::net::IpAddr;
@@ -20,6 +21,8 @@ const FIRST: Span = Span::from_secs(1);
 const LATER: Span = Span::from_secs(60);
 /// A reply may take so long.
 const WAIT: Span = Span::from_secs(2);
+/// After so many requests in a row without a reply nobody says any more that an LSP of BFD is misled.
+const MISSES: u8 = 3;
 /// Handles of these requests begin here; those of commands are below.
 const HANDLES: u32 = 1 << 31;
 
@@ -60,6 +63,16 @@ impl Standing {
             | code::OTHER_PROTOCOL
             | code::SHRUNK
             | code::FEC_CHANGE => Standing::Misled(replied),
+            _ => self,
+        }
+    }
+
+    /// After as many requests in a row without a reply as are to be missing.
+    const fn missed(self, is_watched_alone: bool) -> Standing {
+        match self {
+            Standing::Sound | Standing::Misled(_) if is_watched_alone => Standing::Silent,
+            // BFD says whether packets get through, and nobody says any more that they come out somewhere else.
+            Standing::Misled(_) => Standing::Unknown,
             _ => self,
         }
     }
@@ -104,6 +117,8 @@ pub(super) struct Verification {
     /// Of the request that waits for its reply: what it said when it was sent, and until when it waits. One that was due
     /// and could not be sent is waited for, too: it is missing as one that was lost.
     awaited: Option<(Option<u64>, Time)>,
+    /// The way of the last request that was sent.
+    way: Option<Leg>,
     /// The return code of the last reply (RFC 8029, 3.1); nothing before there was one, and where the last is missing.
     pub(super) code: Option<u8>,
     /// Requests that were sent.
@@ -134,9 +149,9 @@ impl Verification {
         (self.awaited, self.code) = (None, None);
         self.unanswered += 1;
         self.in_a_row = self.in_a_row.saturating_add(1);
-        let is_over = |watch: Watch| self.in_a_row >= u32::from(watch.misses);
-        if self.standing == Standing::Sound && self.watch.is_some_and(is_over) {
-            self.standing = Standing::Silent;
+        let misses = self.watch.map_or(MISSES, |watch| watch.misses);
+        if self.in_a_row >= u32::from(misses) {
+            self.standing = self.standing.missed(self.watch.is_some());
         }
     }
 
@@ -183,7 +198,7 @@ impl Verification {
             tlvs,
         };
         let bytes = message.write().ok()?;
-        (self.sequence, self.sent) = (message.sequence, self.sent + 1);
+        (self.sequence, self.sent, self.way) = (message.sequence, self.sent + 1, Some(*leg));
         self.awaited = Some((Some(message.sent), self.until(now)));
         Some(datagram(leg, WHOLE, (local, destination), source, bytes))
     }
@@ -254,6 +269,7 @@ impl LspPing {
                 sequence: 0,
                 next: now,
                 awaited: None,
+                way: None,
                 code: None,
                 sent: 0,
                 unanswered: 0,
@@ -326,18 +342,42 @@ impl LspPing {
             waits && (one.handle, one.sequence) == (message.handle, message.sequence)
         };
         let Some((lsp, one)) = self.verified.iter_mut().find(|(_, one)| is_it(one)) else { return false };
-        let (lsp, before) = (*lsp, one.standing);
-        (one.awaited, one.code, one.in_a_row) = (None, Some(message.return_code), 0);
+        let (lsp, before, replied) = (*lsp, one.standing, message.return_code);
+        (one.awaited, one.code, one.in_a_row) = (None, Some(replied), 0);
+        match before.after(replied) {
+            Standing::Misled(_) => {
+                let fecs = vec![lsp.fec()];
+                self.inquire(Asked::Blame(lsp, replied), Inquiry { fecs, ..Inquiry::default() });
+            }
+            after => {
+                one.standing = after;
+                self.tell(context, lsp, before);
+            }
+        }
+        true
+    }
+
+    /// A reply has said that an LSP does not end where it is to, and the node what is bound to it. If packets have taken
+    /// another way or label since the request was sent, the reply is about what is not used any more.
+    pub(super) fn blame(
+        &mut self,
+        context: &mut Context<'_>,
+        lsp: WatchedLsp,
+        replied: u8,
+        findings: &Findings,
+    ) {
+        let Some(one) = self.verified.get_mut(&lsp) else { return };
+        let before = one.standing;
+        let mut legs = findings.fecs.iter().flatten().flat_map(|known| &known.legs);
+        let is_used = legs.any(|leg| Some(*leg) == one.way);
+        // Before a session of BFD is up its far end may not be ready: nothing is known then (RFC 5882, 3.2).
         let is_judged = one.watch.is_some()
             || context.services.bootstrap.wish(lsp).is_some_and(|wish| wish.is_up)
             || matches!(before, Standing::Misled(_));
-        let after = before.after(message.return_code);
-        // Before a session of BFD is up its far end may not be ready: nothing is known then (RFC 5882, 3.2).
-        if is_judged || after == Standing::Sound {
-            one.standing = after;
+        if is_used && is_judged {
+            one.standing = before.after(replied);
         }
         self.tell(context, lsp, before);
-        true
     }
 
     /// Tells those who have an LSP watched, and the user, what it is now, if that is another than before.
