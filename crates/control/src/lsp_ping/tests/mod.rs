@@ -1,3 +1,4 @@
 mod judge;
 mod speaker;
 mod speaker6;
+mod verify;

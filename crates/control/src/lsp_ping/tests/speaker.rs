@@ -57,6 +57,10 @@ impl Node {
         (&*self.ping as &dyn core::any::Any).downcast_ref().expect("LSP ping")
     }
 
+    pub(super) fn due(&self) -> Option<Time> {
+        self.ping.poll_timeout()
+    }
+
     pub(super) fn call(
         &mut self,
         what: impl FnOnce(&mut dyn Protocol, Time, &mut Context<'_>),
@@ -420,13 +424,18 @@ pub(super) fn source_of(message: &LspMessage) -> u16 {
     }
 }
 
-fn replied(node: &mut Node, to: &LspMessage, change: impl FnOnce(&mut Wire)) -> Vec<LspMessage> {
+/// The bytes of a reply to a request.
+pub(super) fn replied_bytes(to: &LspMessage, change: impl FnOnce(&mut Wire)) -> Vec<u8> {
     let mut message = Wire::parse(&to.bytes).expect("a request");
     (message.message_type, message.tlvs) = (2, Vec::new());
     change(&mut message);
+    message.write().expect("bytes")
+}
+
+fn replied(node: &mut Node, to: &LspMessage, change: impl FnOnce(&mut Wire)) -> Vec<LspMessage> {
     let over = Over::Udp { src: PORT, dst: source_of(to) };
     let ip = IpArrival { port: PortId(1), src: TARGET, dst: OWN, ttl: 250, router_alert: false, over };
-    let bytes = message.write().expect("bytes");
+    let bytes = replied_bytes(to, change);
     let outputs = node.call(|ping, now, context| ping.handle_message(now, context, &Arrival::Ip(ip), &bytes));
     sent(node, outputs)
 }
