@@ -51,6 +51,7 @@ use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
 use base::{Label, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use fec::Bound;
 pub use lsps::LspWatch;
 use lsps::Lsps;
 use next_hops::NextHops;
@@ -206,6 +207,8 @@ pub struct Bgp {
     restarted: Option<Restarted>,
     /// Are labels kept that nobody has been told since a restart of BGP?
     keeps_labels: bool,
+    /// What was bound to destinations before that restart, for as long.
+    bound_before: BTreeMap<IpPrefix, Bound>,
     /// LSPs that are watched.
     lsps: Lsps,
     /// Other neighbours or LSPs than before may have to be watched.
@@ -243,6 +246,7 @@ impl Bgp {
             random,
             restarted: None,
             keeps_labels: false,
+            bound_before: BTreeMap::new(),
             lsps: Lsps::default(),
             is_watch_due: false,
             outputs: VecDeque::new(),

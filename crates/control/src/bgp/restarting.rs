@@ -3,7 +3,7 @@
 //! chosen before those have done so that had a session before the restart, or before time is up.
 //!
 //! Nothing of what neighbours said outlives the restart: only which destinations had routes, and the labels of this
-//! router for destinations, so that these get the same labels again.
+//! router for destinations, so that these get the same labels again, and who tests LSPs is told what packets go by.
 
 use super::Bgp;
 use super::restart::{FORWARDING, RESTARTED};
@@ -12,7 +12,7 @@ use crate::protocol::Context;
 use crate::services::LabelSpace;
 use base::plane::IpPrefix;
 use base::{Span, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::bgp::{Capability, Family};
 
 /// How this router goes on forwarding while BGP restarts.
@@ -83,6 +83,9 @@ impl Bgp {
     pub(super) fn begin_anew(&mut self, now: Time, context: &mut Context<'_>) {
         let fresh = Bgp::new(self.router_id, self.config.clone(), self.random.clone());
         let before = core::mem::replace(self, fresh);
+        if self.config.graceful.is_some() {
+            self.bound_before = before.all_bound();
+        }
         self.is_watch_due = true;
         let is_learnt = |entry: &Entry| entry.best().is_some_and(|best| best.place().is_some());
         let mut stale: BTreeSet<IpPrefix> = before.prefixes.keys_where(is_learnt).into_iter().collect();
@@ -183,6 +186,7 @@ impl Bgp {
         let is_told = self.peers.iter().all(|peer| !peer.is_established() || peer.pending.is_empty());
         if self.keeps_labels && self.restarted.is_none() && is_told {
             self.keeps_labels = false;
+            self.bound_before = BTreeMap::new();
             let all: Vec<IpPrefix> = self.labels.keys().copied().collect();
             all.into_iter().for_each(|prefix| self.tidy_label(context, prefix));
         }
