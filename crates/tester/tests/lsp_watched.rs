@@ -229,6 +229,59 @@ fn an_lsp_outlives_a_restart_of_ldp_alone_at_its_end() {
     assert_eq!(verified(&mut network, "unanswered"), [0, 0]);
 }
 
+/// RFC 4724, 4.1: the same with BGP of the far end, also while it waits with choosing routes.
+#[test]
+fn an_lsp_outlives_a_restart_of_bgp_alone_at_its_end() {
+    let bgp = |far: &str, more: Value| {
+        let neighbor = json!({"asn": 65000, "families": ["ipv4-labelled"]});
+        let mut bgp = json!({"asn": 65000, "restart_time": "60 s", "connect_retry": "2 s", "neighbors": {far: neighbor}});
+        bgp.as_object_mut().expect("a mapping").extend(more.as_object().cloned().unwrap_or_default());
+        bgp
+    };
+    let router = |id: &str| json!({"kind": "router", "router_id": id, "ospf": {"area": 0}, "ldp": true});
+    let (mut a, mut d) = (router("10.250.0.1"), router("10.250.0.4"));
+    a["bgp"] = bgp("10.250.0.4", json!({"lsp_ping": true}));
+    d["bgp"] = bgp("10.250.0.1", json!({"networks": ["203.0.113.7/32"]}));
+    let mut network = network(&json!({
+        "name": "edges",
+        "nodes": {"a": a, "b": router("10.250.0.2"), "c": router("10.250.0.3"), "d": d},
+        "links": [link("a", "b"), link("b", "c"), link("c", "d")],
+    }));
+    network.run_until(Time(90 * S)).expect("a run");
+    let before = told(&mut network).len();
+    assert_eq!(verified(&mut network, "standing"), ["sound"]);
+    network.restart_protocol(3, "bgp", Span::from_secs(5)).expect("a restart");
+    for second in 91..=130 {
+        network.run_until(Time(second * S)).expect("a run");
+        assert_eq!(verified(&mut network, "code"), [3], "{second} s");
+    }
+    assert_eq!(told(&mut network)[before..], []);
+}
+
+/// Two ways round from `a` to `d`. Whenever in the rhythm of requests a link of the one in use fails: routing mends the
+/// LSP, and no reply to a request by its old labels takes it down.
+#[test]
+fn an_lsp_of_ldp_that_routing_mends_stays_up() {
+    for (link_of, part) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)] {
+        let router = |more: &Value| json!({"kind": "router", "ospf": {"area": 0}, "ldp": more});
+        let plain = router(&json!({"prefixes": "loopbacks"}));
+        let mut network = network(&json!({
+            "name": "ring",
+            "nodes": {"a": router(&json!({"prefixes": "loopbacks", "lsp_ping": true})), "b": plain, "c": plain,
+                "d": plain, "e": plain},
+            "links": [link("a", "b"), link("b", "d"), link("a", "c"), link("c", "e"), link("e", "d")],
+        }));
+        let fails = 60 * S + part * 250 * MS;
+        network.run_until(Time(fails)).expect("a run");
+        let before = told(&mut network).len();
+        network.set_link(link_of, false).expect("a link");
+        network.run_until(Time(fails + 20 * S)).expect("a run");
+        let downs = told(&mut network)[before..].iter().filter_map(|(_, why)| *why).collect::<Vec<_>>();
+        assert!(downs.is_empty(), "link {link_of}, {part}: {downs:?}");
+        assert!(verified(&mut network, "standing").iter().all(|one| one == "sound"));
+    }
+}
+
 /// Who does not answer at all is not given up: nobody knows whether it would (RFC 5882, 3.2, says so of BFD).
 #[test]
 fn a_far_end_that_never_answered_is_not_given_up() {
