@@ -57,6 +57,7 @@ PAGES = {
             {
                 "bfd": "crates/control/src/bfd/tests/{}.rs",
                 "liveness": "crates/control/src/services/liveness/{}.rs",
+                "ping": "crates/control/src/lsp_ping/tests/{}.rs",
                 "wire": "crates/wire/src/bfd/{}.rs",
                 "node": "crates/node/tests/bfd/{}.rs",
                 "lab": "tests/lab/test_{}.py",

@@ -139,7 +139,8 @@ base::table! {
         interval_s: Option<Span> = "s" => one.watch.map(|watch| watch.interval),
         /// `sound`: it ends where it is to end; `misled`: it does not; `silent`: replies came, and do not any more;
         /// `unknown` before the first reply that says something of it. One that is `silent` or `misled` counts as down.
-        /// Of one that BFD watches missing replies count for nothing, and bad ones while its session is up.
+        /// Of one that BFD watches bad replies count while its session is up, and missing ones for nothing but that three
+        /// in a row end `misled`.
         standing: &'static str => one.standing.word(),
         /// Requests that were sent.
         sent: u64 = "packets",
