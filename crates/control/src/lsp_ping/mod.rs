@@ -53,8 +53,8 @@ pub enum Event {
         /// Has the last hop answered that the LSP ends there?
         reached: bool,
     },
-    /// An LSP that is watched by LSP ping ends where it is to end, and that was not known before; or nobody says any more
-    /// that one that BFD watches does not.
+    /// An LSP that is watched by LSP ping ends where it is to end, and that was not known before; or nobody says any
+    /// more that one that BFD watches does not.
     LspPingUp {
         /// The LSP, by what is put on it.
         lsp: String,

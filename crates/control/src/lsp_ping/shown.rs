@@ -139,13 +139,13 @@ base::table! {
         interval_s: Option<Span> = "s" => one.watch.map(|watch| watch.interval),
         /// `sound`: it ends where it is to end; `misled`: it does not; `silent`: replies came, and do not any more;
         /// `unknown` before the first reply that says something of it. One that is `silent` or `misled` counts as down.
-        /// Of one that BFD watches bad replies count while its session is up, and missing ones for nothing but that three
-        /// in a row end `misled`.
+        /// Of one that BFD watches bad replies count while its session is up, and missing ones for nothing but that
+        /// three in a row end `misled`.
         standing: &'static str => one.standing.word(),
         /// Requests that were sent.
         sent: u64 = "packets",
-        /// Those that nobody has answered before the next was due or for two seconds, and those after the first that could
-        /// not be sent, since the router knew no labels for the LSP.
+        /// Those that nobody has answered in time, and those after the first that could not be sent, since the router
+        /// knew no labels for the LSP.
         unanswered: u64 = "packets",
         /// Return code of the last reply (RFC 8029, 3.1); absent if there was none to the last request.
         code: Option<u8>,

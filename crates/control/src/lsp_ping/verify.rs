@@ -114,8 +114,8 @@ pub(super) struct Verification {
     handle: u32,
     sequence: u32,
     next: Time,
-    /// Of the request that waits for its reply: what it said when it was sent, and until when it waits. One that was due
-    /// and could not be sent is waited for, too: it is missing as one that was lost.
+    /// Of the request that waits for its reply: what it said when it was sent, and until when it waits. One that was
+    /// due and could not be sent is waited for, too: it is missing as one that was lost.
     awaited: Option<(Option<u64>, Time)>,
     /// The way of the last request that was sent.
     way: Option<Leg>,
@@ -357,8 +357,8 @@ impl LspPing {
         true
     }
 
-    /// A reply has said that an LSP does not end where it is to, and the node what is bound to it. If packets have taken
-    /// another way or label since the request was sent, the reply is about what is not used any more.
+    /// A reply has said that an LSP does not end where it is to, and the node what is bound to it. If packets have
+    /// taken another way or label since the request was sent, the reply is about what is not used any more.
     pub(super) fn blame(
         &mut self,
         context: &mut Context<'_>,
