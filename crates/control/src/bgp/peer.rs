@@ -34,6 +34,11 @@ pub struct Peer {
     pub id: Option<Ipv4Addr>,
     /// Its identifier in the last session.
     pub known_id: Option<Ipv4Addr>,
+    /// Has there been a session with it since this router was started? A restart of BGP alone does not change this: the
+    /// tables are as the neighbour knows them.
+    pub has_met: bool,
+    /// Has BGP restarted alone here, and there has been no session with the neighbour since (RFC 4724, 4.1)?
+    pub is_restart_untold: bool,
     /// How many routes it has told.
     pub received: usize,
     /// How many routes it was told.
@@ -77,6 +82,8 @@ impl Peer {
             local6: None,
             id: None,
             known_id: None,
+            has_met: false,
+            is_restart_untold: false,
             received: 0,
             sent: 0,
             pending: Pending::default(),

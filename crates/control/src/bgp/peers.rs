@@ -336,6 +336,7 @@ impl Bgp {
         let peer = &mut self.peers[place];
         peer.id = peer.connection(id).and_then(|connection| connection.id);
         peer.known_id = peer.id;
+        (peer.has_met, peer.is_restart_untold) = (true, false);
         peer.last_end.clear();
         let families = peer.connection(id).map(|one| one.families.clone()).unwrap_or_default();
         let is_told = |prefix: &IpPrefix| families.iter().any(|family| is_of(*family, *prefix));

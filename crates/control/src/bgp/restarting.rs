@@ -63,11 +63,13 @@ impl Bgp {
             // of its routes.
             return Some(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
         };
-        let is_back = self.restarted.is_some();
+        let peer = &self.peers[place];
+        // Who has heard so waits for nothing from this router: that must not end before routes are chosen, since this
+        // router may be waiting for the neighbour. A neighbour that comes later has to hear it, too.
+        let is_back = self.restarted.is_some() || peer.is_restart_untold;
         // A router that was started has lost its tables; one that has met the neighbour since has kept them.
-        let has_kept = is_back || self.peers[place].known_id.is_some();
-        let flags = if has_kept { FORWARDING } else { 0 };
-        let families = self.peers[place].config.families.iter().map(|family| {
+        let flags = if peer.has_met { FORWARDING } else { 0 };
+        let families = peer.config.families.iter().map(|family| {
             let (afi, safi) = family.numbers();
             (afi, safi, flags)
         });
@@ -104,6 +106,9 @@ impl Bgp {
                 let until = now + graceful.deferral;
                 self.restarted = Some(Restarted { until, awaited, deferred: [true; 2], stale });
                 self.keeps_labels = true;
+                for (peer, before) in self.peers.iter_mut().zip(&before.peers) {
+                    (peer.has_met, peer.is_restart_untold) = (before.has_met, true);
+                }
             }
             None => {
                 stale.into_iter().for_each(|prefix| self.take_out(context, prefix));

@@ -3,6 +3,7 @@
 use super::labels::{V4, several, tells, written};
 use super::peers::{Beside, END, families, nlri, of};
 use crate::protocol::{Change, Protocol};
+use crate::services::sessions::{Closed, SessionEvent};
 use crate::services::RouteWrites;
 use base::Span;
 use base::plane::{IpPrefix, Prefix};
@@ -97,6 +98,37 @@ fn forwarding_goes_on_while_this_router_restarts_and_all_neighbours_are_waited_f
     assert_eq!(net.routes(), [C]);
     net.open(1, families(&[Family::Ipv4]));
     assert_eq!(net.routes(), [A]);
+}
+
+#[test]
+fn a_neighbour_that_comes_after_routes_are_chosen_hears_of_the_restart() {
+    let mut net = two("ipv4", &graceful());
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.open(1, marks_end(Family::Ipv4, false));
+    // The second is away when BGP restarts here, and comes back when routes were chosen long ago.
+    net.event(net.sessions[&1], SessionEvent::Closed(Closed::Reset));
+    restart(&mut net);
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.update(0, END());
+    assert_eq!((net.bgp.awaits(0), net.told(0)), (false, vec![END()]));
+    net.open(1, marks_end(Family::Ipv4, false));
+    assert_eq!(said(&net, 1), capability(8, 0x80), "RFC 4724, 4.1: it has not heard of the restart");
+    // Both have heard of it now.
+    for n in [0, 1] {
+        net.event(net.sessions[&n], SessionEvent::Closed(Closed::Reset));
+        net.wait(Span::from_secs(20));
+        net.open(n, marks_end(Family::Ipv4, false));
+        assert_eq!(said(&net, n), capability(0, 0x80));
+    }
+}
+
+#[test]
+fn tables_that_a_neighbour_never_knew_are_not_called_preserved() {
+    let mut net = two("ipv4", &graceful());
+    net.open(0, marks_end(Family::Ipv4, false));
+    restart(&mut net);
+    net.open(1, marks_end(Family::Ipv4, false));
+    assert_eq!(said(&net, 1), capability(8, 0), "it may know routes from before this router was started");
 }
 
 #[test]
