@@ -448,7 +448,7 @@ impl Bgp {
         let retry = now + self.jittered(self.config.connect_retry);
         let keeps = self.config.keeps_routes;
         let peer = &mut self.peers[place];
-        let restart = peer.connection(id).and_then(|one| one.restart.clone());
+        let lost = peer.connection(id).cloned();
         let is_begun = peer.begun.session == Some(id);
         if is_begun {
             let (state, since) = (peer.begun.state, peer.begun.since);
@@ -474,7 +474,10 @@ impl Bgp {
                 // It keeps nothing.
                 self.peers[place].told_several.clear();
             }
-            match restart.filter(|_| keeps && is_failure) {
+            if let Some(lost) = &lost {
+                self.lost_again(place, lost);
+            }
+            match lost.and_then(|one| one.restart).filter(|_| keeps && is_failure) {
                 Some(restart) => self.keep(now, context, place, &restart),
                 None => self.forget(context, place),
             }

@@ -7,6 +7,7 @@
 
 use super::Bgp;
 use super::restart::{FORWARDING, RESTARTED};
+use super::session::Connection;
 use super::table::Entry;
 use crate::protocol::Context;
 use crate::services::LabelSpace;
@@ -93,7 +94,9 @@ impl Bgp {
         let mut stale: BTreeSet<IpPrefix> = before.prefixes.keys_where(is_learnt).into_iter().collect();
         let mut awaited = BTreeSet::new();
         for (place, peer) in before.peers.iter().enumerate() {
-            let families = peer.established().map(|one| one.families.as_slice()).unwrap_or_default();
+            // RFC 4724, 4.1: who does not know of restarts marks no end.
+            let connection = peer.established().filter(|one| one.restart.is_some());
+            let families = connection.map(|one| one.families.as_slice()).unwrap_or_default();
             awaited.extend(families.iter().map(|family| (place, *family)));
         }
         if let Some(unfinished) = before.restarted {
@@ -144,6 +147,15 @@ impl Bgp {
         let Some(restarted) = &mut self.restarted else { return families };
         restarted.awaited.retain(|(of, family)| *of != place || marks_end && families.contains(family));
         families.into_iter().filter(|family| !restarted.deferred[version_of(*family)]).collect()
+    }
+
+    /// The session with a neighbour has ended that may have told all its routes: it has to tell them again.
+    pub(super) fn lost_again(&mut self, place: usize, connection: &Connection) {
+        if let Some(restarted) = self.restarted.as_mut().filter(|_| connection.restart.is_some()) {
+            let deferred = restarted.deferred;
+            let open = connection.families.iter().filter(|family| deferred[version_of(**family)]);
+            restarted.awaited.extend(open.map(|family| (place, *family)));
+        }
     }
 
     /// A neighbour has told all its routes of a family.

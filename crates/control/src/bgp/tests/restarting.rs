@@ -132,6 +132,46 @@ fn tables_that_a_neighbour_never_knew_are_not_called_preserved() {
 }
 
 #[test]
+fn a_neighbour_that_does_not_know_of_restarts_holds_nothing_back() {
+    let mut net = two("ipv4", &graceful());
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.open(1, families(&[Family::Ipv4]));
+    restart(&mut net);
+    assert_eq!([0, 1].map(|place| net.bgp.awaits(place)), [true, false]);
+    // The other has not come back yet.
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.tell(0, &[A]);
+    net.update(0, END());
+    assert_eq!(net.routes(), [A]);
+}
+
+#[test]
+fn a_neighbour_whose_session_ends_once_more_is_waited_for_again() {
+    let mut net = two("ipv4", &graceful());
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.open(1, marks_end(Family::Ipv4, false));
+    net.tell(0, &[A]);
+    net.tell(1, &[C]);
+    restart(&mut net);
+    net.open(0, marks_end(Family::Ipv4, false));
+    net.tell(0, &[A]);
+    net.update(0, END());
+    assert!(!net.bgp.awaits(0));
+    net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+    assert!(net.bgp.awaits(0));
+    net.open(1, marks_end(Family::Ipv4, false));
+    net.tell(1, &[C]);
+    net.update(1, END());
+    assert_eq!(net.routes(), [A, C], "what stood before the restart, since nothing is chosen yet");
+    net.wait(Span::from_secs(20));
+    net.open(0, marks_end(Family::Ipv4, false));
+    assert_eq!(said(&net, 0), capability(8, 0x80), "it is not to wait for this router");
+    net.tell(0, &[V4]);
+    net.update(0, END());
+    assert_eq!(net.routes(), [V4, C]);
+}
+
+#[test]
 fn a_restart_does_not_wait_for_ever() {
     let mut net = two("ipv4", &graceful());
     net.open(0, marks_end(Family::Ipv4, false));
