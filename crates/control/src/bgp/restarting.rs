@@ -116,6 +116,8 @@ impl Bgp {
             None => {
                 stale.into_iter().for_each(|prefix| self.take_out(context, prefix));
                 for (_, label) in core::mem::take(&mut self.labels) {
+                    // One of a destination that was no neighbour's any more has an entry as long as it was told.
+                    context.services.label_arriving(Bgp::ID, label, None);
                     context.services.labels.release(LabelSpace::Platform, Bgp::ID, label);
                 }
             }

@@ -4,9 +4,9 @@ use super::labels::{V4, several, tells, written};
 use super::peers::{Beside, END, families, nlri, of};
 use crate::protocol::{Change, Protocol};
 use crate::services::sessions::{Closed, SessionEvent};
-use crate::services::RouteWrites;
+use crate::services::{Route, RouteWrites};
 use base::Span;
-use base::plane::{IpPrefix, Prefix};
+use base::plane::{IpPrefix, NextHop as Hop, Prefix, TableOp};
 use serde_json::{Value, json};
 use wire::bgp::{Capability, Family, Message, NextHop, Unreach, Update};
 
@@ -234,4 +234,38 @@ fn labels_are_the_same_after_a_restart() {
         assert_eq!((told.nlri.len(), told.nlri[0].labels.first()), (1, Some(own)));
         assert_eq!(net.bgp.label_of(A.parse::<Prefix>().map(IpPrefix::V4).expect("a prefix")), None);
     }
+}
+
+#[test]
+fn no_entry_is_left_of_a_label_that_neighbours_have_still_when_nothing_is_kept() {
+    let family = Family::Ipv4Labelled;
+    let slow = |n: u8| json!({"asn": of(n).1, "import": "all", "export": "all", "families": ["ipv4-labelled"], "advertisement_interval": "30 s"});
+    let neighbors = json!({of(0).0.to_string(): slow(0), of(1).0.to_string(): slow(1)});
+    let mut net = Beside::new(
+        json!({"asn": 65000, "connect_retry": "10 s", "neighbors": neighbors, "redistribute": ["static"]}),
+    );
+    net.wait(Span::ZERO);
+    let mut routes = RouteWrites::default();
+    net.open(0, marks_end(family, false));
+    net.open(1, marks_end(family, false));
+    net.update(0, tells(0, family, NextHop::V4(of(0).0), several(V4, &[100])));
+    net.wait(Span::from_secs(60));
+    let prefix: Prefix = V4.parse().expect("a prefix");
+    let own = net.bgp.label_of(IpPrefix::V4(prefix)).expect("a label");
+    // The destination is this router's own from now on. Neighbours do not hear it before the next change is due.
+    net.update(0, tells(0, family, NextHop::V4(of(0).0), several(A, &[200])));
+    net.services.rib.set(prefix, Route::fixed(Hop::Discard));
+    net.with(|bgp, now, context| bgp.handle_change(now, context, &Change::Route(IpPrefix::V4(prefix))));
+    let last = |net: &mut Beside, routes: &mut RouteWrites| {
+        net.services.write_labelled(routes);
+        let ops = core::iter::from_fn(|| routes.poll());
+        ops.filter(
+            |op| matches!(op, TableOp::IlmSet { label, .. } | TableOp::IlmRemove { label } if *label == own),
+        )
+        .last()
+    };
+    assert!(matches!(last(&mut net, &mut routes), Some(TableOp::IlmSet { .. })));
+    assert_eq!(net.bgp.label_of(IpPrefix::V4(prefix)), Some(own));
+    restart(&mut net);
+    assert_eq!(last(&mut net, &mut routes), Some(TableOp::IlmRemove { label: own }));
 }
