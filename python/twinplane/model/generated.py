@@ -1417,7 +1417,7 @@ class Bgp(Checked):
     graceful_restart: bool = True
     """Keep the routes of a neighbour that restarts and says that it goes on forwarding, for as long as it says that this takes (RFC 4724)."""
     restart_time: Quantity | None = None
-    """Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes for so long, in whole seconds [default: BGP forwards nothing while it restarts]."""
+    """Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes for so long, in whole seconds [default: packets go by what was written until BGP is back, and then all of it is taken out]."""
     selection_deferral: Quantity = "360 s"
     """After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after so long."""
     lsp_bfd: BfdPace | None = None

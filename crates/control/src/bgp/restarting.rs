@@ -60,8 +60,8 @@ impl Bgp {
             return None;
         }
         let Some(graceful) = self.config.graceful else {
-            // No family, since this router forwards nothing while it restarts; but it helps others, and marks the end
-            // of its routes.
+            // No family, since this router takes all out as soon as BGP is back; but it helps others, and marks the
+            // end of its routes.
             return Some(Capability::GracefulRestart { flags: 0, time_s: 0, families: Vec::new() });
         };
         let peer = &self.peers[place];

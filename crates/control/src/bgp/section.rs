@@ -280,7 +280,7 @@ base::record! {
         pub graceful_restart: bool = true;
         /// Go on forwarding while BGP restarts here (RFC 4724, 4.1), and ask neighbours to keep this router's routes
         /// for so long, in whole seconds.
-        pub restart_time: Option<Span>, in 1_000_000_000_000..=4_095_000_000_000_000, absent "BGP forwards nothing while it restarts";
+        pub restart_time: Option<Span>, in 1_000_000_000_000..=4_095_000_000_000_000, absent "packets go by what was written until BGP is back, and then all of it is taken out";
         /// After such a restart routes are chosen when neighbours that had a session have told all of theirs, or after
         /// so long.
         pub selection_deferral: Span = DEFERRAL, in 1_000_000_000_000..=3_600_000_000_000_000;
