@@ -11,7 +11,7 @@ use super::spec::table_driver::TableDriver;
 use super::{Link, Network, plan, segment};
 use base::describe::Section;
 use base::plane::{NextHop, Prefix};
-use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
+use base::{Command, Device, MacAddr, NodeId, PortId, ProtocolId, Streams, Time};
 use control::Setup;
 use control::bfd::Bfd;
 use control::bfd::section::BfdSpec;
@@ -159,9 +159,14 @@ impl Network {
             self.router_id(spoken.protocol, node)
         };
         let setup = spoken.setup.with_router_ids(&id_of).unwrap_or_else(|| spoken.setup.clone());
+        self.in_mesh(node, spoken.protocol, setup)
+    }
+
+    /// The same setup with the others of its mesh, if it is in one.
+    pub(super) fn in_mesh(&self, node: usize, protocol: ProtocolId, setup: Arc<dyn Setup>) -> Arc<dyn Setup> {
         let Some(mesh) = setup.mesh() else { return setup };
         let is_in = |other: &NodeSpec| {
-            let mut spoken_there = other.protocols.spoken().filter(|one| one.protocol == spoken.protocol);
+            let mut spoken_there = other.protocols.spoken().filter(|one| one.protocol == protocol);
             spoken_there.any(|one| one.setup.mesh().as_ref() == Some(&mesh))
         };
         let all = self.description.nodes.iter().enumerate();

@@ -25,6 +25,14 @@ pub(super) struct End<'a> {
     pub name: &'a str,
 }
 
+/// Of each router that speaks a protocol: whom it expects to meet, by which name or address, and which node that is.
+type Expected<'a> = BTreeMap<usize, Vec<(&'a str, usize)>>;
+
+/// Does a router expect another one?
+fn expects(expected: &Expected<'_>, node: usize, other: usize) -> bool {
+    expected.get(&node).is_some_and(|names| names.iter().any(|(_, known)| *known == other))
+}
+
 impl End<'_> {
     /// What it wants something to be that both ends have to agree on.
     fn wanted(&self, what: &str) -> Option<&str> {
@@ -36,20 +44,25 @@ impl End<'_> {
 impl Network {
     /// Of each protocol: links whose ends do not agree, router ids that two have, and routers that nothing joins.
     pub fn meeting_warnings(&self) -> Vec<Diagnostic> {
-        let mut all: BTreeMap<ProtocolId, Vec<(usize, &Spoken)>> = BTreeMap::new();
+        let mut all: BTreeMap<ProtocolId, Vec<(usize, Spoken)>> = BTreeMap::new();
         for (node, spec) in self.description.nodes.iter().enumerate() {
             for spoken in spec.protocols.spoken() {
-                all.entry(spoken.protocol).or_default().push((node, spoken));
+                let setup = self.in_mesh(node, spoken.protocol, spoken.setup.clone());
+                all.entry(spoken.protocol).or_default().push((node, spoken.with_setup(setup)));
             }
         }
         let mut said = Vec::new();
-        for (protocol, speakers) in all {
+        for (protocol, speakers) in &all {
+            let protocol = *protocol;
+            let speakers: Vec<(usize, &Spoken)> =
+                speakers.iter().map(|(node, spoken)| (*node, spoken)).collect();
+            let expected = self.expected(&speakers);
             said.extend(self.same_ids(protocol, &speakers));
-            said.extend(self.disagreements(protocol, &speakers));
+            said.extend(self.disagreements(protocol, &speakers, &expected));
             said.extend(self.cut_costs(protocol, &speakers));
             said.extend(self.one_sided(protocol, &speakers));
-            said.extend(self.not_expected(protocol, &speakers));
-            said.extend(self.far_disagreements(protocol, &speakers));
+            said.extend(self.not_expected(protocol, &expected));
+            said.extend(self.far_disagreements(protocol, &speakers, &expected));
             said.extend(self.nowhere(protocol, &speakers));
         }
         said.extend(self.bfd_key_warnings());
@@ -103,11 +116,11 @@ impl Network {
     }
 
     /// Routers that expect others of ours which do not expect them.
-    fn not_expected(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+    fn not_expected(&self, protocol: ProtocolId, expected: &Expected<'_>) -> Vec<Diagnostic> {
         let mut said = Vec::new();
-        for &(node, _) in speakers {
-            for other in self.expected_by(speakers, node) {
-                if self.facts(other).is_own_router() && !self.expected_by(speakers, other).contains(&node) {
+        for (&node, names) in expected {
+            for other in names.iter().map(|(_, other)| *other).collect::<BTreeSet<_>>() {
+                if self.facts(other).is_own_router() && !expects(expected, other, node) {
                     let [a, b] = [node, other].map(|node| self.node_name(node).to_string());
                     let alone = AdviceProblem::NotExpected { a, b };
                     said.push(Diagnostic::new(alone).at(protocol.name()).of_node(&self.description, node));
@@ -117,11 +130,13 @@ impl Network {
         said
     }
 
-    /// The nodes that a router expects to meet, wherever they are.
-    fn expected_by(&self, speakers: &[(usize, &Spoken)], node: usize) -> BTreeSet<usize> {
-        let own = speakers.iter().find(|(speaker, _)| *speaker == node);
-        let names = own.map(|(_, spoken)| spoken.setup.expected()).unwrap_or_default();
-        names.into_iter().filter_map(|name| self.named_or_owning(name)).collect()
+    /// The nodes that routers expect to meet, wherever they are.
+    fn expected<'a>(&self, speakers: &[(usize, &'a Spoken)]) -> Expected<'a> {
+        let of = |spoken: &'a Spoken| {
+            let names = spoken.setup.expected().into_iter();
+            names.filter_map(|name| Some((name, self.named_or_owning(name)?))).collect()
+        };
+        speakers.iter().map(|(node, spoken)| (*node, of(spoken))).collect()
     }
 
     /// The node with a name or an address; nothing if it is not one of this network.
@@ -174,15 +189,20 @@ impl Network {
 
     /// Routers of ours that expect each other, one of them at least by address, and do not agree. (Of those that expect
     /// each other by their links, these say it.)
-    fn far_disagreements(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+    fn far_disagreements(
+        &self,
+        protocol: ProtocolId,
+        speakers: &[(usize, &Spoken)],
+        expected: &Expected<'_>,
+    ) -> Vec<Diagnostic> {
         let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
         let mut said = Vec::new();
         for &(node, spoken) in speakers {
-            for name in spoken.setup.expected() {
-                let Some(other) = self.named_or_owning(name).filter(|other| *other != node) else { continue };
+            for &(name, other) in expected[&node].iter().filter(|(_, other)| *other != node) {
                 let Some(theirs) = by_node.get(&other) else { continue };
-                let of_node = |name: &&str| self.named_or_owning(name) == Some(node);
-                let Some(back) = theirs.setup.expected().into_iter().find(of_node) else { continue };
+                let Some(&(back, _)) = expected[&other].iter().find(|(_, back)| *back == node) else {
+                    continue;
+                };
                 let by_address = [name, back].map(|one| one.parse::<IpAddr>().is_ok());
                 // Each pair once: by whom it is said who expects the other by address, the first of both.
                 if !by_address[0] || (by_address[1] && other < node) {
@@ -218,7 +238,12 @@ impl Network {
         said
     }
 
-    fn disagreements(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+    fn disagreements(
+        &self,
+        protocol: ProtocolId,
+        speakers: &[(usize, &Spoken)],
+        expected: &Expected<'_>,
+    ) -> Vec<Diagnostic> {
         let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
         let end = |index: usize, link: &Link, side: usize| -> Option<End<'_>> {
             let node = link.ends()[side];
@@ -257,8 +282,8 @@ impl Network {
         around.iter().for_each(|all| parts.join_known(all));
         // Sessions between routers that expect each other reach beyond links.
         for &(node, _) in speakers {
-            for other in self.expected_by(speakers, node) {
-                if self.expected_by(speakers, other).contains(&node) {
+            for &(_, other) in &expected[&node] {
+                if expects(expected, other, node) {
                     parts.join(node, other);
                 }
             }

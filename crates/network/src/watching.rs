@@ -128,7 +128,8 @@ impl Network {
     fn watched_afar(&self, node: usize) -> BTreeSet<usize> {
         let mut all = BTreeSet::new();
         for spoken in self.description.nodes[node].protocols.spoken() {
-            let names = spoken.setup.watches_afar();
+            let setup = self.in_mesh(node, spoken.protocol, spoken.setup.clone());
+            let names = setup.watches_afar();
             let has_id = |name: &str| {
                 (0..self.description.nodes.len()).find(|other| {
                     self.router_id(spoken.protocol, *other).is_some_and(|id| id.to_string() == name)

@@ -209,3 +209,36 @@ fn routers_of_a_mesh_meet_each_other_without_naming_each_other() {
     let known = ["a", "b", "c", "d", "e"].map(|node| routes(&mut network, node, "bgp").len());
     assert_eq!(known, [1, 2, 2, 0, 0]);
 }
+
+/// What is said of a network before it runs.
+fn warnings(nodes: &Value) -> Vec<String> {
+    let links = [link("a", "b"), link("b", "c")];
+    let described = network(&json!({"name": "mesh", "nodes": nodes, "links": links}));
+    described.warnings().iter().map(network::error::sentence).collect()
+}
+
+#[test]
+fn what_keeps_routers_of_a_mesh_apart_is_said_before_a_run() {
+    let router = |number: u32, mesh: Value| {
+        json!({"kind": "router", "router_id": format!("10.250.0.{number}"), "ospf": {},
+            "bgp": {"asn": 65000, "mesh": mesh}})
+    };
+    let three = |mesh: &Value| json!({"a": router(1, mesh.clone()), "b": router(2, mesh.clone()), "c": router(3, mesh.clone())});
+    // Who names one of the others by its loopback address is expected there.
+    let mut nodes = three(&json!(true));
+    nodes["a"]["bgp"]["neighbors"] = json!({"10.250.0.3": {"asn": 65000, "import": "none"}});
+    assert_eq!(warnings(&nodes), [""; 0]);
+    let mut nodes = three(&json!({"password": "one"}));
+    nodes["c"]["bgp"]["mesh"]["password"] = json!("other");
+    let said = warnings(&nodes);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said.iter().all(|one| one.contains("password") && one.contains("'c'")), "{said:?}");
+    let mut nodes = three(&json!({"bfd": true}));
+    nodes["c"]["bfd"] = json!({"authentication": {"kind": "sha1", "key": "secret"}});
+    let said = warnings(&nodes);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said.iter().all(|one| one.contains("the authentication is none") && one.contains("'c'")),
+        "{said:?}"
+    );
+}

@@ -20,6 +20,13 @@ pub struct Spoken {
     pub setup: Arc<dyn Setup>,
 }
 
+impl Spoken {
+    /// The same with another setup.
+    pub(crate) fn with_setup(&self, setup: Arc<dyn Setup>) -> Spoken {
+        Spoken { setup, ..self.clone() }
+    }
+}
+
 /// What a node is to speak besides what its other fields say.
 #[derive(Clone, Debug, Default)]
 pub struct Protocols(Vec<Spoken>);
