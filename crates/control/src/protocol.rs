@@ -714,8 +714,8 @@ pub trait Setup: Debug + Send + Sync {
         None
     }
 
-    /// The same with the other nodes of the mesh, by their names and router ids; nothing if it is in none.
-    fn with_mesh(&self, _others: &[(&str, Ipv4Addr)]) -> Option<Arc<dyn Setup>> {
+    /// The same with the other nodes of the mesh, by their router ids; nothing if it is in none.
+    fn with_mesh(&self, _others: &[Ipv4Addr]) -> Option<Arc<dyn Setup>> {
         None
     }
 

@@ -95,6 +95,7 @@ impl Network {
         };
         network.world.begin_at(build.begin);
         network.check_rerouting()?;
+        network.check_meshes()?;
         network.check_conditioners()?;
         network.ways = network.find_ways();
         network.add_devices()?;

@@ -164,16 +164,20 @@ impl Network {
 
     /// The same setup with the others of its mesh, if it is in one.
     pub(super) fn in_mesh(&self, node: usize, protocol: ProtocolId, setup: Arc<dyn Setup>) -> Arc<dyn Setup> {
-        let Some(mesh) = setup.mesh() else { return setup };
+        let others: Vec<Ipv4Addr> =
+            self.mesh_of(node, protocol, &*setup).into_iter().map(|other| self.loopback(other)).collect();
+        setup.with_mesh(&others).unwrap_or(setup)
+    }
+
+    /// The other nodes of the mesh that a node is in; none if it is in none.
+    pub(super) fn mesh_of(&self, node: usize, protocol: ProtocolId, setup: &dyn Setup) -> Vec<usize> {
+        let Some(mesh) = setup.mesh() else { return Vec::new() };
         let is_in = |other: &NodeSpec| {
             let mut spoken_there = other.protocols.spoken().filter(|one| one.protocol == protocol);
             spoken_there.any(|one| one.setup.mesh().as_ref() == Some(&mesh))
         };
         let all = self.description.nodes.iter().enumerate();
-        let others = all.filter(|(place, other)| *place != node && is_in(other));
-        let others: Vec<(&str, Ipv4Addr)> =
-            others.map(|(place, other)| (&*other.name, self.loopback(place))).collect();
-        setup.with_mesh(&others).unwrap_or(setup)
+        all.filter(|(place, other)| *place != node && is_in(other)).map(|(place, _)| place).collect()
     }
 
     /// The random streams of control planes: those of the seed in the first life of a process, others in each later

@@ -2,7 +2,7 @@
 //! two routers have, and parts that nothing joins.
 
 use super::place::Place;
-use super::problem::AdviceProblem;
+use super::problem::{AdviceProblem, BuildProblem};
 use super::queues::SIDES;
 use super::segment;
 use super::spec::protocols::Spoken;
@@ -13,7 +13,7 @@ use base::diagnostic::Diagnostic;
 use base::{ProtocolId, Time};
 use control::lifetimes::{Lifetime, SharedKey, Untaken, first_untaken};
 use control::protocol::Agreement;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A router that speaks a protocol, at an end of a link.
@@ -67,6 +67,31 @@ impl Network {
         }
         said.extend(self.bfd_key_warnings());
         said
+    }
+
+    /// Refuses members of a mesh among the neighbours by a name or an IPv4 address that is not that of the session of
+    /// the mesh: one end would have that session, and the other end another one in its place or besides. A session
+    /// between IPv6 addresses may stand beside it.
+    pub(super) fn check_meshes(&self) -> Result<(), Diagnostic> {
+        for (node, spec) in self.description.nodes.iter().enumerate() {
+            for spoken in spec.protocols.spoken() {
+                let mesh = self.mesh_of(node, spoken.protocol, &*spoken.setup);
+                let names = spoken.setup.expected().into_iter();
+                for name in names.filter(|name| !mesh.is_empty() && name.parse::<Ipv6Addr>().is_err()) {
+                    let found = self.named_or_owning(name).filter(|other| mesh.contains(other));
+                    let Some(other) = found.filter(|other| name.parse() != Ok(self.loopback(*other))) else {
+                        continue;
+                    };
+                    let (name, router) = (name.to_string(), self.node_name(other).to_string());
+                    let address = self.loopback(other).to_string();
+                    let problem = BuildProblem::MeshMember { name, router, address };
+                    return Err(Diagnostic::new(problem)
+                        .at(spoken.protocol.name())
+                        .of_node(&self.description, node));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Links between two routers of ours of which only one speaks a protocol that takes two.

@@ -56,6 +56,8 @@ base::problems! {
         RoutesElsewhere { node: String } is Conflict, "routes-elsewhere", "router '{node}' is in a process of its own: routes are computed anew where all routers are in one process, in virtual time or in real time, and not in a lab";
         /// Settings of a protocol for a neighbour that is none.
         NoNeighbor { name: String, known: String } is UnknownName, "no-neighbor", "no link leads to '{name}'{known}";
+        /// A member of a mesh that is named besides by something else than the address of its session there.
+        MeshMember { name: String, router: String, address: String } is Conflict, "mesh-member", "'{name}' is router '{router}' of the same mesh, whose sessions are between loopback addresses: name it by '{address}' to say something else of that session";
         /// A way from a router to itself.
         JoinsItself {} is Conflict, "joins-itself", "that is this router itself";
         /// A way to a router that has one in the list already, in other words.

@@ -242,3 +242,26 @@ fn what_keeps_routers_of_a_mesh_apart_is_said_before_a_run() {
         "{said:?}"
     );
 }
+
+#[test]
+fn a_router_of_the_mesh_is_named_by_its_loopback_address() {
+    let router = |number: u32| {
+        json!({"kind": "router", "router_id": format!("10.250.0.{number}"), "ospf": {},
+            "bgp": {"asn": 65000, "mesh": true}})
+    };
+    let named = |name: &str| {
+        let (mut a, mut between) = (router(1), link("a", "b"));
+        a["bgp"]["neighbors"] = json!({name: {"asn": 65000}});
+        between["addresses"] = json!(["10.9.0.1/24", "10.9.0.2/24"]);
+        json!({"name": "mesh", "nodes": {"a": a, "b": router(2)}, "links": [between]})
+    };
+    for name in ["b", "10.9.0.2"] {
+        let value = serde_json::from_value(named(name)).expect("a value");
+        let file = NetworkFile::read_part(&value).expect("a description");
+        let said = Testbed::new(&file).err().expect("a refusal").to_string();
+        assert!(said.contains("'a': bgp"), "{said}");
+        assert!(said.contains(&format!("'{name}' is router 'b' of the same mesh")), "{said}");
+        assert!(said.contains("name it by '10.250.0.2'"), "{said}");
+    }
+    network(&named("10.250.0.2"));
+}

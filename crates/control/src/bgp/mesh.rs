@@ -69,9 +69,8 @@ impl Describe for MeshSpec {
 }
 
 impl BgpSpec {
-    /// The same with the other routers of the mesh, by name and router id, among the neighbours; nothing if there is no
-    /// mesh.
-    pub(super) fn meshed(&self, others: &[(&str, Ipv4Addr)]) -> Option<BgpSpec> {
+    /// The same with the other routers of the mesh, by router id, among the neighbours; nothing if there is no mesh.
+    pub(super) fn meshed(&self, others: &[Ipv4Addr]) -> Option<BgpSpec> {
         let mesh = self.mesh.0.as_ref()?;
         let said = BgpNeighborSpec {
             asn: self.asn,
@@ -90,8 +89,8 @@ impl BgpSpec {
             advertisement_interval: mesh.advertisement_interval,
         };
         let mut whole = self.clone();
-        for (node, id) in others {
-            let is_it = |name: &Name| **name == **node || name.parse() == Ok(IpAddr::V4(*id));
+        for id in others {
+            let is_it = |name: &Name| name.parse() == Ok(IpAddr::V4(*id));
             if !self.neighbors.iter().any(|(name, _)| is_it(name)) {
                 whole.neighbors.push((id.to_string().as_str().into(), said.clone()));
             }

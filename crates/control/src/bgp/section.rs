@@ -501,7 +501,7 @@ impl Setup for BgpSpec {
         self.mesh.0.as_ref().map(|_| self.asn.to_string())
     }
 
-    fn with_mesh(&self, others: &[(&str, Ipv4Addr)]) -> Option<Arc<dyn Setup>> {
+    fn with_mesh(&self, others: &[Ipv4Addr]) -> Option<Arc<dyn Setup>> {
         Some(Arc::new(self.meshed(others)?))
     }
 
