@@ -90,8 +90,8 @@ class Acting:
         """Restart a node now: it forgets everything and is silent for a time; its links stay up.
 
         With `protocol` only that one of a router restarts, while packets go by what it had written: ``"ldp"``
-        and ``"bgp"`` can. When it is back all of that is taken out, unless LDP has `graceful_restart` or BGP a
-        `restart_time`.
+        and ``"bgp"`` can. When it is back all of that is taken out, unless LDP has `graceful_restart` or BGP
+        a `restart_time`.
         """
         self.faults.restart(node, down, protocol)
 
