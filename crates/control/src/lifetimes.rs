@@ -80,7 +80,7 @@ pub struct SharedKey {
 /// What is wrong with a key that one end makes packets with, at the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untaken {
-    /// From when on.
+    /// From this time on it is not taken.
     pub since: Time,
     /// Which key it is.
     pub name: String,

@@ -1,5 +1,6 @@
 //! BFD in whole networks: silent failures are found in the time that both ends agree on, by all protocols that ask.
 
+use crate::common::named::{network, read, refusal};
 use crate::common::{MS, S, column, conserved, sum};
 use base::{LinkId, NodeId, Time};
 use control::bfd;
@@ -7,7 +8,6 @@ use engine::{CaptureSpec, CaptureTarget, CaptureTo, Direction, Fault, FaultKind}
 use serde_json::{Value, json};
 use std::process::Command;
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
 
 /// Two routers of the network, whose nodes are in the order of their names.
 const A: u32 = 0;
@@ -15,23 +15,8 @@ const B: u32 = 1;
 /// When everything is lost on a link whose ports stay up.
 const FAILS: u64 = 25 * S + 300 * MS;
 
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
-}
-
 fn link(a: &str, b: &str, metric: u32) -> Value {
     json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "10 us", "metric": metric})
-}
-
-/// Why a network cannot be read or built.
-fn refusal(described: &Value) -> String {
-    read(described).map_or_else(|said| said, |file| Testbed::new(&file).err().expect("a refusal").to_string())
 }
 
 /// Two hosts, and between their routers a short way by `b` and a long one by `c`. A packet each millisecond.

@@ -1,19 +1,12 @@
 //! BGP in whole networks: what goes with a port that is down, a restart of BGP alone, and next hops behind tunnels.
 
+use crate::common::named::network;
 use crate::common::{S, column, conserved, sum};
 use base::{LinkId, Span, Time};
 use engine::{Fault, FaultKind};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
-
-fn network(described: &Value) -> Testbed {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    let file = NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-        .expect("a description");
-    Testbed::new(&file).expect("a network")
-}
 
 fn link(a: &str, b: &str) -> Value {
     json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "100 us"})

@@ -1,5 +1,6 @@
 //! LDP in whole networks: labels along the routes of OSPF or those by shortest paths, failures, and what warnings say.
 
+use crate::common::named::{network, read};
 use crate::common::{S, column, conserved, sum};
 use base::{LinkId, NodeId, Span, Time};
 use control::ldp;
@@ -8,17 +9,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Command;
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
-
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
-}
 
 fn count(network: &mut Testbed, table: &str, name: &str, word: &str) -> usize {
     let table = network.table_json(table, None).expect("a table");

@@ -1,12 +1,12 @@
 //! LSPs that LSP ping watches alone (RFC 8029), and those of BFD that it finds to end somewhere else (RFC 5884, 4):
 //! what their protocols do then is the same as where BFD does not hear their end.
 
+use crate::common::named::{network, refusal};
 use crate::common::{MS, S, column, conserved, sum};
 use base::{NodeId, Span, Time};
 use control::lsp_ping::Event;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
 
 const A: u32 = 0;
 const B: usize = 1;
@@ -14,21 +14,6 @@ const C: usize = 2;
 /// A label that no router has given.
 const NOWHERE: u32 = 999_999;
 const FAILS: u64 = 25 * S;
-
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
-}
-
-/// Why a network cannot be read or built.
-fn refusal(described: &Value) -> String {
-    read(described).map_or_else(|said| said, |file| Testbed::new(&file).err().expect("a refusal").to_string())
-}
 
 fn link(a: &str, b: &str) -> Value {
     let rate = "1 Gbit/s";

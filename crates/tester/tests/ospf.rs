@@ -1,5 +1,6 @@
 //! OSPF in whole networks: the words that users have for it, what follows from failures, and what warnings say.
 
+use crate::common::named::{network, read};
 use crate::common::{MS, S, column, conserved, sum};
 use base::{LinkId, NodeId, Span, Time};
 use control::ospf;
@@ -9,7 +10,6 @@ use network::Placement;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
 
 /// A flow begins when routes are there: two Hellos, and an advertisement at most every 5 s (RFC 2328, B).
 const BEGIN: u64 = 10 * S;
@@ -31,16 +31,6 @@ fn two_ways(ospf: &Value) -> Value {
 
 fn quick() -> Value {
     json!({"hello_interval": "1 s", "dead_interval": "4 s"})
-}
-
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
 }
 
 fn numbers(network: &mut Testbed, table: &str, name: &str) -> Vec<u64> {

@@ -1,11 +1,11 @@
 //! OSPF with several keys in whole networks: one takes over from the other (RFC 2328, D.3).
 
+use crate::common::named::{network, read};
 use crate::common::{MS, S, column, sum};
 use base::Time;
 use control::ospf::Event;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
 
 /// Key 1, which ends after so many seconds, and key 2 from then on. Each is taken 5 s longer than it is sent.
 fn rolls(at: u64) -> Value {
@@ -30,16 +30,6 @@ fn in_a_row(ospf: [Value; 3]) -> Value {
         "links": [link("a", "b"), link("b", "c")],
         "flows": [{"name": "f", "from": "a", "to": "c", "rate": "4 Mbit/s", "size": 500, "start": "15 s"}],
     })
-}
-
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
 }
 
 fn warnings(network: &Testbed) -> Vec<String> {

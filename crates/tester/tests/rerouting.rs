@@ -1,5 +1,6 @@
 //! Routes that follow failures: `routes: shortest` of a network, under both clocks.
 
+use crate::common::named::{network, read};
 use crate::common::{MS, S, column, conserved, sum};
 use base::random::Stream;
 use base::{LinkId, NodeId, Span, Streams, Time};
@@ -10,7 +11,6 @@ use rand::RngExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use twinplane_tester::Testbed;
-use twinplane_tester::spec::NetworkFile;
 
 const DETECTION: u64 = 50 * MS;
 const COMPUTATION: u64 = 200 * MS;
@@ -32,16 +32,6 @@ fn two_ways(routes: Option<Value>) -> Value {
         described["routes"] = routes;
     }
     described
-}
-
-fn read(described: &Value) -> Result<NetworkFile, String> {
-    let value = serde_json::from_value(described.clone()).expect("a value");
-    NetworkFile::read_part(&value)
-        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
-}
-
-fn network(described: &Value) -> Testbed {
-    Testbed::new(&read(described).expect("a description")).expect("a network")
 }
 
 fn down(link: u32) -> FaultKind {

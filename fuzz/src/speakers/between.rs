@@ -13,7 +13,7 @@ const WATCHING: u64 = 8;
 pub(super) struct Between {
     /// The changes that are still to be made, the first first.
     pub(super) edits: VecDeque<Edit>,
-    /// Nothing passes.
+    /// While this is set, no frame is handed on.
     pub(super) is_cut: bool,
     /// Messages that were changed.
     pub(super) changed: u64,

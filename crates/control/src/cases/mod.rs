@@ -62,7 +62,7 @@ trait Dialect {
         Err("nothing is named here".into())
     }
 
-    /// The TCP port.
+    /// The TCP port of its sessions; 0 for one that has none.
     fn port(&self) -> u16 {
         0
     }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nothing is done so often at one moment.
 const CALLS_MAX: usize = 10_000;
 
-/// A neighbour.
+/// Who speaks with the node in a script, under the name that its lines begin with.
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) name: String,

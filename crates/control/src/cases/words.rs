@@ -33,7 +33,7 @@ impl Words {
         Ok(Words { all })
     }
 
-    /// The first word.
+    /// Takes the first word that is left.
     pub(super) fn first(&mut self) -> Result<String, String> {
         match self.all.is_empty() {
             true => Err("a word is missing at the end of the line".into()),

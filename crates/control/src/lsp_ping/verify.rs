@@ -29,7 +29,7 @@ const HANDLES: u32 = 1 << 31;
 /// What is known of an LSP that is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing yet.
+    /// No reply has said anything about it.
     Unknown,
     /// It ends where it is to end.
     Sound,

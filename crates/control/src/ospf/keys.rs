@@ -29,7 +29,7 @@ impl TimedAuth {
 /// How packets of an interface are authenticated: in one way for ever, or with several keys one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
-    /// One at least.
+    /// At least one, in the order of the description.
     all: Vec<TimedAuth>,
     /// When the last of them ends, if it does: it is used on.
     ends: Option<Time>,

@@ -14,7 +14,7 @@ const KEPT: usize = 256;
 #[derive(Clone, Copy, Debug)]
 struct Known {
     sequence: i32,
-    /// Since when.
+    /// When this router learnt of it or made it.
     at: Time,
     /// How often an instance has come that is newer than the router's own.
     heard: u32,

@@ -3,6 +3,7 @@
 
 pub mod faults;
 pub mod memory;
+pub mod named;
 
 use base::Time;
 use base::diagnostic::Diagnostic;

@@ -39,7 +39,7 @@ impl Head {
         head
     }
 
-    /// BFD watches.
+    /// A head end whose LSP is watched by BFD, with its session up or not.
     fn of_bfd(is_up: bool) -> Head {
         let mut head = Head::new(Watcher::Bfd);
         head.node.services.bootstrap.ask(lsp(), Wish { discriminator: 7, is_up, path: path() });
@@ -95,7 +95,7 @@ impl Head {
         self.done(outputs)
     }
 
-    /// The next request.
+    /// Lets time pass until a request is sent.
     fn request(&mut self) -> LspMessage {
         (0..200).find_map(|_| self.next().pop()).expect("a request")
     }

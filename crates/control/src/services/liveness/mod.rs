@@ -82,7 +82,7 @@ pub struct Pace {
     pub interval: Option<Span>,
     /// After so many packets that are missing the path is dead; absent for what is usual at the node.
     pub multiplier: Option<u8>,
-    /// By whom.
+    /// Which protocol watches: BFD, or LSP ping alone.
     pub by: Watcher,
 }
 

@@ -41,7 +41,7 @@ impl PingSpec {
         other.or(ping)
     }
 
-    /// Are both said?
+    /// Refuses a description that asks for LSP ping and BFD at once: one of them watches.
     pub fn check_alone(self, bfd: &'static str, other: Option<Pace>) -> Result<(), Diagnostic> {
         match (self.0, other) {
             (Some(_), Some(_)) => Err(Diagnostic::new(WatchProblem::Twice { bfd }).at("lsp_ping").on_key()),
