@@ -465,7 +465,11 @@ impl Protocol for Ospf {
         self.tell_engineering(now, context);
         if self.delay.is_due(now) {
             self.compute(now, context);
+            let is_other = self.config.te && self.note_reachability();
             self.tell_engineering(now, context);
+            if is_other {
+                self.look_for_tails(now, context);
+            }
         }
         self.watch(context);
     }

@@ -51,6 +51,8 @@ pub(super) struct Engineering {
     pub tails: BTreeMap<Ipv4Addr, Ipv4Addr>,
     /// Advertisements that say something else than the database of the node has of them.
     news: BTreeSet<Place>,
+    /// Advertisements that say the address of a router: could the router be reached when the database was told?
+    addresses: BTreeMap<Place, bool>,
 }
 
 /// What a router says that its end of a link costs.
@@ -207,6 +209,24 @@ impl Ospf {
         }
     }
 
+    /// Does a path inside an area lead to a router? Until paths are computed none does, but to this router itself.
+    fn is_reachable(&self, area: Ipv4Addr, router: Ipv4Addr) -> bool {
+        router == self.router_id || self.trees.get(&area).is_some_and(|tree| tree.is_reachable(router))
+    }
+
+    /// Takes note of routers that can be reached now and could not before, or the other way round (RFC 5250, 5): what
+    /// they say of their addresses counts from now on, or does not any more. Are there any?
+    pub(super) fn note_reachability(&mut self) -> bool {
+        let is_other = |((scope, key), was): (&Place, &bool)| {
+            scope.area().is_some_and(|area| self.is_reachable(area, key.router) != *was)
+        };
+        let others = self.engineering.addresses.iter().filter(|&one| is_other(one));
+        let others: Vec<Place> = others.map(|(place, _)| *place).collect();
+        let is_any = !others.is_empty();
+        self.engineering.news.extend(others);
+        is_any
+    }
+
     /// Has the database of the node follow what advertisements say now.
     pub(super) fn tell_engineering(&mut self, now: Time, context: &mut Context<'_>) {
         let owner = context.owner;
@@ -250,7 +270,14 @@ impl Ospf {
                 }
                 None => to.remove_link(&name),
             }
-            to.set_address(name, address);
+            // RFC 5250, 3.1: what a router says that cannot be reached is not used. Links need no more than what the
+            // database asks of them: that both of their ends announce them.
+            let is_reachable = self.is_reachable(area, key.router);
+            to.set_address(name, address.filter(|_| is_reachable));
+            match address {
+                Some(_) => self.engineering.addresses.insert((scope, key), is_reachable),
+                None => self.engineering.addresses.remove(&(scope, key)),
+            };
         }
     }
 

@@ -116,6 +116,11 @@ impl Tree {
         self.networks.iter().map(|(prefix, _)| prefix)
     }
 
+    /// Does a path lead to a router of the area?
+    pub(super) fn is_reachable(&self, router: Ipv4Addr) -> bool {
+        self.graph.number(Vertex::Router(router)).is_some_and(|number| self.paths.at(number).is_some())
+    }
+
     fn is_new(&self) -> bool {
         self.graph.len() == 0
     }

@@ -7,7 +7,7 @@ use crate::services::te::{Constraints, Metric};
 use base::{PortId, Rate, Time};
 use core::net::Ipv4Addr;
 use wire::ospf::te::{Te, TeLink, link_type};
-use wire::ospf::{Body, Header, Kind, LsaBody, LsaKey, LsaKind, options};
+use wire::ospf::{Body, Header, Kind, Lsa, LsaBody, LsaKey, LsaKind, options};
 
 /// What a router has heard of traffic engineering: who says what by which link state id.
 fn heard(net: &Net, node: usize) -> Vec<(Ipv4Addr, Ipv4Addr, Te)> {
@@ -185,4 +185,34 @@ fn the_database_of_the_node_follows() {
     assert_eq!(path(&mut net, Metric::Igp, 0), Ok((vec![on(0, 1), on(1, 1)], 20)));
     let none = "no path with 1001 bit/s at priority 7: 1 link lacks bandwidth";
     assert_eq!(path(&mut net, Metric::Te, 1001), Err(none.into()));
+}
+
+#[test]
+fn an_address_counts_while_the_router_that_says_it_can_be_reached() {
+    let mut net = row([true; 3]);
+    let other = Ipv4Addr::new(10, 9, 0, 2);
+    let say = |net: &mut Net, router: Ipv4Addr, address: Ipv4Addr| {
+        let key = LsaKey { kind: LsaKind::OPAQUE_AREA, id: Ipv4Addr::new(1, 0, 0, 9), router };
+        let body = LsaBody::Other { bytes: Te::RouterAddress(address).write()[..].into() };
+        net.know(
+            0,
+            &Lsa {
+                age: 0,
+                options: options::E,
+                key,
+                sequence: 1,
+                checksum: None,
+                correct_checksum: None,
+                body,
+            },
+        );
+        net.run(10);
+        net.engineering(0).router_of(address)
+    };
+    // Nobody is this router, and it says that it has the address of one that is there.
+    assert_eq!(say(&mut net, Ipv4Addr::new(0, 0, 0, 1), id(0)), Some(id(0)));
+    assert_eq!(say(&mut net, id(2), other), Some(id(2)));
+    net.set_up(1, false);
+    net.run(10);
+    assert_eq!(net.engineering(0).router_of(other), None, "what it said is there still");
 }

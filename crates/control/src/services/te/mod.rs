@@ -162,7 +162,8 @@ impl Engineering {
         }
     }
 
-    /// A router can always be reached at this address, or at none any more.
+    /// A router can always be reached at this address, or at none any more. Of several routers that say the same
+    /// address, the one with the least router id has it.
     pub fn set_address(&mut self, key: TeKey, address: Option<Ipv4Addr>) {
         let before = match address {
             Some(address) => self.addresses.insert(key, address),
@@ -171,11 +172,18 @@ impl Engineering {
         if before == address {
             return;
         }
-        // A border router says the same in several areas.
-        if let Some(before) = before.filter(|before| self.addresses.values().all(|other| other != before)) {
-            self.routers.remove(&before);
+        if let Some(before) = before {
+            // A border router says the same in several areas.
+            let said = self.addresses.iter().filter(|(_, address)| **address == before);
+            match said.map(|(key, _)| key.router).min() {
+                Some(router) => self.routers.insert(before, router),
+                None => self.routers.remove(&before),
+            };
         }
-        self.routers.extend(address.map(|address| (address, key.router)));
+        if let Some(address) = address {
+            let router = self.routers.entry(address).or_insert(key.router);
+            *router = key.router.min(*router);
+        }
         self.change(false);
     }
 

@@ -115,6 +115,13 @@ fn what_changes_is_told_once_and_only_if_somebody_wants_to_know() {
     all.set_address(key(4, 0), None);
     assert_eq!(all.router_of(Ipv4Addr::new(10, 9, 0, 4)), None);
     assert_eq!(all.router_of(link(4, 2, 1).local), Some(id(4)), "by an address of a link");
+    let both = Ipv4Addr::new(10, 9, 0, 9);
+    all.set_address(key(3, 0), Some(both));
+    all.set_address(key(4, 0), Some(both));
+    all.set_address(key(2, 0), Some(both));
+    assert_eq!(all.router_of(both), Some(id(2)), "of several the one with the least router id");
+    all.set_address(key(2, 0), None);
+    assert_eq!(all.router_of(both), Some(id(3)));
     assert_eq!(all.links_of(Owner(0), 0, id(2)).count(), 2);
     all.restart();
     assert!(all.is_empty() && all.graph().len() == 0 && !all.is_changed());
