@@ -297,9 +297,11 @@ impl Session {
         if self.heard.is_some_and(|heard| heard + self.detection() <= now) {
             self.heard = None;
             let before = self.interval();
+            // RFC 5880, 6.8.18: packets come at this router's own pace again, also to who wanted none, or hardly any.
+            self.remote.receive_us = 1;
             if self.role == Role::Beside {
-                // RFC 5880, 6.8.1, and 6.8.18: packets come at this router's own pace again, also to who wanted none.
-                (self.remote.discriminator, self.remote.receive_us) = (0, 1);
+                // RFC 5880, 6.8.1. The other end of an LSP is told farewell first.
+                self.remote.discriminator = 0;
             }
             self.step(now, SessionEvent::Expired);
             self.keep_pace(now, before);
@@ -345,6 +347,10 @@ impl Session {
             return;
         }
         self.since = now;
+        if next != SessionState::Up {
+            // RFC 5884, 6: the other end is the one that speaks while the session is up.
+            self.peer = None;
+        }
         match event {
             SessionEvent::Expired => self.diag = Diag::TIME_EXPIRED,
             SessionEvent::HearDown | SessionEvent::HearAdminDown if next == SessionState::Down => {

@@ -6,7 +6,7 @@ use super::flood::IP_AND_HEADER;
 use super::hello::At;
 use super::interface::{Interface, NetworkType};
 use super::neighbor::{Neighbor, NeighborEvent, NeighborState};
-use base::Time;
+use base::{Span, Time};
 use core::net::Ipv4Addr;
 use wire::ospf::{
     ALL_SPF_ROUTERS, Body, Description, LSA_HEADER_LEN, LsaKey, LsaKind, MAX_AGE, Newer, newer, options,
@@ -80,7 +80,8 @@ impl Ospf {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
         // RFC 2328, 10.8: nothing is said of what the links on the way of a virtual one take.
         let mtu = if at.0.is_virtual() { 0 } else { interface.mtu };
-        let retransmit = interface.config.retransmit;
+        let (retransmit, dead) =
+            (interface.config.retransmit, Span::from_secs(interface.config.dead_s.into()));
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
         let headers = neighbor.summary.drain(..headers.min(neighbor.summary.len())).collect();
         let is_more = !neighbor.summary.is_empty() || flags & Description::INIT != 0;
@@ -94,7 +95,7 @@ impl Ospf {
         let body = Body::Description(Description { mtu, options, flags, sequence, headers });
         let Ok(packet) = body.packet(self.router_id, area) else { return };
         neighbor.dd_sent = Some((packet.clone(), is_more));
-        neighbor.dd_due = neighbor.is_master.then_some(now + retransmit);
+        neighbor.dd_due = Some(now + if neighbor.is_master { retransmit } else { dead });
         self.send_to(now, at, Ok(packet));
     }
 
@@ -113,12 +114,25 @@ impl Ospf {
         self.describe(now, at, 0, headers);
     }
 
+    /// No answer of the neighbour's has come in time: the last description is sent again. A master that has said nothing
+    /// for as long as a slave has to be ready to say its last once more (RFC 2328, 10.8) thinks that the exchange is
+    /// over, or has forgotten it: then it begins anew.
+    pub(super) fn description_due(&mut self, now: Time, at: At) {
+        match self.neighbor(at) {
+            Some(neighbor) if neighbor.is_master => self.repeat_description(now, at),
+            Some(_) => self.step(now, at, NeighborEvent::Mismatch),
+            None => {}
+        }
+    }
+
     /// Sends the last description again.
-    pub(super) fn repeat_description(&mut self, now: Time, at: At) {
+    fn repeat_description(&mut self, now: Time, at: At) {
         let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
         let retransmit = interface.config.retransmit;
         let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
-        neighbor.dd_due = neighbor.is_master.then_some(now + retransmit);
+        if neighbor.is_master {
+            neighbor.dd_due = Some(now + retransmit);
+        }
         if let Some((packet, _)) = neighbor.dd_sent.clone() {
             self.send_to(now, at, Ok(packet));
         }

@@ -83,7 +83,7 @@ impl Ospf {
         let (dd, request) = (is_due(neighbor.dd_due), is_due(neighbor.request_due));
         let retransmit = is_due(neighbor.retransmit_due);
         if dd {
-            self.repeat_description(now, at);
+            self.description_due(now, at);
         }
         if request {
             self.send_requests(now, at);

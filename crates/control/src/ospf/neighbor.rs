@@ -137,7 +137,7 @@ pub struct Neighbor {
     pub(super) number: Option<u8>,
     /// The same as a list, if there was no number left.
     pub(super) unacknowledged: BTreeSet<LsaKey>,
-    /// When the last description is sent again.
+    /// When the master of an exchange sends its last description again, or the slave gives the exchange up.
     pub dd_due: Option<Time>,
     /// When the last request is sent again.
     pub request_due: Option<Time>,

@@ -80,6 +80,12 @@ fn who_the_other_end_is_does_not_change_while_the_session_is_up() {
     hear(&mut node, Ipv4Addr::new(192, 0, 2, 8), (7, number), State::Down);
     assert_eq!(node.discards(), [("other-end", 2)]);
     assert_eq!(node.session().state.said(), State::Up);
+    // Somebody else was believed to be the other end, until the session is down for want of packets.
+    while node.session().state.said() == State::Up {
+        node.run(Span::from_ms(100));
+    }
+    hear(&mut node, HEAD, (9, number), State::Init);
+    assert_eq!((node.session().state.said(), node.session().remote.discriminator), (State::Up, 9));
 }
 
 /// RFC 5884, 7: the far end speaks by the family of the request, and hears packets to ::ffff:127/104.

@@ -260,7 +260,12 @@ fn a_neighbour_that_wants_no_packets_gets_none_but_answers() {
     one.receive(Time::ZERO, &packet, &packet.emit()).expect("taken");
     let answer = Repr::parse(&one.poll_packet(Time::ZERO).expect("an answer")).expect("one");
     assert!(answer.is_final);
-    // RFC 5880, 6.8.18: after a Detection Time of silence what it wanted counts no more.
+    // RFC 5880, 6.8.18: after a Detection Time of silence what it wanted counts no more; and likewise if it wanted one
+    // packet an hour.
+    let packet = said(|packet| packet.required_min_rx_us = u32::MAX);
+    one.receive(Time::ZERO, &packet, &packet.emit()).expect("taken");
+    one.poll_packet(Time::ZERO);
+    assert!(one.interval() > Span::from_secs(3600));
     let later = Time::ZERO + one.detection();
     one.expire(later);
     one.poll_packet(later).expect("it says Down");
