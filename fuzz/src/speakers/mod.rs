@@ -38,6 +38,8 @@ const LOOK: u64 = 10;
 /// Seconds in which they find to each other again. LDP waits for up to two minutes before it tries again (RFC 5036,
 /// 2.5.3), and is told a wrong hold time of up to 18 hours by a changed Hello, which the next one corrects.
 const HEALING: u64 = 200;
+/// Path state that is refreshed every 2 s lives no longer than this (RFC 2205, 3.7: 10.5 s).
+const REFRESHED: Span = Span::from_secs(11);
 
 /// Inputs so far, and the messages that they changed.
 static RUNS: AtomicU64 = AtomicU64::new(0);
@@ -162,9 +164,13 @@ impl Pair {
             }
             let rsvp: &Rsvp = control.protocol().expect("RSVP-TE");
             let tunnels: Vec<_> = rsvp.tunnels().collect();
-            // Its own, the other's, and nothing that somebody made up.
-            let is_right = tunnels.iter().all(|tunnel| tunnel.active.is_some()) && rsvp.state_count() == 2;
-            (!is_right).then(|| format!("{node:?}: {} LSPs; {tunnels:?}", rsvp.state_count()))
+            // Its own, the other's, and nothing that somebody made up; but state stays as long as a changed TIME_VALUES
+            // said that it would.
+            let soon = self.world.now() + REFRESHED;
+            let lsps =
+                rsvp.lsps().filter(|lsp| lsp.path_expires.is_none_or(|expires| expires <= soon)).count();
+            let is_right = tunnels.iter().all(|tunnel| tunnel.active.is_some()) && lsps == 2;
+            (!is_right).then(|| format!("{node:?}: {lsps} LSPs; {tunnels:?}"))
         })
     }
 }
