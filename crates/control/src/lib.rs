@@ -79,6 +79,7 @@ pub const CHARTS: &[(&str, &[machine::Chart])] = &[
     ("bgp", bgp::CHARTS),
     ("tdp", tdp::CHARTS),
     ("bfd", bfd::CHARTS),
+    ("lspping", lsp_ping::CHARTS),
     ("igmp", igmp::CHARTS),
     ("cbt", cbt::CHARTS),
     ("openflow", openflow::CHARTS),

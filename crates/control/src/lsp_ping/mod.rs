@@ -18,6 +18,7 @@ pub mod record;
 mod respond;
 pub mod section;
 mod shown;
+pub mod states;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -26,6 +27,7 @@ pub use command::{Command, Mode};
 pub use record::Record;
 
 use crate::inquiry::{Findings, Inquiry};
+use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Over, Protocol, Topic, UNKNOWN_KIND};
 use crate::services::WatchedLsp;
 use ask::Probe;
@@ -35,9 +37,13 @@ use base::{Limiter, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time}
 use core::net::IpAddr;
 use respond::{Came, Request};
 use serde::Serialize;
+use states::Standing;
 use std::collections::{BTreeMap, VecDeque};
 use verify::Verification;
 use wire::lsp_ping::{PORT, REPLY, REQUEST};
+
+/// The machines of LSP ping, for the documentation.
+pub const CHARTS: &[Chart] = &[Standing::CHART];
 
 /// Requests of which something is kept.
 const RECORDS_MAX: usize = 10_000;

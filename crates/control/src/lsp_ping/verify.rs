@@ -3,8 +3,10 @@
 //! and those that are watched by these requests alone (RFC 8029), which tell as well whether packets get through.
 
 use super::ask::{WHOLE, datagram};
+use super::states::{Finding, Standing};
 use super::{Asked, Command, Event, LspPing, ntp};
 use crate::inquiry::{FecMapping, Findings, Inquiry, takes};
+use crate::machine::State;
 use crate::protocol::{Context, LspMessage, Output};
 use crate::services::bootstrap::Wish;
 use crate::services::{Pace, Verdict, WatchedLsp, WatchedPath};
@@ -26,58 +28,6 @@ const MISSES: u8 = 3;
 /// Handles of these requests begin here; those of commands are below.
 const HANDLES: u32 = 1 << 31;
 
-/// What is known of an LSP that is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// No reply has said anything about it.
-    Unknown,
-    /// It ends where it is to end.
-    Sound,
-    /// Replies came, and do not any more. Of an LSP that BFD watches nothing follows from that.
-    Silent,
-    /// It ends somewhere else, or not at all: the return code that said so.
-    Misled(u8),
-}
-
-impl Standing {
-    /// As tables have it.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Standing::Unknown => "unknown",
-            Standing::Sound => "sound",
-            Standing::Silent => "silent",
-            Standing::Misled(_) => "misled",
-        }
-    }
-
-    /// After a reply with a return code (RFC 8029, 3.1). Those that speak of the request or of a trace say nothing of
-    /// the LSP.
-    const fn after(self, replied: u8) -> Standing {
-        match replied {
-            code::EGRESS => Standing::Sound,
-            code::NO_MAPPING
-            | code::SWITCHED
-            | code::SWITCHED_WITHOUT_MPLS
-            | code::OTHER_LABEL
-            | code::NO_LABEL_ENTRY
-            | code::OTHER_PROTOCOL
-            | code::SHRUNK
-            | code::FEC_CHANGE => Standing::Misled(replied),
-            _ => self,
-        }
-    }
-
-    /// After as many requests in a row without a reply as are to be missing.
-    const fn missed(self, is_watched_alone: bool) -> Standing {
-        match self {
-            Standing::Sound | Standing::Misled(_) if is_watched_alone => Standing::Silent,
-            // BFD says whether packets get through, and nobody says any more that they come out somewhere else.
-            Standing::Misled(_) => Standing::Unknown,
-            _ => self,
-        }
-    }
-}
-
 /// How an LSP is watched by requests alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watch {
@@ -86,6 +36,9 @@ pub(super) struct Watch {
     /// After so many requests in a row without a reply it is silent.
     misses: u8,
 }
+
+/// What was found of an LSP, and while it is misled the return code that said so.
+type Found = (Standing, Option<u8>);
 
 /// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +83,8 @@ pub(super) struct Verification {
     /// How many of them are the last ones.
     in_a_row: u32,
     pub(super) standing: Standing,
+    /// The return code that said that it does not end where it is to, while it is misled.
+    pub(super) blamed: Option<u8>,
     /// How it is watched; nothing if BFD does that.
     pub(super) watch: Option<Watch>,
     /// From a request to the next a little less than said, or all of a network ask at once.
@@ -151,8 +106,20 @@ impl Verification {
         self.in_a_row = self.in_a_row.saturating_add(1);
         let misses = self.watch.map_or(MISSES, |watch| watch.misses);
         if self.in_a_row >= u32::from(misses) {
-            self.standing = self.standing.missed(self.watch.is_some());
+            let is_alone = self.watch.is_some();
+            self.step(if is_alone { Finding::Missing } else { Finding::MissingBesideBfd }, None);
         }
+    }
+
+    /// Takes a step; `replied` is the return code that has shown it.
+    fn step(&mut self, finding: Finding, replied: Option<u8>) {
+        self.standing = self.standing.next(finding).unwrap_or(self.standing);
+        self.blamed = replied.filter(|_| self.standing == Standing::Misled);
+    }
+
+    /// What was found of the LSP.
+    const fn found(&self) -> Found {
+        (self.standing, self.blamed)
     }
 
     /// Until when a request that is due now is waited for.
@@ -208,8 +175,7 @@ impl Verification {
         if let Some(watch) = self.watch {
             return now + watch.interval;
         }
-        let is_misled = matches!(self.standing, Standing::Misled(_));
-        let usual = if is_up && !is_misled { LATER } else { FIRST };
+        let usual = if is_up && self.standing != Standing::Misled { LATER } else { FIRST };
         let percent: i64 = self.random.random_range(75..=100);
         now + Span(usual.0 / 100 * percent)
     }
@@ -276,6 +242,7 @@ impl LspPing {
                 missing: Missing::Reply,
                 in_a_row: 0,
                 standing: Standing::Unknown,
+                blamed: None,
                 watch: None,
                 random,
             }
@@ -287,7 +254,7 @@ impl LspPing {
         let (mut due, mut missed) = (Vec::new(), Vec::new());
         for (lsp, one) in self.verified.iter_mut().filter(|(_, one)| one.due() <= now) {
             if one.awaited.is_some_and(|(_, until)| until <= now) {
-                let before = one.standing;
+                let before = one.found();
                 one.missed();
                 missed.push((*lsp, before));
             }
@@ -317,7 +284,7 @@ impl LspPing {
             self.source = context.bind(None);
         }
         let Some(one) = self.verified.get_mut(&lsp) else { return };
-        let before = one.standing;
+        let before = one.found();
         if one.awaited.is_some() {
             // Only one is waited for: a reply to the one before would come too late.
             one.missed();
@@ -342,17 +309,18 @@ impl LspPing {
             waits && (one.handle, one.sequence) == (message.handle, message.sequence)
         };
         let Some((lsp, one)) = self.verified.iter_mut().find(|(_, one)| is_it(one)) else { return false };
-        let (lsp, before, replied) = (*lsp, one.standing, message.return_code);
+        let (lsp, before, replied) = (*lsp, one.found(), message.return_code);
         (one.awaited, one.code, one.in_a_row) = (None, Some(replied), 0);
-        match before.after(replied) {
-            Standing::Misled(_) => {
+        match Finding::of(replied) {
+            Some(Finding::Elsewhere) => {
                 let fecs = vec![lsp.fec()];
                 self.inquire(Asked::Blame(lsp, replied), Inquiry { fecs, ..Inquiry::default() });
             }
-            after => {
-                one.standing = after;
+            Some(finding) => {
+                one.step(finding, None);
                 self.tell(context, lsp, before);
             }
+            None => {}
         }
         true
     }
@@ -367,39 +335,36 @@ impl LspPing {
         findings: &Findings,
     ) {
         let Some(one) = self.verified.get_mut(&lsp) else { return };
-        let before = one.standing;
+        let before = one.found();
         let mut legs = findings.fecs.iter().flatten().flat_map(|known| &known.legs);
         let is_used = legs.any(|leg| Some(*leg) == one.way);
         // Before a session of BFD is up its far end may not be ready: nothing is known then (RFC 5882, 3.2).
         let is_judged = one.watch.is_some()
             || context.services.bootstrap.wish(lsp).is_some_and(|wish| wish.is_up)
-            || matches!(before, Standing::Misled(_));
+            || one.standing == Standing::Misled;
         if is_used && is_judged {
-            one.standing = before.after(replied);
+            one.step(Finding::Elsewhere, Some(replied));
         }
         self.tell(context, lsp, before);
     }
 
     /// Tells those who have an LSP watched, and the user, what it is now, if that is another than before.
-    fn tell(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, before: Standing) {
-        let Some(one) = self.verified.get(&lsp).filter(|one| one.standing != before) else { return };
+    fn tell(&mut self, context: &mut Context<'_>, lsp: WatchedLsp, before: Found) {
+        let Some(one) = self.verified.get(&lsp).filter(|one| one.found() != before) else { return };
         let (path, after, missing) = (one.path, one.standing, one.missing.word());
         let liveness = &mut context.services.liveness;
         if one.watch.is_some() {
             match after {
                 Standing::Sound => liveness.found(path, Verdict::Alive),
                 Standing::Silent => liveness.found(path, Verdict::Dead),
-                Standing::Unknown | Standing::Misled(_) => {}
+                Standing::Unknown | Standing::Misled => {}
             }
         }
-        let why = match after {
-            Standing::Misled(code) => Some(code::words(code)),
-            _ => None,
-        };
+        let why = one.blamed.map(code::words);
         liveness.verified(path, why);
         let lsp = lsp.to_string();
-        let event = match (before, after) {
-            (_, Standing::Misled(code)) => Event::LspPingDown { lsp, why: code::words(code) },
+        let event = match (before.0, after) {
+            (_, Standing::Misled) => Event::LspPingDown { lsp, why: why.unwrap_or(missing) },
             (_, Standing::Silent) => Event::LspPingDown { lsp, why: missing },
             (Standing::Unknown, Standing::Sound) if one.watch.is_none() => return,
             _ => Event::LspPingUp { lsp },

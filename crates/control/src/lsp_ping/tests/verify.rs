@@ -1,15 +1,16 @@
 //! LSPs that are verified: what counts as a reply that is missing, and how long a bad one counts.
 
+use super::super::Event;
 use super::super::section::LspPingSpec;
-use super::super::{Event, verify};
+use super::super::states::Standing;
 use super::speaker::{Node, OWN, TARGET, leg, replied_bytes, source_of};
 use crate::inquiry::{FecMapping, Findings, GivenBy};
+use crate::machine::State;
 use crate::protocol::{Arrival, Change, IpArrival, LspMessage, Output, Over};
 use crate::services::bootstrap::Wish;
 use crate::services::{Pace, Verdict, WatchedLsp, WatchedPath, Watcher, Way};
 use base::plane::{Leg, Prefix};
 use base::{PortId, ProtocolId, Span};
-use verify::Standing;
 use wire::lsp_ping::PORT;
 
 const CLIENT: ProtocolId = ProtocolId::new("ldp");
@@ -115,6 +116,12 @@ impl Head {
         (one.sent, one.unanswered, one.standing)
     }
 
+    /// The standing, and the return code that said that the LSP is misled.
+    fn found(&self) -> (Standing, Option<u8>) {
+        let one = &self.node.ping().verified[&lsp()];
+        (one.standing, one.blamed)
+    }
+
     fn verdict(&self) -> Verdict {
         self.node.services.liveness.verdict(path())
     }
@@ -163,7 +170,7 @@ fn a_bad_reply_does_not_outlive_three_requests_without_one_where_bfd_watches() {
     let mut head = Head::of_bfd(true);
     let request = head.request();
     head.reply(&request, 10);
-    assert_eq!((head.counts().2, head.verdict()), (Standing::Misled(10), Verdict::Dead));
+    assert_eq!((head.found(), head.verdict()), ((Standing::Misled, Some(10)), Verdict::Dead));
     (0..3).for_each(|_| drop(head.request()));
     assert_eq!(head.verdict(), Verdict::Dead, "two are missing, and the third may still be answered");
     head.next();
@@ -192,5 +199,32 @@ fn a_bad_reply_to_a_request_by_a_label_of_before_does_not_count() {
     assert_eq!((head.counts().2, head.verdict()), (Standing::Sound, Verdict::Alive));
     let request = head.request();
     head.reply(&request, 11);
-    assert_eq!((head.counts().2, head.verdict()), (Standing::Misled(11), Verdict::Dead), "by that in use");
+    assert_eq!(
+        (head.found(), head.verdict()),
+        ((Standing::Misled, Some(11)), Verdict::Dead),
+        "by that in use"
+    );
+}
+
+/// Whoever changes the machine changes this text, too.
+#[test]
+fn the_standing_of_an_lsp() {
+    let expected = "\
+Unknown --Egress--> Sound
+Unknown --Elsewhere--> Misled
+Unknown --Missing--> Unknown
+Unknown --MissingBesideBfd--> Unknown
+Sound --Egress--> Sound
+Sound --Elsewhere--> Misled
+Sound --Missing--> Silent
+Sound --MissingBesideBfd--> Sound
+Silent --Egress--> Sound
+Silent --Elsewhere--> Misled
+Silent --Missing--> Silent
+Silent --MissingBesideBfd--> Silent
+Misled --Egress--> Sound
+Misled --Elsewhere--> Misled
+Misled --Missing--> Silent
+Misled --MissingBesideBfd--> Unknown";
+    assert_eq!(Standing::CHART.lines().join("\n"), expected);
 }
