@@ -27,11 +27,11 @@ use wire::ospf::te::{Te, link_type};
 use wire::ospf::{Algorithm, Auth, Key, LsaBody, LsaKey, LsaKind};
 
 const DAEMONS: &str = "/usr/lib/frr";
-const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
-const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
-const THEIR_ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
+pub(super) const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+pub(super) const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+pub(super) const THEIR_ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 /// A network behind FRR.
-const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
+pub(super) const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
 
 /// FRR's zebra and ospfd in a namespace; they end with it.
 struct Frr {
@@ -127,11 +127,11 @@ impl Frr {
     }
 }
 
-/// A router whose only port is beside FRR, by the clock.
-struct Beside {
-    world: World,
+/// A router whose only port is beside a daemon, by the clock.
+pub(super) struct Beside {
+    pub(super) world: World,
     runner: Runner,
-    until: Time,
+    pub(super) until: Time,
 }
 
 impl Beside {
@@ -139,7 +139,7 @@ impl Beside {
         Beside::of(pair, |streams| config(0, &[(OWN, settings)], streams))
     }
 
-    fn of(pair: &Pair, config: impl FnOnce(Streams) -> RouterConfig) -> Beside {
+    pub(super) fn of(pair: &Pair, config: impl FnOnce(Streams) -> RouterConfig) -> Beside {
         let mut world = World::new(1);
         let router = Router::new(config(world.streams()));
         let node = world.add_device(Box::new(router));
@@ -153,7 +153,7 @@ impl Beside {
     }
 
     /// Runs until something is so.
-    fn wait(&mut self, what: &str, is_so: impl Fn(&World) -> bool) {
+    pub(super) fn wait(&mut self, what: &str, mut is_so: impl FnMut(&World) -> bool) {
         let limit = Instant::now() + Duration::from_secs(120);
         while !is_so(&self.world) {
             let known: Vec<_> = ospf(&self.world, 0).interfaces().collect();
@@ -174,9 +174,11 @@ impl Beside {
 }
 
 fn pair() -> Option<Pair> {
-    if !testing::available("vtysh") {
-        return None;
-    }
+    testing::available("vtysh").then(beside_networks)?
+}
+
+/// A link to a namespace with networks of its own.
+pub(super) fn beside_networks() -> Option<Pair> {
     let pair = Pair::new(1500)?;
     pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
     pair.ip(1, &["address", "add", &format!("{THEIR_ID}/32"), "dev", "lo"]);
@@ -188,7 +190,7 @@ fn pair() -> Option<Pair> {
     Some(pair)
 }
 
-fn settings(network: NetworkType, auth: Auth) -> InterfaceConfig {
+pub(super) fn settings(network: NetworkType, auth: Auth) -> InterfaceConfig {
     InterfaceConfig { network, hello_s: 1, dead_s: 4, auth: auth.into(), ..InterfaceConfig::default() }
 }
 
@@ -232,7 +234,7 @@ fn meet(name: &str, network: NetworkType, auth: Auth, lines: &str) {
 }
 
 /// A network of ours that leads nowhere.
-const ASIDE: Ipv4Addr = Ipv4Addr::new(10, 8, 0, 1);
+pub(super) const ASIDE: Ipv4Addr = Ipv4Addr::new(10, 8, 0, 1);
 
 /// Two areas at each side: the link to FRR is in the first, and a network of ours in the second. Waits until each side
 /// has its routes, by the words of FRR, and both have the same in the area that they share.
@@ -295,26 +297,31 @@ fn frr_is_inside_a_stub_area() {
     let _ = meet_in_areas("stub", [1, 0], AreaKind::Stub, lines, [Prefix::new(BEHIND, 24)], "0.0.0.0/0");
 }
 
-/// The backbone in two pieces, ours and FRR's, and a virtual link through the area between them, with a key.
-#[test]
-fn frr_is_the_other_end_of_a_virtual_link() {
-    let Some(pair) = pair() else { return };
+/// A router with a virtual link to the other end, and a network of the backbone aside.
+pub(super) fn beside_virtual_link(pair: &Pair, network: NetworkType, auth: Auth) -> Beside {
     let area = Ipv4Addr::from_bits;
     let point = settings(NetworkType::PointToPoint, Auth::Null);
-    let link = InterfaceConfig { area: Some(area(1)), cost: 7, ..point.clone() };
+    let link = InterfaceConfig { area: Some(area(1)), cost: 7, network, ..point.clone() };
     let aside = InterfaceConfig { area: Some(area(0)), passive: true, ..point.clone() };
-    let key = Key { id: 3, algorithm: Algorithm::Md5, secret: b"between".to_vec() };
-    let joined = InterfaceConfig { auth: Auth::Cryptographic(key).into(), ..point };
+    let joined = InterfaceConfig { auth: auth.into(), ..point };
     let ospf_config = Config {
         interfaces: BTreeMap::from([(PortId(0), link), (PortId(1), aside)]),
         virtual_links: BTreeMap::from([(VirtualLink { area: area(1), router: THEIR_ID }, joined)]),
         ..Config::default()
     };
-    let mut beside = Beside::of(&pair, |streams| {
+    Beside::of(pair, |streams| {
         let port = |place, address| PortSetup::new(MacAddr([2, 0, 0, 0, 0, place]), address, 24);
         let protocols = vec![Arc::new(ospf_config) as Arc<dyn Setup>];
         RouterConfig::ideal("r0".into(), id(0), vec![port(0, OWN), port(1, ASIDE)], protocols, streams)
-    });
+    })
+}
+
+/// The backbone in two pieces, ours and FRR's, and a virtual link through the area between them, with a key.
+#[test]
+fn frr_is_the_other_end_of_a_virtual_link() {
+    let Some(pair) = pair() else { return };
+    let key = Key { id: 3, algorithm: Algorithm::Md5, secret: b"between".to_vec() };
+    let mut beside = beside_virtual_link(&pair, NetworkType::PointToPoint, Auth::Cryptographic(key));
     let areas = format!(
         " network 10.9.0.0/24 area 1\n network 10.7.0.0/24 area 0\n network 192.0.2.0/24 area 0\n \
          area 1 virtual-link {own} hello-interval 1 dead-interval 4\n \
