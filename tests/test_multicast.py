@@ -83,6 +83,49 @@ def test_hosts_and_routers_speak_igmp(tmp_path: Path) -> None:
         assert frame[14] == 0x46 and frame[34] == 148
 
 
+def test_static_groups_need_no_host_that_asks() -> None:
+    """Their packets go out on the link as long as it is up, and the router joins the tree for them."""
+    net, hosts = star(2)
+    said = {"static_groups": {"deaf": [{"group": GROUP}, {"group": "232.1.1.1", "source": "10.1.0.2"}]}}
+    leaf = net.router("leaf", router_id="192.0.2.99", igmp=said, cbt=CBT)
+    net.link("core", leaf, rate="100 Mbit/s", delay="1 ms")
+    net.link(net.host("deaf", "10.77.0.2/24"), leaf)
+    stream(net, hosts)
+    net.run(until="1.1 s")
+    (account,) = net.table("flow_accounts").iter_rows(named=True)
+    groups = net.table("groups").filter(node="leaf")
+    assert groups["is_static"].to_list() == [True, True]
+    assert groups["group"].to_list() == ["232.1.1.1", GROUP]
+    assert groups["mode"].to_list() == ["include", "exclude"]
+    assert groups["sources"].to_list() == ["10.1.0.2", None]
+    # Beside the packets only questions of IGMP go there.
+    ways = net.table("directions").rows(named=True)
+    (offered,) = [way["offered"] for way in ways if (way["from"], way["to"]) == ("leaf", "deaf")]
+    assert account["sent"] > 300
+    assert account["sent"] <= offered <= account["sent"] + 3
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"nobody": [{"group": GROUP}]}, "nobody"),
+        ({"h": [{"group": "224.0.0.5"}]}, "group=224.0.0.5: an address of 224.0.1.0 to 239.255.255.255 is"),
+        ({"h": [{"group": "10.0.0.5"}]}, "group=10.0.0.5: an address of 224.0.1.0"),
+        (
+            {"h": [{"group": GROUP, "source": "224.1.1.1"}]},
+            "source=224.1.1.1 of group 239.1.1.1: the",
+        ),
+        ({"h": [{"group": GROUP}, {"group": GROUP}]}, "group 239.1.1.1 is there twice"),
+    ],
+)
+def test_static_groups_that_cannot_be_are_refused(said: dict[str, Any], words: str) -> None:
+    net = tp.Network()
+    with pytest.raises(TwinplaneError) as caught:
+        net.link(net.host("h", "10.1.0.2/24"), net.router("r", igmp={"static_groups": said}))
+        net.run(until="1 ms")
+    assert words in str(caught.value)
+
+
 def test_a_failure_that_probes_notice_is_repaired() -> None:
     """The link stays up for its ends, and loses everything: only probes tell."""
     net, hosts = star(2, probing={"period": "10 ms", "misses": 3})

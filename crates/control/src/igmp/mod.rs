@@ -40,6 +40,8 @@ pub const CHARTS: &[Chart] = &[QuerierState::CHART];
 pub struct Igmp {
     spec: IgmpSpec,
     links: BTreeMap<PortId, Link>,
+    /// What is wanted whatever hosts say, and on which links.
+    static_groups: BTreeSet<(PortId, GroupKey)>,
     /// What the service of groups was told.
     told: BTreeSet<(PortId, GroupKey)>,
     /// Messages that could not be read, or that no router may take.
@@ -63,8 +65,13 @@ impl Igmp {
 
     fn new(spec: IgmpSpec, services: &Services) -> Igmp {
         let links = links_of(&services.interfaces);
+        let ports = services.interfaces.ports().map(|(port, _)| port);
+        let named = ports.filter_map(|port| Some((port, services.interfaces.attached(port)?)));
+        let statics =
+            named.flat_map(|(port, link)| spec.static_groups(&link.node).map(move |one| (port, one.key())));
+        let static_groups = statics.collect();
         let (told, outputs) = (BTreeSet::new(), VecDeque::new());
-        Igmp { spec, links, told, malformed: 0, begun: false, next: Some(Time::ZERO), outputs }
+        Igmp { spec, links, static_groups, told, malformed: 0, begun: false, next: Some(Time::ZERO), outputs }
     }
 
     fn name_of(number: u8) -> &'static str {
@@ -103,6 +110,9 @@ impl Igmp {
                 }
             }
         }
+        let interfaces = &context.services.interfaces;
+        let is_up = |port: PortId| interfaces.of_port(port).is_some_and(|interface| interface.up);
+        wanted.extend(self.static_groups.iter().filter(|(port, _)| is_up(*port)));
         let groups = &mut context.services.multicast;
         for (port, key) in wanted.difference(&self.told) {
             groups.want(*key, *port, Igmp::ID, true);
@@ -220,13 +230,9 @@ impl Protocol for Igmp {
         match *change {
             Change::Interface { port: Some(port), up, .. } => {
                 if let Some(link) = self.links.get_mut(&port) {
-                    if up {
-                        link.begin(now, &self.spec)
-                    } else {
-                        link.lose()
-                    }
-                    self.advance(now, context);
+                    if up { link.begin(now, &self.spec) } else { link.lose() }
                 }
+                self.advance(now, context);
             }
             Change::Restart => *self = Igmp::new(self.spec.clone(), context.services),
             _ => {}

@@ -3,14 +3,16 @@
 use super::Igmp;
 use base::table::{RowsOf, Table, View};
 use base::{PortId, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
 
 /// The tables of IGMP.
 pub(super) const VIEWS: &[View] = &[View::of::<Igmp, GroupRow<'static>>()];
 
 base::table! {
-    /// The groups that hosts on the links of routers want, as IGMP has heard it.
-    pub struct GroupRow<'a> in "groups" key ["node", "port", "group"] {
+    /// The groups that hosts on the links of routers want, as IGMP has heard it, and those that are wanted there whatever
+    /// they say.
+    pub struct GroupRow<'a> in "groups" key ["node", "port", "group", "is_static"] {
         /// The router.
         node: &'a str,
         /// The port of the link.
@@ -19,6 +21,8 @@ base::table! {
         group: Ipv4Addr,
         /// `include`: only some sources are wanted; `exclude`: all but some.
         mode: &'static str,
+        /// Is this what `static_groups` says, and not what hosts do?
+        is_static: bool,
         /// The sources that are wanted (`include`), or asked for by somebody (`exclude`); absent if there are none.
         sources: Option<String>,
         /// The sources that nobody wants (`exclude`); absent if there are none.
@@ -44,12 +48,34 @@ impl RowsOf<Igmp> for GroupRow<'static> {
                     port: *port,
                     group: *group,
                     mode: if known.expires.is_some() { "exclude" } else { "include" },
+                    is_static: false,
                     sources: those(true),
                     excluded: those(false),
                     querier: link.querier,
                     expires_s: known.expires,
                 });
             }
+        }
+        let mut statics: BTreeMap<(PortId, IpAddr), Vec<Option<IpAddr>>> = BTreeMap::new();
+        for (port, key) in &igmp.static_groups {
+            statics.entry((*port, key.group)).or_default().push(key.source);
+        }
+        for ((port, group), sources) in statics {
+            let IpAddr::V4(group) = group else { continue };
+            // All sources are wanted if one entry names none.
+            let named: Option<Vec<String>> =
+                sources.iter().map(|source| source.map(|source| source.to_string())).collect();
+            to.push(GroupRow {
+                node,
+                port,
+                group,
+                mode: if named.is_some() { "include" } else { "exclude" },
+                is_static: true,
+                sources: named.map(|all| all.join(" ")),
+                excluded: None,
+                querier: None,
+                expires_s: None,
+            });
         }
     }
 }
