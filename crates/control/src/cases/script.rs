@@ -222,8 +222,8 @@ impl Node {
                 let port = PortId(words.first()?.parse().map_err(|_| "no port")?);
                 let is_up = words.first()? == "up";
                 let of = |one: &(_, &Interface)| one.1.port() == Some(port);
-                let id = self.services.interfaces.iter().find(of).ok_or("no such port")?.0;
-                self.services.interfaces.set_up(id, is_up);
+                self.services.interfaces.iter().find(of).ok_or("no such port")?;
+                self.services.port_changed(port, is_up);
                 self.call(|_, _, _| {});
             }
             "restart" => {
