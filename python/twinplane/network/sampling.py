@@ -65,7 +65,7 @@ class Sampling:
         if self.every_ps is None or (until is None) == (for_ is None):
             run(until, for_)
             return
-        now = round(self._network.now * 1e12)
+        now = self._network.engine.now_ps
         if not self.sizes["time_ps"] and not self.ways.looked:
             self.look()
         target = span_ps(until, "until") if until is not None else now + span_ps(for_ or 0, "for_")
@@ -80,7 +80,7 @@ class Sampling:
 
     def look(self) -> None:
         """Look now; a second time at the same moment changes nothing."""
-        now = round(self._network.now * 1e12)
+        now = self._network.engine.now_ps
         if self.sizes["time_ps"] and self.sizes["time_ps"][-1] == now:
             return
         if not self.sizes["time_ps"]:

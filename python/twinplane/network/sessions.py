@@ -94,7 +94,7 @@ def session_spans(network: Network) -> Columns:
     for key, is_up, since, why in _now(network, names):
         found.setdefault(key, _End()).settle(is_up, since, why)
     columns: Columns = {key: [] for key in KEYS}
-    end_ps = round(network.now * 1e12)
+    end_ps = network.engine.now_ps
     order = sorted(found, key=lambda key: (PROTOCOLS.index(key[0]), *key[1:]))
     for key in order:
         spans = found[key].spans
