@@ -1,14 +1,19 @@
-//! A router beside ExaBGP: generated prefixes come in and go out again. There are 2,000 of them, and more in longer
-//! campaigns: a million with `TWINPLANE_CAMPAIGN=500`, as `make test-prefixes` has it. How long both took, and the most
-//! memory of router and test together, is printed.
+//! A router between ExaBGP and BIRD: generated prefixes come in from the one, go on to the other, and are taken back
+//! again. There are 2,000 of them, and more in longer campaigns: a million with `TWINPLANE_CAMPAIGN=500`, as
+//! `make test-prefixes` has it. How long each took, and the most memory of router and test together, is printed.
 
-use super::{Beside, OWN, THEIRS, bgp};
+use super::{Beside, OWN, THEIRS, bgp, neighbor};
+use crate::bird::Bird;
+use core::net::Ipv4Addr;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Instant;
 use testing::Pair;
+
+/// BIRD, which hears what ExaBGP has said.
+const LISTENER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 3);
 
 /// Tells as many prefixes as its first argument says, and withdraws them when a file is there.
 const FEED: &str = r#"
@@ -74,8 +79,23 @@ fn most_memory() -> String {
     line.map_or_else(String::new, |size| size.trim().to_string())
 }
 
+fn listener() -> String {
+    format!(
+        "router id 192.0.2.203;\nprotocol device {{ }}\nprotocol bgp r {{\n local {LISTENER} as 65003;\n \
+         neighbor {OWN} as 65001;\n strict bind yes;\n connect retry time 2;\n \
+         ipv4 {{ import all; export none; }};\n}}\n"
+    )
+}
+
+/// How many prefixes BIRD has, beside the one of the router itself.
+fn heard(bird: &Bird) -> Option<u64> {
+    let said = bird.ask("show route count");
+    let count: u64 = said.lines().find_map(|line| line.split(" of ").next()?.parse().ok())?;
+    count.checked_sub(1)
+}
+
 #[test]
-fn prefixes_of_exabgp_come_in_and_go_out_again() {
+fn prefixes_of_exabgp_come_in_and_go_on_to_bird_and_out_again() {
     // It is a package of Python, which `make setup` installs.
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/exabgp");
     let own = own.to_string_lossy();
@@ -83,27 +103,46 @@ fn prefixes_of_exabgp_come_in_and_go_out_again() {
     if program == "exabgp" && !testing::available(program) {
         return;
     }
+    if !testing::available("birdc") {
+        return;
+    }
     let count = testing::runs(2_000);
     let count = (count.end - count.start) as usize;
     let Some(pair) = Pair::new(1500) else { return };
     pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["address", "add", &format!("{LISTENER}/24"), "dev", "e0"]);
     pair.ip(1, &["link", "set", "lo", "up"]);
-    let mut beside = Beside::new(&pair, 65002, &json!({}));
+    let neighbors = json!({THEIRS.to_string(): neighbor(65002), LISTENER.to_string(): neighbor(65003)});
+    let mut beside = Beside::among(&pair, &neighbors, None);
+    let bird = Bird::start(&pair, "listener", &listener());
     let exa = Exa::start(&pair, program, count);
-    beside.wait("established", |world| bgp(world).peers()[0].is_established());
+    beside.wait("established", |world| bgp(world).peers().iter().all(|peer| peer.is_established()));
     let since = Instant::now();
     beside.wait_while_it_goes_on("told all", |world| {
         let received = bgp(world).peers()[0].received;
         (received as u64, received == count)
     });
     let told = since.elapsed();
+    beside.wait_while_it_goes_on("passed on", |_| {
+        let heard = heard(&bird).unwrap_or(0);
+        (heard, heard == count as u64)
+    });
+    let passed = since.elapsed() - told;
     fs::write(exa.folder.join("done"), "").expect("a file");
     beside.wait_while_it_goes_on("told that all are gone", |world| {
         let received = bgp(world).peers()[0].received;
         (received as u64, received == 0)
     });
-    let (gone, memory) = (since.elapsed() - told, most_memory());
-    println!("{count} prefixes: told in {told:.1?}, taken back in {gone:.1?}, {memory} at most");
-    let peer = &bgp(&beside.world).peers()[0];
-    assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+    beside.wait_while_it_goes_on("passed on that all are gone", |_| {
+        let heard = heard(&bird);
+        (heard.unwrap_or(0), heard == Some(0))
+    });
+    let (gone, memory) = (since.elapsed() - told - passed, most_memory());
+    println!(
+        "{count} prefixes: told in {told:.1?}, with BIRD {passed:.1?} later, taken back everywhere in {gone:.1?}, \
+         {memory} at most"
+    );
+    for peer in bgp(&beside.world).peers() {
+        assert!(peer.is_established() && peer.malformed == 0, "{peer:?}");
+    }
 }

@@ -68,6 +68,11 @@ fn bgp(world: &World) -> &Bgp {
     router(world).control().protocol().expect("BGP")
 }
 
+/// A neighbour of another AS.
+fn neighbor(asn: u32) -> serde_json::Value {
+    json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"})
+}
+
 impl Beside {
     fn new(pair: &Pair, asn: u32, more: &serde_json::Value) -> Beside {
         Beside::with(pair, asn, more, None)
@@ -75,13 +80,17 @@ impl Beside {
 
     /// The same with an IPv6 address of its port.
     fn with(pair: &Pair, asn: u32, more: &serde_json::Value, ipv6: Option<Address6>) -> Beside {
-        let mut neighbor =
-            json!({"asn": asn, "import": "all", "export": "all", "advertisement_interval": "1 s"});
+        let mut neighbor = neighbor(asn);
         for (key, value) in more.as_object().into_iter().flatten() {
             neighbor[key] = value.clone();
         }
+        Beside::among(pair, &json!({THEIRS.to_string(): neighbor}), ipv6)
+    }
+
+    /// A router with several neighbours on its link.
+    fn among(pair: &Pair, neighbors: &serde_json::Value, ipv6: Option<Address6>) -> Beside {
         let said = json!({
-            "asn": 65001, "networks": [TOLD, TOLD6], "neighbors": {THEIRS.to_string(): neighbor},
+            "asn": 65001, "networks": [TOLD, TOLD6], "neighbors": neighbors,
             "hold_time": "9 s", "connect_retry": "2 s",
         });
         let said: Value = serde_json::from_value(said).expect("a value");
