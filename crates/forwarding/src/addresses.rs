@@ -1,6 +1,7 @@
 //! What kind of address an IPv4 address is: of one host, of everybody on a link, of nobody.
 
 use crate::entry::Kind;
+use crate::fib::Fib;
 use crate::tables::Forwarding;
 use core::net::Ipv4Addr;
 
@@ -10,8 +11,8 @@ impl Forwarding {
     /// have none (RFC 3021).
     #[inline]
     pub(crate) fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
-        let Some(known) = place.and_then(|place| self.fib.get(place)) else { return false };
-        known.active().kind == Kind::Connected && is_broadcast_in(known.len(), to)
+        let Some((place, known)) = place.and_then(|place| Some((place, self.fib.get(place)?))) else { return false };
+        known.active().kind == Kind::Connected && is_broadcast_in(Fib::len_at(place), to)
     }
 
     /// Do packets to this address go to everybody on one of the node's links?

@@ -133,20 +133,14 @@ impl Fib {
     /// The longest prefix of `to` that has a route or an LSP for all PHBs, given the longest of all.
     #[inline]
     pub(crate) fn plain(&self, longest: Option<u32>, to: Ipv4Addr) -> Option<u32> {
-        let known = self.get(longest?)?;
-        if known.active().kind != Kind::Empty { longest } else { self.plain_cover(to, known.len()) }
+        let place = longest?;
+        let known = self.get(place)?;
+        if known.active().kind != Kind::Empty { longest } else { self.plain_cover(to, Fib::len_at(place)) }
     }
 
     #[cold]
     fn plain_cover(&self, to: Ipv4Addr, len: u8) -> Option<u32> {
-        let cover = self.cover(to, len);
-        let len = self.get(cover?)?.len();
-        if self.get(cover?)?.active().kind != Kind::Empty { cover } else { self.plain_cover(to, len) }
-    }
-
-    /// Where what is known of the longest prefix of `to` is that has fewer than `len` bits.
-    fn cover(&self, to: Ipv4Addr, len: u8) -> Option<u32> {
-        (0..len).rev().find_map(|len| self.place(Prefix::new(to, len)))
+        self.plain(self.cover(to, len), to)
     }
 }
 
@@ -172,7 +166,7 @@ impl Forwarding {
             if known.active().kind != Kind::Empty {
                 return Some((By::Prefix(place, to), known.active()));
             }
-            place = self.fib.cover(to, known.len())?;
+            place = self.fib.cover(to, Fib::len_at(place))?;
         }
     }
 }

@@ -162,7 +162,7 @@ impl Forwarding {
         }
         self.fib.find_all(&to[..count], &mut found[..count]);
         for leaf in &found[..count] {
-            if let Some(known) = leaf.checked_sub(1).and_then(|place| self.fib.get(place)) {
+            if let Some(known) = self.fib.get(*leaf) {
                 prefetch(known);
             }
         }

@@ -145,7 +145,7 @@ impl Fib6 {
         let existing = self.prefixes.get(&prefix).copied();
         let mut known = match existing {
             Some(place) => self.known[place as usize],
-            None => Known::new(prefix.len()),
+            None => Known::of_six(prefix.len()),
         };
         let result = change(&mut known);
         known.settle();
@@ -245,7 +245,7 @@ impl Fib6 {
         let node = self.node_of(prefix);
         for at in Fib6::covered(prefix) {
             self.fill(At::Slot(node, at), &|fib, slot| {
-                let longer = slot != NOTHING && fib.known[slot as usize - 1].len() > prefix.len();
+                let longer = slot != NOTHING && fib.known[slot as usize - 1].len6() > prefix.len();
                 if longer { slot } else { place + 1 }
             });
         }
@@ -364,7 +364,7 @@ mod tests {
                 for bits in edges.chain(probes.iter().copied()) {
                     let address = Ipv6Addr::from_bits(bits);
                     let naive = list.iter().filter(|p| p.contains(address)).max_by_key(|p| p.len());
-                    let found = fib.find(address).and_then(|place| fib.get(place)).map(Known::len);
+                    let found = fib.find(address).and_then(|place| fib.get(place)).map(Known::len6);
                     prop_assert_eq!(found, naive.map(|p| p.len()));
                 }
             }

@@ -33,7 +33,7 @@ impl Forwarding {
 
     /// The same of one address; none where nothing is known.
     pub fn find_prefix(&self, to: Ipv4Addr) -> Option<u32> {
-        self.fib.find(to).map(|place| place + 1)
+        self.fib.find(to)
     }
 
     /// The same as [`Forwarding::find_prefixes`] of IPv6.

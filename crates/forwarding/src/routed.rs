@@ -4,6 +4,7 @@ use crate::addresses::{is_broadcast_in, is_unicast};
 use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::entry::Kind;
 use crate::fast::choose;
+use crate::fib::Fib;
 use crate::group::Group;
 use crate::hash::{self, Seed};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, is_intact, lower_ttl};
@@ -83,7 +84,7 @@ impl Forwarding {
             Some(fib.own(place, to))
         })?;
         let known = self.fib.get_mut(place)?;
-        let (classed, prefix_len) = (known.classed, known.len());
+        let (classed, prefix_len) = (known.classed, Fib::len_at(place));
         let entry = known.active_mut();
         if classed != 0 || entry.depth > 0 {
             return None;

@@ -6,7 +6,7 @@ use crate::classed::Classed;
 use crate::classes::{Context, Contexts};
 use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
-use crate::fib::Fib;
+use crate::fib::{Fib, PREFIXES_MAX};
 use crate::fib6::Fib6;
 use crate::filter::Filters;
 use crate::group::Group;
@@ -247,6 +247,11 @@ impl Forwarding {
         self.fib.len() + self.fib6.as_ref().map_or(0, |fib| fib.len())
     }
 
+    /// May no other prefix come?
+    fn has_all_prefixes(&self) -> bool {
+        self.prefixes() >= self.config.fib_max.min(PREFIXES_MAX)
+    }
+
     pub(crate) fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
         Ok(self.ports.get(port).ok_or(TableError::NoPort)?.config())
     }
@@ -268,7 +273,7 @@ impl Forwarding {
 
     fn prefix_set(&mut self, prefix: Prefix, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
         let new = self.fib.exact(prefix).is_none();
-        if new && self.prefixes() >= self.config.fib_max {
+        if new && self.has_all_prefixes() {
             return Err(TableError::Full);
         }
         self.use_around(prefix);
@@ -295,7 +300,7 @@ impl Forwarding {
 
     fn prefix6_set(&mut self, prefix: Prefix6, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
         let new = self.fib6.as_ref().is_none_or(|fib| fib.exact(prefix).is_none());
-        if new && self.prefixes() >= self.config.fib_max {
+        if new && self.has_all_prefixes() {
             return Err(TableError::Full);
         }
         let mut entry = self.compile(nhlfe)?;
@@ -329,7 +334,7 @@ impl Forwarding {
         if classes.is_empty() {
             return Err(TableError::Filter);
         }
-        if self.fib.exact(prefix).is_none() && self.prefixes() >= self.config.fib_max {
+        if self.fib.exact(prefix).is_none() && self.has_all_prefixes() {
             return Err(TableError::Full);
         }
         self.use_around(prefix);

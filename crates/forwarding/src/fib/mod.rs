@@ -1,22 +1,29 @@
 //! Longest-prefix match over routes and FTN entries: a multibit trie with pushed leaves.
 //!
-//! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
-//! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth. A large table
-//! has a slot for each /24 instead of that: an address takes one step.
+//! The root decides on 8 bits. Where few prefixes are, a bucket has them, and where there are more, nodes decide on
+//! 4 bits each, in one cache line. A large table has a cache line for each /18 instead of the root. A leaf says how
+//! long its prefix is, so that a prefix comes and goes without what is known of others being looked at.
 //!
 //! In a network of ten thousand routers each has routes to all others, and hardly any is ever taken. A prefix has cache
-//! lines of its own once a packet has taken it; until then all prefixes of one length and with the same route share
-//! what is known of them.
+//! lines of its own once a packet has taken it; until then all prefixes with the same route share what is known of
+//! them.
 
+mod below;
+mod machine;
+mod pool;
+mod prefixes;
+mod slot;
 mod tree;
+mod wide;
 
+use self::prefixes::Prefixes;
+use self::slot::{Held, NOTHING, Slot};
 use self::tree::Tree;
 use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};
 use base::Map;
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
 
 /// What is known of a prefix. The mapping to an LSP hides the route. What a packet on a route needs is one cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,21 +32,22 @@ pub(crate) struct Known {
     pub(crate) route: Entry,
     /// The list of its LSPs for some PHBs, plus one.
     pub(crate) classed: u32,
-    len: u8,
+    /// Of a prefix of IPv6 alone: its length. That of a prefix of IPv4 is in its place.
+    len6: u8,
     /// Is there a mapping to an LSP?
     is_mapped: bool,
     pub(crate) ftn: Entry,
 }
 
 impl Known {
-    /// Nothing yet, of a prefix of `len` bits.
-    pub(crate) fn new(len: u8) -> Known {
-        Known { len, ..Known::default() }
+    /// Nothing yet, of a prefix of IPv6 of `len` bits.
+    pub(crate) fn of_six(len: u8) -> Known {
+        Known { len6: len, ..Known::default() }
     }
-    /// Number of leading bits that count: 0 to 32, of IPv6 to 128.
+    /// Number of leading bits that count, of a prefix of IPv6: 0 to 128.
     #[inline]
-    pub(crate) fn len(&self) -> u8 {
-        self.len
+    pub(crate) fn len6(&self) -> u8 {
+        self.len6
     }
     /// The entry in force.
     #[inline]
@@ -62,21 +70,29 @@ impl Known {
     fn alike(&self) -> Option<Alike> {
         let Entry { packets, word, keep, next_hop, kind, depth, .. } = self.route;
         let is_alone = !self.is_mapped && self.classed == 0 && packets == 0 && self.ftn.packets == 0;
-        is_alone.then(|| (word, keep, next_hop, kind as u8, depth, self.route.rest(), self.len))
+        is_alone.then(|| (word, keep, next_hop, kind as u8, depth, self.route.rest()))
     }
 }
 
-/// All of a route, and the length of its prefix.
-type Alike = (u32, u32, u32, u8, u8, (u8, u8), u8);
+/// All of a route.
+type Alike = (u32, u32, u32, u8, u8, (u8, u8));
 
 /// Of a place: it is among those that prefixes share.
-const SHARED: u32 = 1 << 30;
+const SHARED: u32 = 1 << 25;
+/// The other bits of a place.
+const INDEX: u32 = SHARED - 1;
+
+/// The most prefixes that a table can have.
+pub(crate) const PREFIXES_MAX: usize = INDEX as usize;
 
 /// From so many prefixes on a table is a large one, and from so many down a small one again.
 const LARGE: usize = 1 << 18;
 const SMALL: usize = 1 << 16;
 
 /// Routes and FTN entries by prefix, as a tree that is walked by bits of the address.
+///
+/// What is known of a prefix is found by its place: a leaf of the tree, which says how long the prefix is, and where
+/// what is known of it stands, alone or for several prefixes. A place is never zero.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Fib {
@@ -87,7 +103,7 @@ pub(crate) struct Fib {
     shared: Vec<(Known, u32)>,
     free_shared: Vec<u32>,
     alike: Map<Alike, u32>,
-    prefixes: BTreeMap<Prefix, u32>,
+    prefixes: Prefixes,
     pub(crate) lists: Vec<ClassList>,
     /// Free ones, plus one.
     pub(crate) free_lists: Vec<u32>,
@@ -102,10 +118,10 @@ impl Fib {
     /// Where what is known of the longest prefix of `address` is.
     #[inline]
     pub(crate) fn find(&self, address: Ipv4Addr) -> Option<u32> {
-        self.tree.find(address).checked_sub(1)
+        is_something(self.tree.find(address))
     }
 
-    /// The same of many addresses: the place plus one, and 0 where nothing is known.
+    /// The same of many addresses: 0 where nothing is known.
     #[inline]
     pub(crate) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [u32]) {
         self.tree.find_all(addresses, found);
@@ -120,15 +136,21 @@ impl Fib {
     #[inline]
     pub(crate) fn get(&self, place: u32) -> Option<&Known> {
         match place & SHARED {
-            0 => self.known.get(place as usize),
-            _ => self.shared.get((place & !SHARED) as usize).map(|(known, _)| known),
+            0 => self.known.get((place & INDEX) as usize),
+            _ => self.shared.get((place & INDEX) as usize).map(|(known, _)| known),
         }
+    }
+
+    /// Number of leading bits that count, of the prefix at a place: 0 to 32.
+    #[inline]
+    pub(crate) fn len_at(place: u32) -> u8 {
+        slot::len(place)
     }
 
     /// What is known of one prefix alone, to be changed: of a place that [`Fib::own`] has given.
     #[inline]
     pub(crate) fn get_mut(&mut self, place: u32) -> Option<&mut Known> {
-        self.known.get_mut(place as usize)
+        self.known.get_mut((place & (SHARED | INDEX)) as usize)
     }
 
     /// The place of a prefix of `to` from now on, where its packets are counted.
@@ -141,20 +163,18 @@ impl Fib {
     #[cold]
     fn part(&mut self, place: u32, to: Ipv4Addr) -> u32 {
         let Some(known) = self.get(place).copied() else { return place };
-        let prefix = Prefix::new(to, known.len);
+        let prefix = Prefix::new(to, Fib::len_at(place));
         // Packets may have been decided on together: the first of them has parted the prefix already.
         match self.place(prefix) {
             Some(now) if now != place => return self.own(now, to),
             _ => {}
         }
         let own = self.keep(known);
-        self.prefixes.insert(prefix, own);
-        self.tree.exchange(prefix, place + 1, own + 1);
         self.release(place);
-        own
+        self.enter(prefix, own)
     }
 
-    /// A place for what is known of one prefix alone.
+    /// Where what is known of one prefix alone may stand.
     fn keep(&mut self, known: Known) -> u32 {
         match self.free_known.pop() {
             Some(place) => {
@@ -168,7 +188,7 @@ impl Fib {
         }
     }
 
-    /// A place for what is known of a prefix, which others may have, too.
+    /// Where what is known of a prefix may stand, alone or for others, too.
     fn place_for(&mut self, known: Known) -> u32 {
         let Some(alike) = known.alike() else { return self.keep(known) };
         if let Some(&place) = self.alike.get(&alike) {
@@ -192,22 +212,22 @@ impl Fib {
     /// A prefix is at a place no more.
     fn release(&mut self, place: u32) {
         if place & SHARED == 0 {
-            self.known[place as usize] = Known::default();
-            return self.free_known.push(place);
+            self.known[(place & INDEX) as usize] = Known::default();
+            return self.free_known.push(place & INDEX);
         }
-        let (known, users) = &mut self.shared[(place & !SHARED) as usize];
+        let (known, users) = &mut self.shared[(place & INDEX) as usize];
         *users -= 1;
         if *users == 0 {
             if let Some(alike) = known.alike() {
                 self.alike.remove(&alike);
             }
-            self.free_shared.push(place & !SHARED);
+            self.free_shared.push(place & INDEX);
         }
     }
 
     /// Where what is known of exactly `prefix` is.
     pub(crate) fn place(&self, prefix: Prefix) -> Option<u32> {
-        self.prefixes.get(&prefix).copied()
+        is_something(self.prefixes.get(prefix))
     }
 
     /// What is known of exactly `prefix`.
@@ -215,28 +235,33 @@ impl Fib {
         self.get(self.place(prefix)?)
     }
 
+    /// Where what is known of the longest prefix of `to` is that has fewer than `len` bits.
+    pub(crate) fn cover(&self, to: Ipv4Addr, len: u8) -> Option<u32> {
+        let none = Prefix::new(Ipv4Addr::UNSPECIFIED, 0);
+        let default = || self.place(none).filter(|_| len > 0);
+        is_something(self.prefixes.cover(to.to_bits(), len)).or_else(default)
+    }
+
     /// Changes what is known of exactly `prefix`; forgets the prefix if nothing is left.
     pub(crate) fn update<T>(&mut self, prefix: Prefix, change: impl FnOnce(&mut Known) -> T) -> T {
         let existing = self.place(prefix);
-        let before = existing.and_then(|place| self.get(place));
-        let mut known = before.copied().unwrap_or_else(|| Known::new(prefix.len()));
+        let mut known = existing.and_then(|place| self.get(place)).copied().unwrap_or_default();
         let result = change(&mut known);
         known.settle();
         match existing {
             Some(place) if known.is_empty() => {
-                self.withdraw(prefix, place);
-                self.prefixes.remove(&prefix);
+                self.prefixes.remove(prefix);
+                self.tree.remove(prefix, &self.prefixes);
                 self.release(place);
                 if self.tree.is_wide() && self.prefixes.len() == SMALL {
-                    self.tree.narrow(&len_of(&self.known, &self.shared));
+                    self.tree.narrow(&self.prefixes);
                 }
             }
-            Some(place) if place & SHARED == 0 => self.known[place as usize] = known,
+            Some(place) if place & SHARED == 0 => self.known[(place & INDEX) as usize] = known,
             Some(place) => {
                 let new = self.place_for(known);
-                if new != place {
-                    self.prefixes.insert(prefix, new);
-                    self.tree.exchange(prefix, place + 1, new + 1);
+                if new != place & (SHARED | INDEX) {
+                    self.enter(prefix, new);
                 }
                 self.release(place);
             }
@@ -253,72 +278,45 @@ impl Fib {
     /// own, since the packet is counted there.
     pub(crate) fn enter_own(&mut self, prefix: Prefix, route: Entry) {
         debug_assert!(self.place(prefix).is_none(), "something is known of {prefix}");
-        let place = self.keep(Known { route, ..Known::new(prefix.len()) });
+        let place = self.keep(Known { route, ..Known::default() });
         self.enter(prefix, place);
     }
 
-    /// A prefix that was not there is, and what is known of it is at a place.
-    fn enter(&mut self, prefix: Prefix, place: u32) {
-        self.prefixes.insert(prefix, place);
-        self.announce(prefix, place);
+    /// What is known of a prefix, which may be a new one, stands somewhere from now on. Returns its place.
+    fn enter(&mut self, prefix: Prefix, index: u32) -> u32 {
+        let held = Held { bits: prefix.address().to_bits(), leaf: slot::leaf(prefix.len(), index) };
+        self.prefixes.set(held);
+        self.tree.insert(held);
         if self.prefixes.len() == LARGE && !self.tree.is_wide() {
-            self.widen();
+            self.tree.widen(&self.prefixes);
         }
+        held.leaf
     }
 
     /// All prefixes, sorted by address, then by length, and where what is known of each is.
     pub(crate) fn places(&self) -> impl Iterator<Item = (Prefix, u32)> {
-        self.prefixes.iter().map(|(prefix, place)| (*prefix, *place))
+        self.prefixes.iter()
     }
 
     /// All prefixes, sorted likewise.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix, &Known)> {
-        self.prefixes.iter().filter_map(|(prefix, place)| Some((*prefix, self.get(*place)?)))
-    }
-
-    fn announce(&mut self, prefix: Prefix, place: u32) {
-        let (len, leaf, len_of) = (prefix.len(), place + 1, len_of(&self.known, &self.shared));
-        self.tree.announce(prefix, &|slot| if len_of(slot) > Some(len) { slot } else { leaf });
-    }
-
-    fn widen(&mut self) {
-        let short = self.prefixes.iter().filter(|(prefix, _)| prefix.len() <= tree::SHORT_BITS);
-        let short = short.map(|(prefix, place)| (*prefix, place + 1)).collect();
-        self.tree.widen(short, &len_of(&self.known, &self.shared));
-    }
-
-    fn withdraw(&mut self, prefix: Prefix, place: u32) {
-        let shorter = (0..prefix.len()).rev().map(|len| Prefix::new(prefix.address(), len));
-        let cover = shorter.filter_map(|p| self.prefixes.get(&p)).next().map_or(0, |place| place + 1);
-        self.tree.withdraw(prefix, place + 1, cover, &len_of(&self.known, &self.shared));
+        self.prefixes.iter().filter_map(|(prefix, place)| Some((prefix, self.get(place)?)))
     }
 
     /// Makes a large table of a small one, or the other way round, whatever it holds.
     #[cfg(test)]
     fn turn(&mut self) {
         if self.tree.is_wide() {
-            self.tree.narrow(&len_of(&self.known, &self.shared));
+            self.tree.narrow(&self.prefixes);
         } else {
-            self.widen();
+            self.tree.widen(&self.prefixes);
         }
-    }
-
-    /// Nodes in use, for tests of their release.
-    #[cfg(test)]
-    pub(crate) fn nodes(&self) -> usize {
-        self.tree.nodes()
     }
 }
 
-/// The length of the prefix of a leaf.
-fn len_of<'a>(known: &'a [Known], shared: &'a [(Known, u32)]) -> impl Fn(u32) -> Option<u8> + 'a {
-    |leaf| {
-        let place = leaf.checked_sub(1)?;
-        match place & SHARED {
-            0 => known.get(place as usize).map(Known::len),
-            _ => shared.get((place & !SHARED) as usize).map(|(known, _)| known.len()),
-        }
-    }
+#[inline(always)]
+fn is_something(leaf: Slot) -> Option<u32> {
+    (leaf != NOTHING).then_some(leaf)
 }
 
 #[cfg(test)]
@@ -349,13 +347,17 @@ mod tests {
         assert_eq!((fib.known.len(), fib.shared.len() - fib.free_shared.len()), (1, 1));
         assert_eq!((packets(&fib, 20), packets(&fib, 63)), (Some(1), Some(0)));
         (0..64).for_each(|n| fib.update(Prefix::host(at(n)), |known| mark(known, Kind::Empty)));
-        assert_eq!((fib.len(), fib.nodes(), fib.free_shared.len()), (0, 0, fib.shared.len()));
+        assert_eq!((fib.len(), fib.tree.is_empty(), fib.free_shared.len()), (0, true, fib.shared.len()));
     }
 
     fn prefix() -> impl Strategy<Value = Prefix> {
         // Few distinct bits, so that prefixes nest and collide.
         let address = prop_oneof![any::<u32>(), (0u32..8, 0u32..8).prop_map(|(a, b)| a << 29 | b << 12 | a)];
-        (address, 0u8..=32).prop_map(|(a, len)| Prefix::new(Ipv4Addr::from_bits(a), len))
+        let any_length = (address, 0u8..=32);
+        // Close together: where buckets become nodes, and where a line of a large table is full.
+        let hosts = (0u32..64, 25u8..=32).prop_map(|(host, len)| (0x0a01_0200 | host << 1, len));
+        let networks = (0u32..64, 17u8..=24).prop_map(|(network, len)| (0x0a01_0000 | network << 8, len));
+        prop_oneof![any_length, hosts, networks].prop_map(|(a, len)| Prefix::new(Ipv4Addr::from_bits(a), len))
     }
 
     fn edges(prefix: &Prefix) -> [u32; 4] {
@@ -395,13 +397,18 @@ mod tests {
                 edges.chain(probes.iter().copied()).map(Ipv4Addr::from_bits).collect();
             let mut leaves = vec![0; probed.len()];
             fib.find_all(&probed, &mut leaves);
+            for way in machine::Way::all() {
+                let mut same = vec![0; probed.len()];
+                fib.tree.set_way(way);
+                fib.find_all(&probed, &mut same);
+                prop_assert_eq!(&leaves, &same);
+            }
             for (address, leaf) in probed.into_iter().zip(leaves) {
                 let naive = list.iter().filter(|p| p.contains(address)).max_by_key(|p| p.len());
-                let found = fib.find(address).map(|place| fib.get(place).map(|k| k.len));
-                prop_assert_eq!(found, naive.map(|p| Some(p.len())));
-                let place = naive.and_then(|p| fib.prefixes.get(p)).copied();
+                prop_assert_eq!(fib.find(address).map(Fib::len_at), naive.map(|p| p.len()));
+                let place = naive.and_then(|p| fib.place(*p));
                 prop_assert_eq!(fib.find(address), place);
-                prop_assert_eq!(leaf.checked_sub(1), place);
+                prop_assert_eq!(is_something(leaf), place);
             }
         }
         for prefix in list {

@@ -1,0 +1,284 @@
+//! What this machine can do for a large table: count bits, look at sixteen lines at once, and have large pages.
+//!
+//! All ways find the same. This file alone has unsafe code, for three reasons: instructions that not every processor
+//! has are called where it says that it has them; they read from addresses that they are given; and the system is told
+//! about memory.
+#![allow(unsafe_code)]
+
+use super::slot::{BUCKET, Held, NOTHING, Slot, at, bucket, count};
+use super::wide::{BLOCK_BITS, LINES, Line, SLOTS, block_of, first};
+use core::net::Ipv4Addr;
+
+/// Addresses that are looked up at once.
+pub(super) const LANES: usize = 64;
+/// Leaves of a bucket that are looked at at once.
+const ROW: usize = 8;
+/// Buckets that are looked at without asking first how many there are.
+const BUCKETS: usize = 4;
+
+/// Addresses, and what they lead to so far. The last place is for what is looked up for nothing.
+pub(super) struct Lanes {
+    pub(super) bits: [u32; LANES + 1],
+    pub(super) slots: [Slot; LANES + 1],
+}
+
+impl Lanes {
+    pub(super) fn new() -> Lanes {
+        Lanes { bits: [0; LANES + 1], slots: [NOTHING; LANES + 1] }
+    }
+
+    /// Takes up to 64 addresses, and asks for their lines.
+    #[inline(always)]
+    fn take(&mut self, lines: &[Line; LINES], addresses: &[Ipv4Addr]) {
+        for (address, bits) in addresses.iter().zip(&mut self.bits) {
+            *bits = address.to_bits();
+        }
+        for bits in self.bits.iter().take(addresses.len()) {
+            base::prefetch::prefetch(&lines[block_of(*bits)]);
+        }
+    }
+}
+
+/// How lines are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One after the other, with what all processors have.
+    Plain,
+    /// One after the other, with an instruction that counts bits.
+    #[cfg(target_arch = "x86_64")]
+    Counted,
+    /// Sixteen at once, and the leaves of a bucket at once.
+    #[cfg(target_arch = "x86_64")]
+    Gathered,
+}
+
+impl Way {
+    /// The fastest one that this processor has.
+    pub(super) fn fastest() -> Way {
+        *Way::all().last().unwrap_or(&Way::Plain)
+    }
+
+    /// All that this processor has, the fastest last.
+    pub(super) fn all() -> Vec<Way> {
+        let mut all = vec![Way::Plain];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("popcnt") && has!("bmi1") && has!("bmi2") {
+                all.push(Way::Counted);
+                if has!("avx512f") && has!("avx512bw") && has!("avx512vpopcntdq") {
+                    all.push(Way::Gathered);
+                }
+            }
+        }
+        all
+    }
+
+    /// What the line of an address says of it. `self` is one of [`Way::all`].
+    #[inline(always)]
+    pub(super) fn first(self, lines: &[Line; LINES], bits: u32) -> Slot {
+        match self {
+            Way::Plain => first(lines, bits),
+            // SAFETY: the processor has the instructions, or it would not be among `Way::all`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Counted | Way::Gathered => unsafe { first_counted(lines, bits) },
+        }
+    }
+
+    /// Takes up to 64 addresses, and says which of their slots are no leaves, but lead further: a bit for each, the
+    /// lowest first. `held` are the leaves of all buckets. `self` is one of [`Way::all`].
+    pub(super) fn look(
+        self,
+        lines: &[Line; LINES],
+        held: &[Held],
+        addresses: &[Ipv4Addr],
+        lanes: &mut Lanes,
+    ) -> u64 {
+        debug_assert!(addresses.len() <= LANES, "as many as there are lanes");
+        match self {
+            Way::Plain => one_by_one(lines, addresses, lanes),
+            // SAFETY: the processor has the instructions, or it would not be among `Way::all`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Counted => unsafe { counted(lines, addresses, lanes) },
+            // SAFETY: likewise.
+            #[cfg(target_arch = "x86_64")]
+            Way::Gathered => unsafe { gathered(lines, held, addresses, lanes) },
+        }
+    }
+}
+
+#[inline(always)]
+fn one_by_one(lines: &[Line; LINES], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
+    lanes.take(lines, addresses);
+    let mut deeper = 0;
+    for (lane, (bits, slot)) in lanes.bits.iter().zip(&mut lanes.slots).enumerate().take(addresses.len().min(LANES)) {
+        *slot = first(lines, *bits);
+        deeper |= u64::from(*slot >= BUCKET) << lane;
+    }
+    deeper
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1,bmi2")]
+fn counted(lines: &[Line; LINES], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
+    one_by_one(lines, addresses, lanes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1,bmi2")]
+fn first_counted(lines: &[Line; LINES], bits: u32) -> Slot {
+    first(lines, bits)
+}
+
+/// The same of sixteen addresses at a time. Nothing depends on a guess what the memory will say: a wrong one would keep
+/// the next addresses waiting, too.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512vpopcntdq")]
+fn gathered(lines: &[Line; LINES], held: &[Held], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
+    use core::arch::x86_64::*;
+    lanes.take(lines, addresses);
+    let (mut buckets, mut deeper) = (0, 0);
+    let steps = lanes.bits.as_chunks::<16>().0.iter().zip(lanes.slots.as_chunks_mut::<16>().0).enumerate();
+    for (step, (bits, slots)) in steps.take(addresses.len().div_ceil(16)) {
+        // SAFETY: sixteen words are read and written where there are as many.
+        let (is_bucket, is_deeper) = unsafe {
+            let found = first_sixteen(lines, _mm512_loadu_si512(bits.as_ptr().cast()));
+            _mm512_storeu_si512(slots.as_mut_ptr().cast(), found);
+            let is_deeper = _mm512_cmpge_epu32_mask(found, _mm512_set1_epi32(BUCKET as i32));
+            (_mm512_mask_cmplt_epu32_mask(is_deeper, found, _mm512_set1_epi32(bucket(ROW + 1, 0) as i32)), is_deeper)
+        };
+        buckets |= u64::from(is_bucket) << (16 * step);
+        deeper |= u64::from(is_deeper & !is_bucket) << (16 * step);
+    }
+    let asked = if addresses.len() < LANES { (1 << addresses.len()) - 1 } else { u64::MAX };
+    buckets &= asked;
+    loop {
+        for _ in 0..BUCKETS {
+            let lane = buckets.trailing_zeros() as usize;
+            buckets &= buckets.wrapping_sub(1);
+            lanes.slots[lane] = in_bucket(lines, held, lanes.bits[lane], lanes.slots[lane]);
+        }
+        if buckets == 0 {
+            return deeper & asked;
+        }
+    }
+}
+
+/// The same as [`first`] of sixteen addresses.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn first_sixteen(lines: &[Line; LINES], bits: core::arch::x86_64::__m512i) -> core::arch::x86_64::__m512i {
+    use core::arch::x86_64::*;
+    use core::mem::offset_of;
+    const WORD: i32 = size_of::<Slot>() as i32;
+    const PAIR: i32 = 2 * WORD;
+    const WORDS: u32 = (size_of::<Line>() / WORD as usize).trailing_zeros();
+
+    let base: *const u8 = lines.as_ptr().cast();
+    let starts: *const i64 = base.wrapping_add(offset_of!(Line, starts)).cast();
+    let present: *const i64 = base.wrapping_add(offset_of!(Line, present)).cast();
+    let inside: *const i32 = base.wrapping_add(offset_of!(Line, slots)).cast();
+    let line = _mm512_srli_epi32::<{ 32 - BLOCK_BITS as u32 }>(bits);
+    // How far the bit of the /24 has to move to be the highest.
+    let place = _mm512_and_si512(_mm512_srli_epi32::<8>(bits), _mm512_set1_epi32(63));
+    let shift = _mm512_sub_epi32(_mm512_set1_epi32(63), place);
+    let half = |line: __m256i, shift: __m256i| {
+        let pair = _mm256_slli_epi32::<{ WORDS as i32 - 1 }>(line);
+        let shift = _mm512_cvtepu32_epi64(shift);
+        // SAFETY: a line is chosen by the first bits of an address, and there are as many lines.
+        let (starts, present) =
+            unsafe { (_mm512_i32gather_epi64::<PAIR>(pair, starts), _mm512_i32gather_epi64::<PAIR>(pair, present)) };
+        let present = _mm512_sllv_epi64(present, shift);
+        let is_present = _mm512_cmplt_epi64_mask(present, _mm512_setzero_si512());
+        let rank = _mm512_popcnt_epi64(_mm512_sllv_epi64(starts, shift));
+        _mm512_maskz_cvtepi64_epi32(is_present, rank)
+    };
+    let low = half(_mm512_castsi512_si256(line), _mm512_castsi512_si256(shift));
+    let high = half(_mm512_extracti64x4_epi64::<1>(line), _mm512_extracti64x4_epi64::<1>(shift));
+    let rank = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+    let rank = _mm512_min_epu32(rank, _mm512_set1_epi32(SLOTS as i32 - 1));
+    let word = _mm512_add_epi32(_mm512_slli_epi32::<WORDS>(line), rank);
+    // SAFETY: likewise, and a line has as many slots.
+    unsafe { _mm512_i32gather_epi32::<WORD>(word, inside) }
+}
+
+/// The leaf of an address in a bucket of at most eight leaves, or what stands apart in its line. Of any other slot
+/// something or other.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "bmi2,avx512f")]
+fn in_bucket(lines: &[Line; LINES], held: &[Held], bits: u32, slot: Slot) -> Slot {
+    use core::arch::x86_64::*;
+    const PLACE: u32 = super::slot::WHERE_BITS;
+    let count = if slot < BUCKET { 0 } else { count(slot).min(ROW) };
+    let count = if at(slot) + count <= held.len() { count } else { 0 };
+    let row = if count == 0 { 0 } else { at(slot) };
+    let is_there = ((1_u32 << count) - 1) as __mmask8;
+    // SAFETY: what is read are leaves from `row` on, as many as there are; nothing if there are none.
+    let all = unsafe { _mm512_maskz_loadu_epi64(is_there, held.as_ptr().wrapping_add(row).cast()) };
+    let differs = _mm512_xor_si512(_mm512_slli_epi64::<32>(all), _mm512_set1_epi64(i64::from(bits) << 32));
+    // What of the address the prefix has not counts no more; a row that is not there has a length of none.
+    let rank = _mm512_srli_epi64::<{ 32 + PLACE }>(all);
+    let counted = _mm512_srlv_epi64(differs, _mm512_sub_epi64(_mm512_set1_epi64(65), rank));
+    let is_within = _mm512_testn_epi64_mask(counted, counted);
+    let longest = _mm512_maskz_srli_epi64::<32>(is_within, all);
+    match _mm512_reduce_max_epu64(longest) as Slot {
+        NOTHING => lines[block_of(bits)].slots[0],
+        leaf => leaf,
+    }
+}
+
+/// Bytes of a large page.
+const PAGE: usize = 1 << 21;
+
+/// The lines of a table, in large pages where the system has them: with ordinary ones nearly every look-up would also
+/// wait for the page to be found.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// With some before the first one, so that this is where a page begins.
+    all: Vec<Line>,
+    first: usize,
+}
+
+impl Lines {
+    pub(super) fn new() -> Lines {
+        let mut all: Vec<Line> = Vec::with_capacity(LINES + PAGE / size_of::<Line>());
+        let room = all.spare_capacity_mut();
+        let first = room.as_ptr().align_offset(PAGE);
+        let first = if first <= room.len() - LINES { first } else { 0 };
+        #[cfg(target_os = "linux")]
+        {
+            let lines = &mut room[first..first + LINES];
+            // SAFETY: the memory is ours, and stays what it is. Where the system does not do it, nothing is different.
+            unsafe { libc::madvise(lines.as_mut_ptr().cast(), size_of_val(lines), libc::MADV_HUGEPAGE) };
+        }
+        all.resize(first + LINES, Line::default());
+        Lines { all, first }
+    }
+}
+
+impl Clone for Lines {
+    fn clone(&self) -> Lines {
+        let mut lines = Lines::new();
+        lines.copy_from_slice(&**self);
+        lines
+    }
+}
+
+impl core::ops::Deref for Lines {
+    type Target = [Line; LINES];
+    #[inline(always)]
+    fn deref(&self) -> &[Line; LINES] {
+        let lines = self.all.get(self.first..).and_then(<[Line]>::first_chunk);
+        lines.unwrap_or_else(|| unreachable!("as many as were made"))
+    }
+}
+
+impl core::ops::DerefMut for Lines {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Line; LINES] {
+        let lines = self.all.get_mut(self.first..).and_then(<[Line]>::first_chunk_mut);
+        lines.unwrap_or_else(|| unreachable!("as many as were made"))
+    }
+}
