@@ -5,7 +5,7 @@
 //! about memory.
 #![allow(unsafe_code)]
 
-use super::slot::{BUCKET, Held, NOTHING, Slot, at, bucket, count};
+use super::slot::{BUCKET, Held, MORE, NODE, NOTHING, Slot, at, bucket, count, is_leaf};
 use super::wide::{BLOCK_BITS, LINES, Line, SLOTS, block_of, first};
 use core::net::Ipv4Addr;
 
@@ -13,8 +13,8 @@ use core::net::Ipv4Addr;
 pub(super) const LANES: usize = 64;
 /// Leaves of a bucket that are looked at at once.
 const ROW: usize = 8;
-/// Buckets that are looked at without asking first how many there are.
-const BUCKETS: usize = 4;
+/// Slots that lead further and are followed without asking first how many there are.
+const FOLLOWED: usize = 6;
 
 /// Addresses, and what they lead to so far. The last place is for what is looked up for nothing.
 pub(super) struct Lanes {
@@ -33,10 +33,18 @@ impl Lanes {
         for (address, bits) in addresses.iter().zip(&mut self.bits) {
             *bits = address.to_bits();
         }
-        for bits in self.bits.iter().take(addresses.len()) {
+        for bits in &self.bits[..addresses.len().min(LANES)] {
             base::prefetch::prefetch(&lines[block_of(*bits)]);
         }
     }
+}
+
+/// What a large table consists of: lines, slots that did not fit in there, and the leaves of all buckets.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    pub(super) lines: &'a [Line; LINES],
+    pub(super) more: &'a [Slot],
+    pub(super) held: &'a [Held],
 }
 
 /// How lines are looked at.
@@ -86,23 +94,17 @@ impl Way {
     }
 
     /// Takes up to 64 addresses, and says which of their slots are no leaves, but lead further: a bit for each, the
-    /// lowest first. `held` are the leaves of all buckets. `self` is one of [`Way::all`].
-    pub(super) fn look(
-        self,
-        lines: &[Line; LINES],
-        held: &[Held],
-        addresses: &[Ipv4Addr],
-        lanes: &mut Lanes,
-    ) -> u64 {
+    /// lowest first. `self` is one of [`Way::all`].
+    pub(super) fn look(self, table: Table, addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
         debug_assert!(addresses.len() <= LANES, "as many as there are lanes");
         match self {
-            Way::Plain => one_by_one(lines, addresses, lanes),
+            Way::Plain => one_by_one(table.lines, addresses, lanes),
             // SAFETY: the processor has the instructions, or it would not be among `Way::all`.
             #[cfg(target_arch = "x86_64")]
-            Way::Counted => unsafe { counted(lines, addresses, lanes) },
+            Way::Counted => unsafe { counted(table.lines, addresses, lanes) },
             // SAFETY: likewise.
             #[cfg(target_arch = "x86_64")]
-            Way::Gathered => unsafe { gathered(lines, held, addresses, lanes) },
+            Way::Gathered => unsafe { gathered(&table, addresses, lanes) },
         }
     }
 }
@@ -134,32 +136,34 @@ fn first_counted(lines: &[Line; LINES], bits: u32) -> Slot {
 /// the next addresses waiting, too.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512vpopcntdq")]
-fn gathered(lines: &[Line; LINES], held: &[Held], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
+fn gathered(table: &Table, addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
     use core::arch::x86_64::*;
-    lanes.take(lines, addresses);
-    let (mut buckets, mut deeper) = (0, 0);
+    lanes.take(table.lines, addresses);
+    let mut further = 0;
     let steps = lanes.bits.as_chunks::<16>().0.iter().zip(lanes.slots.as_chunks_mut::<16>().0).enumerate();
     for (step, (bits, slots)) in steps.take(addresses.len().div_ceil(16)) {
         // SAFETY: sixteen words are read and written where there are as many.
-        let (is_bucket, is_deeper) = unsafe {
-            let found = first_sixteen(lines, _mm512_loadu_si512(bits.as_ptr().cast()));
+        let is_further = unsafe {
+            let found = first_sixteen(table.lines, _mm512_loadu_si512(bits.as_ptr().cast()));
             _mm512_storeu_si512(slots.as_mut_ptr().cast(), found);
-            let is_deeper = _mm512_cmpge_epu32_mask(found, _mm512_set1_epi32(BUCKET as i32));
-            (_mm512_mask_cmplt_epu32_mask(is_deeper, found, _mm512_set1_epi32(bucket(ROW + 1, 0) as i32)), is_deeper)
+            _mm512_cmpge_epu32_mask(found, _mm512_set1_epi32(BUCKET as i32))
         };
-        buckets |= u64::from(is_bucket) << (16 * step);
-        deeper |= u64::from(is_deeper & !is_bucket) << (16 * step);
+        further |= u64::from(is_further) << (16 * step);
     }
-    let asked = if addresses.len() < LANES { (1 << addresses.len()) - 1 } else { u64::MAX };
-    buckets &= asked;
+    if addresses.len() < LANES {
+        further &= (1 << addresses.len()) - 1;
+    }
+    let mut deeper = 0;
     loop {
-        for _ in 0..BUCKETS {
-            let lane = buckets.trailing_zeros() as usize;
-            buckets &= buckets.wrapping_sub(1);
-            lanes.slots[lane] = in_bucket(lines, held, lanes.bits[lane], lanes.slots[lane]);
+        for _ in 0..FOLLOWED {
+            let lane = further.trailing_zeros() as usize;
+            further &= further.wrapping_sub(1);
+            let found = followed(table, lanes.bits[lane], lanes.slots[lane]);
+            deeper |= u64::from(!is_leaf(found)).wrapping_shl(lane as u32);
+            lanes.slots[lane] = found;
         }
-        if buckets == 0 {
-            return deeper & asked;
+        if further == 0 {
+            return deeper;
         }
     }
 }
@@ -203,30 +207,31 @@ fn first_sixteen(lines: &[Line; LINES], bits: core::arch::x86_64::__m512i) -> co
     unsafe { _mm512_i32gather_epi32::<WORD>(word, inside) }
 }
 
-/// The leaf of an address in a bucket of at most eight leaves, or what stands apart in its line. Of any other slot
-/// something or other.
+/// The leaf of an address whose slot leads to a bucket of at most eight leaves. Of another slot the same slot.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-#[target_feature(enable = "bmi2,avx512f")]
-fn in_bucket(lines: &[Line; LINES], held: &[Held], bits: u32, slot: Slot) -> Slot {
+#[target_feature(enable = "popcnt,bmi1,bmi2,avx512f")]
+fn followed(table: &Table, bits: u32, slot: Slot) -> Slot {
     use core::arch::x86_64::*;
     const PLACE: u32 = super::slot::WHERE_BITS;
-    let count = if slot < BUCKET { 0 } else { count(slot).min(ROW) };
-    let count = if at(slot) + count <= held.len() { count } else { 0 };
-    let row = if count == 0 { 0 } else { at(slot) };
+    let line = &table.lines[block_of(bits)];
+    let is_more = (MORE..NODE).contains(&slot);
+    let outside = table.more.get(if is_more { line.outside(slot, bits) } else { 0 });
+    let slot = if is_more { outside.copied().unwrap_or(NOTHING) } else { slot };
+    let is_row = (BUCKET..bucket(ROW + 1, 0)).contains(&slot);
+    let (row, count) = if is_row { (at(slot), count(slot)) } else { (0, 0) };
+    let count = if row + count <= table.held.len() { count } else { 0 };
     let is_there = ((1_u32 << count) - 1) as __mmask8;
     // SAFETY: what is read are leaves from `row` on, as many as there are; nothing if there are none.
-    let all = unsafe { _mm512_maskz_loadu_epi64(is_there, held.as_ptr().wrapping_add(row).cast()) };
+    let all = unsafe { _mm512_maskz_loadu_epi64(is_there, table.held.as_ptr().wrapping_add(row).cast()) };
     let differs = _mm512_xor_si512(_mm512_slli_epi64::<32>(all), _mm512_set1_epi64(i64::from(bits) << 32));
-    // What of the address the prefix has not counts no more; a row that is not there has a length of none.
+    // Of the address count as many bits as the prefix has. What is not there has a leaf of zero.
     let rank = _mm512_srli_epi64::<{ 32 + PLACE }>(all);
     let counted = _mm512_srlv_epi64(differs, _mm512_sub_epi64(_mm512_set1_epi64(65), rank));
     let is_within = _mm512_testn_epi64_mask(counted, counted);
-    let longest = _mm512_maskz_srli_epi64::<32>(is_within, all);
-    match _mm512_reduce_max_epu64(longest) as Slot {
-        NOTHING => lines[block_of(bits)].slots[0],
-        leaf => leaf,
-    }
+    let longest = _mm512_reduce_max_epu64(_mm512_maskz_srli_epi64::<32>(is_within, all)) as Slot;
+    let found = if is_row { longest } else { slot };
+    if found == NOTHING { line.slots[0] } else { found }
 }
 
 /// Bytes of a large page.

@@ -8,7 +8,7 @@
 //! that comes or goes touches 1,024 lines and not 65,536 slots, which bounds the time of an update.
 
 use super::below::{Below, Gone};
-use super::machine::{LANES, Lanes, Lines, Way};
+use super::machine::{LANES, Lanes, Lines, Table, Way};
 use super::pool::Pool;
 use super::slot::{BUCKET, Held, MORE, NODE, NOTHING, Slot, at, covered, leaf, part, rank};
 use core::net::Ipv4Addr;
@@ -48,6 +48,12 @@ impl Line {
         let place = part(bits, BLOCK_BITS, PART_BITS);
         let rank = (self.starts << (63 - place)).count_ones() as usize;
         if self.present >> place & 1 == 0 { 0 } else { rank }
+    }
+
+    /// Where the slot for an address is, if the last of the line says that it is outside.
+    #[inline(always)]
+    pub(super) fn outside(&self, last: Slot, bits: u32) -> usize {
+        at(last) + self.rank(bits).saturating_sub(LAST)
     }
 }
 
@@ -115,8 +121,8 @@ impl Wide {
     fn outside(&self, slot: Slot, bits: u32) -> Slot {
         match slot {
             MORE..NODE => {
-                let place = at(slot) + self.line(bits).rank(bits).saturating_sub(LAST);
-                self.more.row(place, 1).first().copied().unwrap_or(NOTHING)
+                let outside = self.more.all().get(self.line(bits).outside(slot, bits));
+                outside.copied().unwrap_or(NOTHING)
             }
             _ => slot,
         }
@@ -125,9 +131,10 @@ impl Wide {
     /// The leaves of many addresses. All lines are asked for before the first is looked at, and so is what they lead
     /// to: where one waits for the memory, others go on.
     pub(super) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [Slot], below: &Below) {
+        let table = Table { lines: &self.lines, more: self.more.all(), held: below.held() };
         let mut lanes = Lanes::new();
         for (addresses, found) in addresses.chunks(LANES).zip(found.chunks_mut(LANES)) {
-            let deeper = self.way.look(&self.lines, below.held(), addresses, &mut lanes);
+            let deeper = self.way.look(table, addresses, &mut lanes);
             let Lanes { bits, slots } = &mut lanes;
             for lane in places(deeper) {
                 match slots[lane] {
