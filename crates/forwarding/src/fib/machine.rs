@@ -16,29 +16,6 @@ const ROW: usize = 8;
 /// Slots that lead further and are followed without asking first how many there are.
 const FOLLOWED: usize = 6;
 
-/// Addresses, and what they lead to so far. The last place is for what is looked up for nothing.
-pub(super) struct Lanes {
-    pub(super) bits: [u32; LANES + 1],
-    pub(super) slots: [Slot; LANES + 1],
-}
-
-impl Lanes {
-    pub(super) fn new() -> Lanes {
-        Lanes { bits: [0; LANES + 1], slots: [NOTHING; LANES + 1] }
-    }
-
-    /// Takes up to 64 addresses, and asks for their lines.
-    #[inline(always)]
-    fn take(&mut self, lines: &[Line; LINES], addresses: &[Ipv4Addr]) {
-        for (address, bits) in addresses.iter().zip(&mut self.bits) {
-            *bits = address.to_bits();
-        }
-        for bits in &self.bits[..addresses.len().min(LANES)] {
-            base::prefetch::prefetch(&lines[block_of(*bits)]);
-        }
-    }
-}
-
 /// What a large table consists of: lines, slots that did not fit in there, and the leaves of all buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
@@ -93,37 +70,57 @@ impl Way {
         }
     }
 
-    /// Takes up to 64 addresses, and says which of their slots are no leaves, but lead further: a bit for each, the
-    /// lowest first. `self` is one of [`Way::all`].
-    pub(super) fn look(self, table: Table, addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
-        debug_assert!(addresses.len() <= LANES, "as many as there are lanes");
+    /// Finds what 64 addresses, of which the first `count` are asked for, lead to, and says which of their slots are no
+    /// leaves, but lead further: a bit for each, the lowest first. `self` is one of [`Way::all`].
+    #[inline(always)]
+    pub(super) fn look(
+        self,
+        table: Table,
+        addresses: &[Ipv4Addr; LANES],
+        count: usize,
+        slots: &mut [Slot; LANES],
+    ) -> u64 {
         match self {
-            Way::Plain => one_by_one(table.lines, addresses, lanes),
+            Way::Plain => one_by_one(table.lines, addresses, count, slots),
             // SAFETY: the processor has the instructions, or it would not be among `Way::all`.
             #[cfg(target_arch = "x86_64")]
-            Way::Counted => unsafe { counted(table.lines, addresses, lanes) },
+            Way::Counted => unsafe { counted(table.lines, addresses, count, slots) },
             // SAFETY: likewise.
             #[cfg(target_arch = "x86_64")]
-            Way::Gathered => unsafe { gathered(&table, addresses, lanes) },
+            Way::Gathered => unsafe { gathered(table, addresses, count, slots) },
         }
     }
 }
 
+/// Asks for the lines of addresses.
 #[inline(always)]
-fn one_by_one(lines: &[Line; LINES], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
-    lanes.take(lines, addresses);
-    let mut deeper = 0;
-    for (lane, (bits, slot)) in lanes.bits.iter().zip(&mut lanes.slots).enumerate().take(addresses.len().min(LANES)) {
-        *slot = first(lines, *bits);
-        deeper |= u64::from(*slot >= BUCKET) << lane;
+fn fetch(lines: &[Line; LINES], bits: &[u32]) {
+    for bits in bits {
+        base::prefetch::prefetch(&lines[block_of(*bits)]);
     }
-    deeper
+}
+
+#[inline(always)]
+fn one_by_one(
+    lines: &[Line; LINES],
+    addresses: &[Ipv4Addr; LANES],
+    count: usize,
+    slots: &mut [Slot; LANES],
+) -> u64 {
+    let bits = addresses.map(Ipv4Addr::to_bits);
+    fetch(lines, &bits[..count.min(LANES)]);
+    let mut further = 0;
+    for (lane, (bits, slot)) in bits.iter().zip(slots).enumerate().take(count) {
+        *slot = first(lines, *bits);
+        further |= u64::from(!is_leaf(*slot)) << lane;
+    }
+    further
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
-fn counted(lines: &[Line; LINES], addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
-    one_by_one(lines, addresses, lanes)
+fn counted(lines: &[Line; LINES], addresses: &[Ipv4Addr; LANES], count: usize, slots: &mut [Slot; LANES]) -> u64 {
+    one_by_one(lines, addresses, count, slots)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -136,12 +133,13 @@ fn first_counted(lines: &[Line; LINES], bits: u32) -> Slot {
 /// the next addresses waiting, too.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f,avx512bw,avx512vpopcntdq")]
-fn gathered(table: &Table, addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
+fn gathered(table: Table, addresses: &[Ipv4Addr; LANES], count: usize, slots: &mut [Slot; LANES]) -> u64 {
     use core::arch::x86_64::*;
-    lanes.take(table.lines, addresses);
+    let bits = addresses.map(Ipv4Addr::to_bits);
+    fetch(table.lines, &bits[..count.min(LANES)]);
     let mut further = 0;
-    let steps = lanes.bits.as_chunks::<16>().0.iter().zip(lanes.slots.as_chunks_mut::<16>().0).enumerate();
-    for (step, (bits, slots)) in steps.take(addresses.len().div_ceil(16)) {
+    let steps = bits.as_chunks::<16>().0.iter().zip(slots.as_chunks_mut::<16>().0).enumerate();
+    for (step, (bits, slots)) in steps.take(count.div_ceil(16)) {
         // SAFETY: sixteen words are read and written where there are as many.
         let is_further = unsafe {
             let found = first_sixteen(table.lines, _mm512_loadu_si512(bits.as_ptr().cast()));
@@ -150,17 +148,17 @@ fn gathered(table: &Table, addresses: &[Ipv4Addr], lanes: &mut Lanes) -> u64 {
         };
         further |= u64::from(is_further) << (16 * step);
     }
-    if addresses.len() < LANES {
-        further &= (1 << addresses.len()) - 1;
+    if count < LANES {
+        further &= (1 << count) - 1;
     }
     let mut deeper = 0;
     loop {
         for _ in 0..FOLLOWED {
-            let lane = further.trailing_zeros() as usize;
+            // Where there are fewer, the first address is followed once more, which changes nothing.
+            let lane = further.trailing_zeros() as usize % LANES;
             further &= further.wrapping_sub(1);
-            let found = followed(table, lanes.bits[lane], lanes.slots[lane]);
-            deeper |= u64::from(!is_leaf(found)).wrapping_shl(lane as u32);
-            lanes.slots[lane] = found;
+            slots[lane] = followed(table, bits[lane], slots[lane]);
+            deeper |= u64::from(!is_leaf(slots[lane])) << lane;
         }
         if further == 0 {
             return deeper;
@@ -211,7 +209,7 @@ fn first_sixteen(lines: &[Line; LINES], bits: core::arch::x86_64::__m512i) -> co
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "popcnt,bmi1,bmi2,avx512f")]
-fn followed(table: &Table, bits: u32, slot: Slot) -> Slot {
+fn followed(table: Table, bits: u32, slot: Slot) -> Slot {
     use core::arch::x86_64::*;
     const PLACE: u32 = super::slot::WHERE_BITS;
     let line = &table.lines[block_of(bits)];

@@ -8,7 +8,7 @@
 //! that comes or goes touches 1,024 lines and not 65,536 slots, which bounds the time of an update.
 
 use super::below::{Below, Gone};
-use super::machine::{LANES, Lanes, Lines, Table, Way};
+use super::machine::{LANES, Lines, Table, Way};
 use super::pool::Pool;
 use super::slot::{BUCKET, Held, MORE, NODE, NOTHING, Slot, at, covered, leaf, part, rank};
 use core::net::Ipv4Addr;
@@ -131,21 +131,33 @@ impl Wide {
     /// The leaves of many addresses. All lines are asked for before the first is looked at, and so is what they lead
     /// to: where one waits for the memory, others go on.
     pub(super) fn find_all(&self, addresses: &[Ipv4Addr], found: &mut [Slot], below: &Below) {
+        let (addresses, last) = addresses.as_chunks::<LANES>();
+        let (found, last_found) = found.split_at_mut((addresses.len() * LANES).min(found.len()));
+        for (addresses, found) in addresses.iter().zip(found.as_chunks_mut::<LANES>().0) {
+            self.find_some(addresses, LANES, found, below);
+        }
+        if !last.is_empty() {
+            let (mut addresses, mut slots) = ([Ipv4Addr::UNSPECIFIED; LANES], [NOTHING; LANES]);
+            addresses[..last.len()].copy_from_slice(last);
+            self.find_some(&addresses, last.len(), &mut slots, below);
+            last_found.iter_mut().zip(slots).for_each(|(found, slot)| *found = slot);
+        }
+    }
+
+    fn find_some(&self, addresses: &[Ipv4Addr; LANES], count: usize, slots: &mut [Slot; LANES], below: &Below) {
         let table = Table { lines: &self.lines, more: self.more.all(), held: below.held() };
-        let mut lanes = Lanes::new();
-        for (addresses, found) in addresses.chunks(LANES).zip(found.chunks_mut(LANES)) {
-            let deeper = self.way.look(table, addresses, &mut lanes);
-            let Lanes { bits, slots } = &mut lanes;
-            for lane in places(deeper) {
-                match slots[lane] {
-                    MORE..NODE => base::prefetch::prefetch(self.more.row(at(slots[lane]), 1)),
-                    slot => below.prefetch(slot),
-                }
+        let deeper = self.way.look(table, addresses, count, slots);
+        if deeper == 0 {
+            return;
+        }
+        for lane in places(deeper) {
+            match slots[lane] {
+                MORE..NODE => base::prefetch::prefetch(self.more.row(at(slots[lane]), 1)),
+                slot => below.prefetch(slot),
             }
-            for lane in places(deeper) {
-                slots[lane] = self.deeper(slots[lane], bits[lane], below);
-            }
-            found.copy_from_slice(&slots[..found.len()]);
+        }
+        for lane in places(deeper) {
+            slots[lane] = self.deeper(slots[lane], addresses[lane].to_bits(), below);
         }
     }
 
