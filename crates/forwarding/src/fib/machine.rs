@@ -14,7 +14,7 @@ pub(super) const LANES: usize = 64;
 /// Leaves of a bucket that are looked at at once.
 const ROW: usize = 8;
 /// Slots that lead further and are followed without asking first how many there are.
-const FOLLOWED: usize = 6;
+const FOLLOWED: usize = 4;
 
 /// What a large table consists of: lines, slots that did not fit in there, and the leaves of all buckets.
 #[derive(Clone, Copy)]
