@@ -11,7 +11,9 @@ impl Forwarding {
     /// have none (RFC 3021).
     #[inline]
     pub(crate) fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
-        let Some((place, known)) = place.and_then(|place| Some((place, self.fib.get(place)?))) else { return false };
+        let Some((place, known)) = place.and_then(|place| Some((place, self.fib.get(place)?))) else {
+            return false;
+        };
         known.active().kind == Kind::Connected && is_broadcast_in(Fib::len_at(place), to)
     }
 

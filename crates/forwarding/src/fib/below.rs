@@ -39,23 +39,26 @@ pub(super) struct Gone<'a> {
 }
 
 impl Below {
-    /// The leaf of an address below a slot that stands for its first `depth` bits, or nothing.
+    /// Where nodes lead an address to from a slot that stands for its first `depth` bits: a leaf, nothing or a bucket.
     #[inline(always)]
-    pub(super) fn find(&self, mut slot: Slot, bits: u32, depth: u8) -> Slot {
+    pub(super) fn walk(&self, mut slot: Slot, bits: u32, depth: u8) -> Slot {
         let mut rest = bits << depth;
         while slot >= NODE {
             let Some(node) = self.nodes.get(at(slot)) else { return NOTHING };
             slot = node.0[part(rest, 0, NODE_BITS)];
             rest <<= NODE_BITS;
         }
-        if is_leaf(slot) { slot } else { self.longest(slot, bits) }
+        slot
     }
 
-    /// The leaf of an address in a bucket.
-    #[inline(always)]
-    pub(super) fn longest(&self, slot: Slot, bits: u32) -> Slot {
+    /// The leaf of an address, or nothing, at the end of its way by nodes.
+    #[inline]
+    pub(super) fn longest(&self, end: Slot, bits: u32) -> Slot {
+        if is_leaf(end) {
+            return end;
+        }
         let mut longest = NOTHING;
-        for held in self.row(slot) {
+        for held in self.row(end) {
             longest = if held.contains(bits) { held.leaf } else { longest };
         }
         longest
@@ -198,7 +201,8 @@ impl Below {
 
     fn remove_in_row(&mut self, slot: Slot, depth: u8, gone: &Gone) -> Slot {
         let row = self.row(slot);
-        let Some(place) = row.iter().position(|held| is_same(held, gone.bits, u32::from(gone.len) + 1)) else {
+        let Some(place) = row.iter().position(|held| is_same(held, gone.bits, u32::from(gone.len) + 1))
+        else {
             return slot;
         };
         let mut all = row.to_vec();

@@ -119,7 +119,12 @@ fn one_by_one(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
-fn counted(lines: &[Line; LINES], addresses: &[Ipv4Addr; LANES], count: usize, slots: &mut [Slot; LANES]) -> u64 {
+fn counted(
+    lines: &[Line; LINES],
+    addresses: &[Ipv4Addr; LANES],
+    count: usize,
+    slots: &mut [Slot; LANES],
+) -> u64 {
     one_by_one(lines, addresses, count, slots)
 }
 
@@ -189,8 +194,9 @@ fn first_sixteen(lines: &[Line; LINES], bits: core::arch::x86_64::__m512i) -> co
         let pair = _mm256_slli_epi32::<{ WORDS as i32 - 1 }>(line);
         let shift = _mm512_cvtepu32_epi64(shift);
         // SAFETY: a line is chosen by the first bits of an address, and there are as many lines.
-        let (starts, present) =
-            unsafe { (_mm512_i32gather_epi64::<PAIR>(pair, starts), _mm512_i32gather_epi64::<PAIR>(pair, present)) };
+        let (starts, present) = unsafe {
+            (_mm512_i32gather_epi64::<PAIR>(pair, starts), _mm512_i32gather_epi64::<PAIR>(pair, present))
+        };
         let present = _mm512_sllv_epi64(present, shift);
         let is_present = _mm512_cmplt_epi64_mask(present, _mm512_setzero_si512());
         let rank = _mm512_popcnt_epi64(_mm512_sllv_epi64(starts, shift));

@@ -121,7 +121,8 @@ impl Prefixes {
     /// Those that begin within the first `depth` bits of an address and are longer, if there are at most `most`.
     pub(super) fn within(&self, bits: u32, depth: u8, most: usize) -> Option<Vec<Held>> {
         let first = cut(bits, depth);
-        let all = self.from(order(first, u32::from(depth) + 2)).take_while(|held| cut(held.bits, depth) == first);
+        let all =
+            self.from(order(first, u32::from(depth) + 2)).take_while(|held| cut(held.bits, depth) == first);
         let all: Vec<Held> = all.take(most + 1).copied().collect();
         (all.len() <= most).then_some(all)
     }

@@ -50,6 +50,12 @@ pub(super) fn is_leaf(slot: Slot) -> bool {
     slot < BUCKET
 }
 
+/// Is it a leaf, and not nothing?
+#[inline(always)]
+pub(super) fn is_found(slot: Slot) -> bool {
+    slot.wrapping_sub(1) < BUCKET - 1
+}
+
 /// What the highest bits are: of a leaf the length of its prefix, plus one, and of nothing zero.
 #[inline(always)]
 pub(super) fn rank(slot: Slot) -> u32 {

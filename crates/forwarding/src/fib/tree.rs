@@ -5,7 +5,7 @@
 
 use super::below::{Below, Gone, NODE_BITS};
 use super::prefixes::Prefixes;
-use super::slot::{BUCKET, Held, NODE, NOTHING, Slot, covered, leaf, part};
+use super::slot::{BUCKET, Held, NODE, NOTHING, Slot, covered, is_found, leaf, part};
 use super::wide::Wide;
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
@@ -37,17 +37,20 @@ impl Tree {
     #[inline]
     pub(super) fn find(&self, address: Ipv4Addr) -> Slot {
         let bits = address.to_bits();
-        let found = match self.root.get(part(bits, 0, ROOT_BITS)) {
-            Some(slot) => self.below.find(*slot, bits, ROOT_BITS),
-            None => self.find_wide(bits),
-        };
-        if found == NOTHING { self.default } else { found }
+        let root = self.root.get(part(bits, 0, ROOT_BITS)).copied();
+        let end = self.below.walk(root.unwrap_or(NOTHING), bits, ROOT_BITS);
+        if is_found(end) { end } else { self.find_further(end, bits) }
     }
 
-    /// Not inlined: the look-up in a small table keeps its registers.
+    /// Where nodes alone do not find it. Not inlined: the look-up by nodes keeps its registers.
+    #[cold]
     #[inline(never)]
-    fn find_wide(&self, bits: u32) -> Slot {
-        self.wide.as_ref().map_or(NOTHING, |wide| wide.find(bits, &self.below))
+    fn find_further(&self, end: Slot, bits: u32) -> Slot {
+        let found = match &self.wide {
+            Some(wide) => wide.find(bits, &self.below),
+            None => self.below.longest(end, bits),
+        };
+        if found == NOTHING { self.default } else { found }
     }
 
     /// The leaves of many addresses, of which some are looked up at once: where one waits for the memory, others go on.
@@ -72,7 +75,9 @@ impl Tree {
         }
         for depth in (ROOT_BITS..32).step_by(NODE_BITS.into()) {
             let mut is_last = true;
-            for (address, found) in addresses.iter().zip(found.iter_mut()).filter(|(_, found)| **found >= NODE) {
+            for (address, found) in
+                addresses.iter().zip(found.iter_mut()).filter(|(_, found)| **found >= NODE)
+            {
                 *found = self.below.step(*found, address.to_bits(), depth);
                 self.below.prefetch(*found);
                 is_last &= *found < NODE;

@@ -110,7 +110,8 @@ impl Wide {
     /// What a slot of a line that is no leaf leads to.
     #[inline(never)]
     fn deeper(&self, slot: Slot, bits: u32, below: &Below) -> Slot {
-        match below.find(self.outside(slot, bits), bits, WIDE_BITS) {
+        let end = below.walk(self.outside(slot, bits), bits, WIDE_BITS);
+        match below.longest(end, bits) {
             NOTHING => self.line(bits).slots[0],
             leaf => leaf,
         }
@@ -144,7 +145,13 @@ impl Wide {
         }
     }
 
-    fn find_some(&self, addresses: &[Ipv4Addr; LANES], count: usize, slots: &mut [Slot; LANES], below: &Below) {
+    fn find_some(
+        &self,
+        addresses: &[Ipv4Addr; LANES],
+        count: usize,
+        slots: &mut [Slot; LANES],
+        below: &Below,
+    ) {
         let table = Table { lines: &self.lines, more: self.more.all(), held: below.held() };
         let deeper = self.way.look(table, addresses, count, slots);
         if deeper == 0 {
