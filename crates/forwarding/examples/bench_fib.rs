@@ -1,10 +1,10 @@
 //! How fast the longest prefixes of random destinations are found in a large table, of IPv4 and of IPv6.
 //!
 //! Prefixes have the lengths that those of the Internet have, at random addresses, and 64 next hops; each destination
-//! is a random address of a random prefix. Destinations are looked up 64 at a time and, of IPv4, one by one. Then, as in
-//! the programs beside, between two batches of 64 a prefix is withdrawn or announced again, and the time of each such
-//! update is taken. A table of 10,000 prefixes is measured in bytes, before a packet has taken any. Prints one JSON
-//! line: medians of the rounds.
+//! is a random address of a random prefix. Destinations are looked up 64 at a time and, of IPv4, one by one. Then, as
+//! the programs beside do it, a prefix is withdrawn or announced again between two batches of 64, and the time of each
+//! such update is taken. A table of 10,000 prefixes is measured in bytes, before a packet has taken any. Prints one
+//! JSON line: medians of the rounds.
 //!
 //! `--write FOLDER` writes the files `ipv4` and `ipv6` instead, for other tables to be fed with: the numbers of
 //! prefixes and of destinations (8 bytes each, the lowest first), then for each prefix its address as it is in packets,
