@@ -220,6 +220,21 @@ impl PyDraft {
         sums
     }
 
+    /// How many routers find their routes themselves, how many of them give labels for these, and how many have all
+    /// routes of IPv6 by shortest paths.
+    fn routed_sums(&mut self) -> [u64; 3] {
+        let spec = &self.inner().network.network().spec;
+        let mut sums = [0; 3];
+        for node in &spec.nodes {
+            let finds = node.protocols.find_routes();
+            let gives = finds && node.protocols.spoken().any(|spoken| spoken.setup.gives_labels());
+            for (sum, one) in sums.iter_mut().zip([finds, gives, node.has_ipv6()]) {
+                *sum += u64::from(one);
+            }
+        }
+        sums
+    }
+
     /// Of which classes the demands are: nothing if there are none.
     fn demands(&mut self) -> Option<Vec<String>> {
         let demands = self.inner().demands.as_ref()?;
