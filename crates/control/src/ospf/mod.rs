@@ -15,7 +15,8 @@
 //! - [`graph`]: an area as vertices and edges; [`spf`]: shortest paths through it, and `respf`: after some edges have
 //!   changed; `radix`: their queue; `hops`: sets of next hops
 //! - `networks`: what the paths lead to; `tree`: all of that for an area; [`routes`]: what follows for the routing
-//!   table (16); `virtual_links`: how pieces of the backbone are joined, and ways through other areas (15, 16.3)
+//!   table (16), and `following`: how it gets that; `virtual_links`: how pieces of the backbone are joined, and ways
+//!   through other areas (15, 16.3)
 //! - [`keys`]: keys that take over from each other (D.3); `event`: what it tells the user
 //! - [`section`], [`auth_section`], [`virtual_section`]: the settings that users write; `shown`: its tables
 //!
@@ -30,6 +31,7 @@ pub mod delay;
 mod event;
 mod exchange;
 mod flood;
+mod following;
 pub mod graph;
 mod hello;
 mod hops;

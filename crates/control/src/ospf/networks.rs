@@ -68,6 +68,17 @@ impl Networks {
         Some(self.found[number as usize]).filter(|found| found.0 != FAR)
     }
 
+    /// The same by a walk over all networks, from a place on behind which it is, if it is there.
+    pub(super) fn get_in_turn(&self, place: &mut usize, prefix: Prefix) -> Option<Found> {
+        if self.order.len() != self.prefixes.len() {
+            return self.get(prefix);
+        }
+        let rest = self.order[*place..].iter();
+        *place += rest.take_while(|number| self.prefix(**number) < prefix).count();
+        let number = *self.order.get(*place).filter(|number| self.prefix(**number) == prefix)?;
+        Some(self.found[number as usize]).filter(|found| found.0 != FAR)
+    }
+
     fn number(&mut self, prefix: Prefix) -> u32 {
         if let Some(&known) = self.numbers.get(&prefix) {
             return known;

@@ -10,9 +10,8 @@ use crate::protocol::Context;
 use crate::services::{Hops as RouteHops, Route, RouteHop, Source};
 use base::Time;
 use base::plane::{NextHop, Prefix};
-use core::iter::Peekable;
 use core::net::Ipv4Addr;
-use std::collections::{BTreeMap, BTreeSet, btree_map};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::ospf::{External, LS_INFINITY, LsaBody, LsaKey, LsaKind};
 
@@ -43,7 +42,7 @@ impl PathKind {
         }
     }
 
-    const fn is_external(self) -> bool {
+    pub(super) const fn is_external(self) -> bool {
         matches!(self, PathKind::External1 | PathKind::External2)
     }
 }
@@ -92,7 +91,7 @@ impl Path {
     }
 
     /// What distinguishes its route from those of other paths to the same destination.
-    fn in_short(&self) -> Option<(u32, u32, &[Hop])> {
+    pub(super) fn in_short(&self) -> Option<(u32, u32, &[Hop])> {
         self.routed().map(|hops| (self.cost, self.tag, hops))
     }
 }
@@ -145,37 +144,6 @@ fn ends(prefix: Prefix) -> (Ipv4Addr, Ipv4Addr) {
     (prefix.address(), super::summaries::last_of(prefix))
 }
 
-/// Are so few of the paths of a table asked for that each is searched by itself?
-const fn is_few(asked: usize, all: usize) -> bool {
-    asked < all / 16
-}
-
-/// Paths to prefixes that are mostly asked for in their order.
-struct InTurn<'a> {
-    table: &'a BTreeMap<Prefix, Path>,
-    /// What is behind the prefix that was asked for last.
-    rest: Peekable<btree_map::Iter<'a, Prefix, Path>>,
-    last: Option<Prefix>,
-    is_few: bool,
-}
-
-impl<'a> InTurn<'a> {
-    fn new(table: &'a BTreeMap<Prefix, Path>, asked: usize) -> InTurn<'a> {
-        InTurn { table, rest: table.iter().peekable(), last: None, is_few: is_few(asked, table.len()) }
-    }
-
-    fn get(&mut self, prefix: Prefix) -> Option<&'a Path> {
-        if self.is_few {
-            return self.table.get(&prefix);
-        }
-        if self.last.replace(prefix) >= Some(prefix) {
-            self.rest = self.table.iter().peekable();
-        }
-        while self.rest.next_if(|(other, _)| **other < prefix).is_some() {}
-        self.rest.next_if(|(other, _)| **other == prefix).map(|(_, path)| path)
-    }
-}
-
 impl Ospf {
     /// Are summaries of an area examined: those that lead to other areas (RFC 2328, 16.2), or past them (16.3)?
     fn is_examined(&self, area: Ipv4Addr) -> bool {
@@ -221,19 +189,10 @@ impl Ospf {
         self.computations += 1;
         self.partial += u64::from(!changes.all && changes.trees.is_empty());
         let (inside, outside) = self.concerned(now, changes);
-        let paths = inside.iter().map(|prefix| (*prefix, self.internal(now, *prefix))).collect();
-        let mut before = self.put_all(paths);
-        for prefix in outside {
-            if self.table.get(&prefix).is_none_or(|path| path.kind.is_external()) {
-                let path = self.external(now, prefix);
-                let was = self.put(prefix, path);
-                if inside.binary_search(&prefix).is_err() {
-                    before.push((prefix, was));
-                }
-            }
-        }
+        let mut following = self.put_inside(now, &inside, !outside.is_empty());
+        self.put_outside(now, &outside, &inside, &mut following);
         self.computed[0] = Some(now);
-        if self.follow_with_routes(before, context) {
+        if following.tell(&mut context.services.rib) {
             self.computed[1] = Some(now);
         }
         if self.config.te {
@@ -242,65 +201,6 @@ impl Ospf {
         self.elect_translators(now);
         self.announce(now);
         self.follow_virtual_links(now);
-    }
-
-    /// Has the routing table follow paths that were these before. Are any routes others?
-    fn follow_with_routes(&self, before: Vec<(Prefix, Option<Path>)>, context: &mut Context<'_>) -> bool {
-        let rib = &mut context.services.rib;
-        let mut gone = Vec::new();
-        let mut new = Vec::new();
-        let mut known = InTurn::new(&self.table, before.len());
-        for (prefix, before) in &before {
-            let after = known.get(*prefix);
-            if before.as_ref().and_then(Path::in_short) == after.and_then(Path::in_short) {
-                continue;
-            }
-            match after.and_then(Path::route) {
-                Some(route) => new.push((*prefix, route)),
-                None => gone.push(*prefix),
-            }
-        }
-        let is_any = !gone.is_empty() || !new.is_empty();
-        for prefix in gone {
-            rib.remove(prefix, Source::Protocol(Ospf::ID));
-        }
-        for (prefix, route) in new {
-            rib.set(prefix, route);
-        }
-        is_any
-    }
-
-    /// Puts paths to prefixes, which are in order, and gives those that were there before.
-    fn put_all(&mut self, mut paths: Vec<(Prefix, Option<Path>)>) -> Vec<(Prefix, Option<Path>)> {
-        if is_few(paths.len(), self.table.len()) {
-            for (prefix, path) in &mut paths {
-                *path = self.put(*prefix, path.take());
-            }
-            return paths;
-        }
-        // Most are there and remain: one walk finds them all.
-        let mut others = Vec::new();
-        let mut known = self.table.iter_mut().peekable();
-        for (place, (prefix, path)) in paths.iter_mut().enumerate() {
-            while known.next_if(|(other, _)| **other < *prefix).is_some() {}
-            match (known.next_if(|(other, _)| **other == *prefix), path) {
-                (Some((_, known)), Some(path)) => core::mem::swap(known, path),
-                (None, None) => {}
-                _ => others.push(place),
-            }
-        }
-        for place in others {
-            let (prefix, path) = &mut paths[place];
-            *path = self.put(*prefix, path.take());
-        }
-        paths
-    }
-
-    fn put(&mut self, prefix: Prefix, path: Option<Path>) -> Option<Path> {
-        match path {
-            Some(path) => self.table.insert(prefix, path),
-            None => self.table.remove(&prefix),
-        }
     }
 
     /// Has the trees follow, and says which prefixes are to be looked at: those of the AS, and those which may be
@@ -392,15 +292,19 @@ impl Ospf {
         })
     }
 
-    /// The best path to a network of the AS.
-    fn internal(&self, now: Time, prefix: Prefix) -> Option<Path> {
-        let inside = self.trees.iter().filter_map(|(area, tree)| Some((*area, tree.way(prefix)?)));
+    /// The best path to a network of the AS, by the best way inside an area if there is one.
+    pub(super) fn internal(
+        &self,
+        now: Time,
+        prefix: Prefix,
+        inside: Option<(Ipv4Addr, Way)>,
+    ) -> Option<Path> {
         let is_meant = |key: &LsaKey, mask| prefix_of(key.id, mask) == Some(prefix);
         let of_backbone = |area, way| match area {
             BACKBONE => self.past_transit_areas(now, way, LsaKind::SUMMARY_NETWORK, ends(prefix), is_meant),
             _ => Some(way),
         };
-        if let Some((area, way)) = inside.min_by_key(|(area, way)| (way.0, *area)) {
+        if let Some((area, way)) = inside {
             let way = of_backbone(area, way)?;
             return Some(Path::new(PathKind::IntraArea, area, way));
         }
@@ -490,7 +394,7 @@ impl Ospf {
     }
 
     /// The best path to a network outside (RFC 2328, 16.4; RFC 3101, 2.5).
-    fn external(&self, now: Time, prefix: Prefix) -> Option<Path> {
+    pub(super) fn external(&self, now: Time, prefix: Prefix) -> Option<Path> {
         let mut best: Option<(Rank, Path)> = None;
         for scope in self.outside_scopes() {
             let Some(database) = self.databases.of(scope) else { continue };

@@ -39,6 +39,20 @@ pub(super) struct Tree {
     pub is_transit: bool,
 }
 
+/// The ways to networks that are asked for in their order.
+pub(super) struct InTurn<'a> {
+    tree: &'a Tree,
+    /// All networks before this place come before the one that was asked for last.
+    place: usize,
+}
+
+impl InTurn<'_> {
+    /// The best way to a network that comes behind the last.
+    pub(super) fn way(&mut self, prefix: Prefix) -> Option<Way> {
+        self.tree.networks.get_in_turn(&mut self.place, prefix).map(|found| self.tree.way_of(found))
+    }
+}
+
 /// What is another in an area.
 #[derive(Debug, Default)]
 pub(super) struct Delta {
@@ -97,6 +111,11 @@ impl Tree {
     /// The best way to a network, if there is one.
     pub(super) fn way(&self, prefix: Prefix) -> Option<Way> {
         self.networks.get(prefix).map(|found| self.way_of(found))
+    }
+
+    /// The same for networks that are asked for in their order.
+    pub(super) fn in_turn(&self) -> InTurn<'_> {
+        InTurn { tree: self, place: 0 }
     }
 
     fn way_of(&self, (cost, set): Found) -> Way {

@@ -9,6 +9,7 @@
 //! others have, but for the prefix: equal lists of routes, and of next hops, are one in memory.
 
 mod gateways;
+mod many;
 mod prefix;
 mod route;
 #[cfg(test)]

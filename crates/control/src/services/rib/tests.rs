@@ -259,3 +259,64 @@ fn a_static_route_that_is_suspended_gives_way_to_others() {
     assert_eq!(changes(&mut rib), ["10.0.0.0/8"]);
     assert_eq!(rib.next_hops(at("20.0.0.0/8")), [via(2, "192.0.2.2")]);
 }
+
+/// Numbers that look like chance, and are always the same (xorshift).
+fn drawn(state: &mut u64, end: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state % end
+}
+
+/// All that anybody sees of a table, and all that is told of it.
+fn seen(rib: &mut Rib) -> (Vec<String>, Vec<String>, Vec<String>, Vec<String>) {
+    let rows = rib.iter().map(|(prefix, route, hops)| format!("{prefix} {route:?} {hops:?}")).collect();
+    let revalued = core::iter::from_fn(|| rib.poll_revalued()).map(|prefix| prefix.to_string()).collect();
+    (rows, changes(rib), revalued, moved(rib))
+}
+
+/// Routes that many prefixes have are made once; nobody can tell that from routes that are set one by one.
+#[test]
+fn routes_that_many_have_are_set_as_if_one_by_one() {
+    for seed in 1..=50 {
+        let mut state = 0x9e37_79b9_7f4a_7c15 ^ seed;
+        let (mut one, mut many) = (Rib::default(), Rib::default());
+        for _ in 0..30 {
+            let route = |state: &mut u64, source| {
+                let port = |state: &mut u64| RouteHop::Direct(via(drawn(state, 3) as u16, "192.0.2.1"));
+                let hops: Vec<RouteHop> = match drawn(state, 9) {
+                    0 => Vec::new(),
+                    1 | 2 => vec![RouteHop::Through(ip("10.0.3.1"))],
+                    3 | 4 => vec![port(state), port(state)],
+                    5 => vec![port(state), RouteHop::Through(ip("10.0.5.1"))],
+                    _ => vec![port(state)],
+                };
+                let (metric, tag) = (drawn(state, 3) as u32, drawn(state, 2) as u32);
+                Route { source, preference: 20, metric, tag, hops: hops.into() }
+            };
+            let prefix = |state: &mut u64| Prefix::new([10, 0, drawn(state, 8) as u8, 0].into(), 24);
+            let source = [FIRST, Source::Static][drawn(&mut state, 4) as usize / 3];
+            let routes: Vec<Route> = (0..4).map(|_| route(&mut state, source)).collect();
+            let each: Vec<(Prefix, u32)> =
+                (0..12).map(|_| (prefix(&mut state), drawn(&mut state, 4) as u32)).collect();
+            each.iter().for_each(|(prefix, place)| one.set(*prefix, routes[*place as usize].clone()));
+            many.set_each(&routes, each.into_iter());
+            assert_eq!(seen(&mut one), seen(&mut many), "{seed}");
+            let (other, at) = (route(&mut state, SECOND), prefix(&mut state));
+            for rib in [&mut one, &mut many] {
+                rib.set(at, other.clone());
+                rib.remove(Prefix::new([10, 0, 2, 0].into(), 24), FIRST);
+                rib.remove(Prefix::new([10, 0, 1, 0].into(), 24), SECOND);
+            }
+            assert_eq!(seen(&mut one), seen(&mut many), "{seed}");
+        }
+        for rib in [&mut one, &mut many] {
+            rib.forget_learnt();
+            let all: Vec<Prefix> = rib.iter().map(|(prefix, ..)| prefix).collect();
+            for prefix in all {
+                rib.remove(prefix, Source::Static);
+            }
+            assert_eq!((rib.routes.0.len(), rib.hops.0.len()), (0, 0), "nothing is held");
+        }
+    }
+}
