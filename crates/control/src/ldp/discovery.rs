@@ -232,8 +232,9 @@ impl Ldp {
 
     /// Begins the connections that can be begun.
     pub(super) fn connect_all(&mut self, now: Time, context: &mut Context<'_>) {
-        let alone = self.peers.keys().filter(|id| !self.has_session(**id));
-        for id in alone.copied().collect::<Vec<_>>() {
+        let is_due = |(_, peer): &(&LdpId, &Peer)| peer.retry <= now;
+        let alone = self.peers.iter().filter(is_due).filter(|(id, _)| !self.has_session(**id));
+        for id in alone.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.connect(now, context, id);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::loops::Attributes;
 use super::requests::RETRY;
-use super::{Cause, Distribution, LabelControl, PeerKey, Say};
+use super::{Cause, Distribution, LabelAdvertisement, LabelControl, Peer, PeerKey, Say, Settings};
 use crate::services::{Hops, Services};
 use base::plane::Prefix;
 use base::{Dense, Label, Time};
@@ -110,7 +110,26 @@ impl Distribution {
             peer.let_go.insert(prefix);
             self.say(key, Say::Release { prefix, label, is_loop: false });
         }
+        if !is_next && self.follows_next_hops_alone() && !hops.as_slice().is_empty() {
+            return;
+        }
         self.update_by_hops(now, services, prefix, hops.as_slice(), Cause::Neighbor);
+    }
+
+    /// Does nothing follow from a label of a neighbour that is no next hop? With liberal retention and independent
+    /// control most labels that come are such, and nothing else waits for anybody here.
+    fn follows_next_hops_alone(&self) -> bool {
+        let Settings { control, advertise, cells, .. } = &self.settings;
+        let is_usual = *control == LabelControl::Independent
+            && *advertise == LabelAdvertisement::Unsolicited
+            && self.is_liberal()
+            && cells.is_empty();
+        let waits = |peer: &Peer| peer.on_demand || !peer.requests.is_empty();
+        is_usual
+            && self.lacking.is_empty()
+            && self.stale.is_empty()
+            && self.away.is_empty()
+            && !self.peers.values().any(waits)
     }
 
     /// A neighbour takes labels back (RFC 5036, A.1.5). The speaker has released them (LWd.2).

@@ -7,6 +7,7 @@ use base::plane::{
     Ack, Fec as Packets, GroupId, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Nhlfe, Prefix, TableOp,
     TcSource, TtlModel,
 };
+use base::queue::take_first;
 use base::{Label, PortId, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
@@ -438,7 +439,12 @@ impl Distribution {
 
     /// Takes the answer to a batch of writes.
     pub fn written(&mut self, now: Time, services: &mut Services, ack: &Ack) {
-        let Some(waiting) = self.waiting.remove(&ack.transaction.0) else { return };
+        let place = self.waiting.iter().position(|(transaction, _)| *transaction == ack.transaction.0);
+        let waiting = match place {
+            Some(0) => take_first(&mut self.waiting),
+            place => place.and_then(|place| self.waiting.remove(place)),
+        };
+        let Some((_, waiting)) = waiting else { return };
         self.refused += ack.failed.len() as u64;
         let is_freed = self.release(now, services, waiting.free);
         let failed = |place: u32| ack.failed.iter().any(|(of, _)| *of == place);

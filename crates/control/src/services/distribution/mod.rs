@@ -227,7 +227,8 @@ pub struct Distribution {
     is_moved: bool,
     /// Writes of tables, and what waits for them.
     writes: Waiting,
-    waiting: BTreeMap<u64, Waiting>,
+    /// Those that were handed on, by transaction: most are answered in their order.
+    waiting: VecDeque<(u64, Waiting)>,
     /// Neighbours without a session whose labels are kept, as they seem to restart (RFC 3478, 3.3).
     away: BTreeMap<PeerKey, Peer>,
     /// Prefixes whose entries are from before a restart of the speaker, and were not confirmed since (RFC 3478, 3.1).
@@ -257,7 +258,7 @@ impl Distribution {
             dead: BTreeSet::new(),
             is_moved: false,
             writes: Waiting::default(),
-            waiting: BTreeMap::new(),
+            waiting: VecDeque::new(),
             away: BTreeMap::new(),
             stale: BTreeSet::new(),
             rest: Span::ZERO,
@@ -313,7 +314,7 @@ impl Distribution {
         self.transaction += 1;
         let mut waiting = core::mem::take(&mut self.writes);
         let ops = core::mem::take(&mut waiting.ops);
-        self.waiting.insert(self.transaction, waiting);
+        self.waiting.push_back((self.transaction, waiting));
         Some(Batch { transaction: TransactionId(self.transaction), ops, barrier: false })
     }
 

@@ -20,7 +20,7 @@ impl Distribution {
         (next.rest, next.resting) = (self.rest, core::mem::take(&mut self.resting));
         // Answers to what is under way do not come any more: writes are carried out in their order, so that what is
         // written from now on comes behind them.
-        let under_way = core::mem::take(&mut self.waiting).into_values();
+        let under_way = core::mem::take(&mut self.waiting).into_iter().map(|(_, one)| one);
         let writes = core::mem::take(&mut self.writes);
         next.writes.ops = writes.ops;
         next.writes.free = under_way.flat_map(|one| one.free).chain(writes.free).collect();
