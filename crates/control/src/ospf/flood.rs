@@ -168,7 +168,8 @@ impl Ospf {
         let header = instance.header();
         let mut is_back = false;
         let mut waiting = 0;
-        for (by, interface) in &mut self.interfaces {
+        for interface in self.interfaces.values_mut() {
+            let by = interface.name;
             if !self.config.is_eligible(interface, scope) {
                 continue;
             }
@@ -184,16 +185,16 @@ impl Ospf {
                         Newer::Second => continue,
                         Newer::Neither => {
                             neighbor.requests.remove(&header.key);
-                            self.answered.push((*by, *name));
+                            self.answered.push((by, *name));
                             continue;
                         }
                         Newer::First => {
                             neighbor.requests.remove(&header.key);
-                            self.answered.push((*by, *name));
+                            self.answered.push((by, *name));
                         }
                     }
                 }
-                if from == Some((*by, *name)) {
+                if from == Some((by, *name)) {
                     continue;
                 }
                 match neighbor.number {
@@ -206,7 +207,7 @@ impl Ospf {
             if !is_added {
                 continue;
             }
-            if let Some((_, name)) = from.filter(|(came_by, _)| came_by == by) {
+            if let Some((_, name)) = from.filter(|(came_by, _)| *came_by == by) {
                 // The designated router and its backup have told everybody, or will.
                 let sender = interface.neighbors.get(&name).map(|neighbor| neighbor.address);
                 let is_told = sender == Some(interface.designated) || sender == Some(interface.backup);
@@ -231,9 +232,12 @@ impl Ospf {
         if !core::mem::take(&mut self.has_floods) {
             return;
         }
-        let waiting = self.interfaces.values().filter(|interface| !interface.flooding.is_empty());
-        for by in waiting.map(|interface| interface.name).collect::<Vec<_>>() {
+        for place in 0..self.interfaces.len() {
+            let by = self.interfaces.name_at(place);
             let Some(interface) = self.interfaces.get_mut(&by) else { continue };
+            if interface.flooding.is_empty() {
+                continue;
+            }
             let mut instances = core::mem::take(&mut interface.flooding);
             // Of several instances of one advertisement the last counts.
             if instances.len() > 1 {

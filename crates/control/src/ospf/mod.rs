@@ -1,7 +1,8 @@
 //! OSPF version 2 (RFC 2328): a router of one area or a border router of several, on links between two and on broadcast
 //! networks.
 //!
-//! - [`neighbor`], [`interface`], [`delay`]: the state machines, and the election of the designated router
+//! - [`neighbor`], [`interface`], [`delay`]: the state machines, and the election of the designated router;
+//!   `interfaces`: how they are found
 //! - `receive`: which packets are taken (8.2, D.5); `hello`: neighbours are found and lost (9.5, 10.5)
 //! - `exchange`: databases are described, and what is missing is asked for (10.6 to 10.9)
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
@@ -36,6 +37,7 @@ pub mod graph;
 mod hello;
 mod hops;
 pub mod interface;
+mod interfaces;
 pub mod keys;
 mod liveness;
 pub mod neighbor;
@@ -76,6 +78,7 @@ use core::net::Ipv4Addr;
 use database::{Databases, Place};
 use delay::{Delay, DelayConfig, DelayState};
 use interface::{Interface, InterfaceConfig, InterfaceName, InterfaceState, VirtualLink};
+use interfaces::Interfaces;
 use neighbor::NeighborState;
 use outside::Redistribution;
 use routes::{Boundary, Changes, Path};
@@ -156,7 +159,7 @@ pub struct Ospf {
     /// The node's own address, which can be reached as long as the node can.
     loopback: Ipv4Addr,
     config: Config,
-    interfaces: BTreeMap<InterfaceName, Interface>,
+    interfaces: Interfaces,
     databases: Databases,
     unacknowledged: Unacknowledged,
     /// What this router has to say.
@@ -236,7 +239,7 @@ impl Ospf {
             loopback,
             delay: Delay::new(config.delay),
             config,
-            interfaces: BTreeMap::new(),
+            interfaces: Interfaces::default(),
             databases: Databases::default(),
             unacknowledged: Unacknowledged::default(),
             own: BTreeMap::new(),
@@ -327,7 +330,7 @@ impl Ospf {
                 context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
             interface.is_avoided = context.services.avoided.is(port);
             interface.keys = interface.key_state(now);
-            self.interfaces.insert(interface.name, interface);
+            self.interfaces.insert(interface);
             if known.up {
                 self.raise(now, InterfaceName::Port(port));
             }
@@ -335,7 +338,7 @@ impl Ospf {
         for (link, config) in &self.config.virtual_links {
             let mut interface = Interface::virtual_link(*link, config.clone());
             interface.keys = interface.key_state(now);
-            self.interfaces.insert(interface.name, interface);
+            self.interfaces.insert(interface);
         }
         self.start_engineering(context);
         if self.is_boundary() {
@@ -457,8 +460,8 @@ impl Protocol for Ospf {
         if !self.is_started {
             self.start(now, context);
         }
-        for name in self.interfaces.keys().copied().collect::<Vec<_>>() {
-            self.interface_due(now, name);
+        for place in 0..self.interfaces.len() {
+            self.interface_due(now, self.interfaces.name_at(place));
         }
         self.age(now);
         self.translators_timeout(now);
