@@ -102,7 +102,7 @@ small, large = (LARGE[sys.argv[1]](share) for share in (0.002, 1.0))
 small.run(until="2 s")
 before = resident("VmHWM")
 expected = memory.need(large.draft).bytes
-large.run(until="2 s")
+large.run(until="60 s" if large.draft.core.routed_sums()[0] else "2 s")
 print(expected / (resident("VmHWM") - before))
 """
 
@@ -138,7 +138,42 @@ def many_records(share: float) -> tp.Network:
     return many_lsps(share, recorded=True)
 
 
-LARGE = {"flows": many_flows, "lsps": many_lsps, "records": many_records}
+def many_routes(share: float, labels: bool = False) -> tp.Network:
+    """A tree of routers that find their routes, with links beside, as long as it takes until all know all."""
+    net = tp.Network(seed=1)
+    count = max(int(250 * share), 3)
+    routers = [net.router(f"r{place}", ospf=True, ldp=labels) for place in range(count)]
+    for place in range(1, count):
+        net.link(routers[place], routers[(place - 1) // 2])
+    for place in range(count // 5):
+        net.link(routers[place], routers[count - 1 - place])
+    return net
+
+
+def many_labels(share: float) -> tp.Network:
+    """The same, and each gives the others labels."""
+    return many_routes(share, labels=True)
+
+
+def many_routes6(share: float) -> tp.Network:
+    """A ring with IPv6."""
+    net = tp.Network(seed=1)
+    count = max(int(400 * share), 3)
+    routers = [net.router(f"r{place}", ipv6=f"2001:db8::{place + 1:x}") for place in range(count)]
+    for place, router in enumerate(routers):
+        ends = (f"2001:db8:1:{place:x}::1/64", f"2001:db8:1:{place:x}::2/64")
+        net.link(router, routers[(place + 1) % count], ipv6=ends)
+    return net
+
+
+LARGE = {
+    "flows": many_flows,
+    "lsps": many_lsps,
+    "records": many_records,
+    "routes": many_routes,
+    "labels": many_labels,
+    "routes6": many_routes6,
+}
 
 
 @pytest.mark.parametrize("case", LARGE)

@@ -79,7 +79,7 @@ def shared(net: tp.Network, threads: int) -> list[object]:
 def test_drawn_networks_do_not_tell_how_many_threads_there_were(tmp_path: Path) -> None:
     """Digests, captures and all tables are the same for one, two, three and eight threads."""
     count = scaled(12)
-    parted, occurred = Counter[int](), Counter[str]()
+    parted, occurred, most = Counter[int](), Counter[str](), Counter[int]()
     for seed in range(5_001, 5_001 + count):
         said = wide_networks.wide(seed, tmp_path)
         occurred.update(wide_networks.features(said))
@@ -89,9 +89,11 @@ def test_drawn_networks_do_not_tell_how_many_threads_there_were(tmp_path: Path) 
             assert shared(several, threads) == one, (seed, threads)
             number = several.engine.running().threads()[0]
             parted[threads] += number > 1
+            most[threads] = max(most[threads], number)
             assert said["capture"] is None or number == 1, "frames are captured in the order of time"
-    print(f"{count} networks, parted: {dict(parted)}; with {dict(occurred)}")
+    print(f"{count} networks, parted: {dict(parted)}, by at most {dict(most)}; with {dict(occurred)}")
     if count >= 12:
+        assert most == {2: 2, 3: 3, 8: 8}, "as many threads as were asked for, or nothing is shown"
         assert all(parted[threads] > count // 4 for threads in (2, 3, 8)), parted
         assert occurred.keys() == wide_networks.FEATURES
 

@@ -10,6 +10,8 @@ import pytest
 from twinplane.experiments import CATALOGUE, load
 from twinplane.network.engine import Engine
 
+from tests.support.campaign import scaled
+
 GRAPH = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">
 <node id="a"/><node id="b"/><node id="c"/><node id="d"/>
 <edge source="a" target="b"/><edge source="b" target="c"/>
@@ -113,7 +115,10 @@ def test_an_experiment_does_not_tell_how_many_threads_there_were(
     Path("own.yaml").write_text(OWN)
     sharing(1)
     one, alone = run(name, BRIEF[name])
-    sharing(2)
-    two, several = run(name, BRIEF[name])
-    assert two == one
-    assert alone == 1 and several == 2, "it is shared, or nothing is shown"
+    assert alone == 1
+    # More threads than two in long campaigns: small networks have no more parts than some four.
+    for threads in (2, 3, 8) if scaled(2) > 2 else (2,):
+        sharing(threads)
+        more, several = run(name, BRIEF[name])
+        assert more == one, threads
+        assert 1 < several <= threads, "it is shared, or nothing is shown"

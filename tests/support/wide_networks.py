@@ -48,6 +48,9 @@ QUEUES: tuple[dict[str, Any], ...] = (
     },
 )
 
+LARGE = 4
+"""One network of so many has routers enough for eight threads."""
+
 FEATURES = {
     *("faults", "a node that restarts", "disciplines", "hosts", "captures", "a trace", "poisson", "on-off"),
 }
@@ -75,8 +78,22 @@ def wide(seed: int, folder: Path) -> dict[str, Any]:
         file = captured(folder / f"{seed}-{place}.pcap", chance)
         trace = Trace.from_pcap(file, repeat=chance.random() < 0.8)
         flow["arrivals"] = chance.choice(["constant", "poisson", *ON_OFF, trace, trace])
+    if seed % LARGE == 0:
+        widen(said, routers, chance)
     said["capture"] = chance.randrange(len(said["links"])) if chance.random() < 0.25 else None
     return said
+
+
+def widen(said: dict[str, Any], routers: list[str], chance: random.Random) -> None:
+    """More routers, in a chain of long links, and flows to and fro: enough of them for eight threads."""
+    more = [f"x{place}" for place in range(chance.randint(9, 12))]
+    for a, b in zip([routers[0], *more], more, strict=False):
+        said["nodes"][b] = {"kind": "router"}
+        said["links"].append([a, b, {"rate": "20 Mbit/s", "delay": chance.choice(["2 ms", "5 ms"])}])
+    for place in range(6):
+        a, b = chance.sample([*routers, *more], 2)
+        flow = {"name": f"x{place}", "from": a, "to": b, "size": 500, "rate": "800 kbit/s"}
+        said["flows"].append(flow | {"arrivals": chance.choice(["constant", "poisson"])})
 
 
 def captured(path: Path, chance: random.Random) -> Path:

@@ -617,6 +617,11 @@ pub trait Setup: Debug + Send + Sync {
         false
     }
 
+    /// Does it give labels for all of the node's routes?
+    fn gives_labels(&self) -> bool {
+        false
+    }
+
     /// Does it have neighbours watched? Then the node speaks BFD, whether anybody has said so or not.
     fn watches(&self) -> bool {
         false

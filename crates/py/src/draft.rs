@@ -3,9 +3,10 @@
 use crate::describe::{object, value};
 use crate::error::diagnostic;
 use base::Time;
-use base::describe::{Describe, Value};
+use base::describe::{Describe, Record, Value};
 use base::diagnostic::Diagnostic;
 use core::mem::take;
+use network::spec::protocols::Protocols;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -220,18 +221,19 @@ impl PyDraft {
         sums
     }
 
-    /// How many routers find their routes themselves, how many of them give labels for these, and how many have all
-    /// routes of IPv6 by shortest paths.
+    /// How many routers find their routes themselves, how many of them give labels for these, and how many links have
+    /// IPv6.
     fn routed_sums(&mut self) -> [u64; 3] {
-        let spec = &self.inner().network.network().spec;
+        let read = self.inner().network.network();
         let mut sums = [0; 3];
-        for node in &spec.nodes {
-            let finds = node.protocols.find_routes();
-            let gives = finds && node.protocols.spoken().any(|spoken| spoken.setup.gives_labels());
-            for (sum, one) in sums.iter_mut().zip([finds, gives, node.has_ipv6()]) {
-                *sum += u64::from(one);
-            }
+        for (_, node) in &read.nodes {
+            let Ok(protocols) = Protocols::read_record(&node.fields, "") else { continue };
+            let finds = protocols.find_routes();
+            let gives = finds && protocols.setups().any(|setup| setup.gives_labels());
+            sums[0] += u64::from(finds);
+            sums[1] += u64::from(gives);
         }
+        sums[2] = read.spec.links.iter().filter(|link| link.ipv6.is_some()).count() as u64;
         sums
     }
 

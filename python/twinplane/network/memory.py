@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ NODE, OTHER, LINK, FLOW, LSP, HOP = 50_000, 2_000, 16_000, 6_400, 3_500, 550
 RECORDED, RECORD = 355, 33
 """What a link takes beside that if the route is recorded, and for each link of the route: every router on
 the way keeps all of it."""
+FOUND, LABELLED, ROUTE6 = 1_000, 2_700, 400
+"""What a router that finds routes (OSPF) has of each other one, and beside that if labels are given for them
+(LDP, TDP); and what a router has of each route of IPv6, which are all written when the network is built."""
 
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
@@ -47,13 +51,32 @@ class Need:
     records: int
     """Those of routes that are recorded, and the sum of the squares of their numbers."""
     flows: int
+    found: int = 0
+    """Pairs of routers that find routes to each other: in other areas, too, they have one to each network."""
+    labelled: int = 0
+    """Those of them that have labels for these."""
+    routes6: int = 0
+    """Routes of IPv6 of all routers."""
 
     @property
     def bytes(self) -> int:
         """How much memory it takes, within a fifth, without what a run keeps of packets or messages."""
         nodes = self.routers * NODE + (self.nodes - self.routers) * OTHER
         lsps = self.lsps * LSP + self.hops * HOP + self.recorded * RECORDED + self.records * RECORD
-        return nodes + self.links * LINK + lsps + self.flows * FLOW
+        return nodes + self.links * LINK + lsps + self.flows * FLOW + self.between_all
+
+    @property
+    def between_all(self) -> int:
+        """What of it grows with the square of the network: what each router has of each other one."""
+        return self.found * FOUND + self.labelled * LABELLED + self.routes6 * ROUTE6
+
+    def fitting(self, free: float) -> str:
+        """The parts of a network like this one that would fit, in words."""
+        square, rest = self.between_all, self.bytes - self.between_all
+        share = free / self.bytes
+        if square:
+            share = (math.sqrt(rest**2 + 4 * square * free) - rest) / (2 * square)
+        return self.parts(share)
 
     def parts(self, share: float = 1.0) -> str:
         """Its parts in words, or those of a network that is smaller by a share."""
@@ -149,7 +172,20 @@ def need(draft: Draft) -> Need:
     flows, routers = len(draft.flows), sum(node.kind == "router" for node in draft.nodes)
     if draft.demands is not None:
         flows += draft.core.demand_flows(routers)
-    return Need(len(draft.nodes), routers, len(draft.links), lsps, hops, recorded, records, flows)
+    finding, giving, links6 = draft.core.routed_sums()
+    return Need(
+        len(draft.nodes),
+        routers,
+        len(draft.links),
+        lsps,
+        hops,
+        recorded,
+        records,
+        flows,
+        found=finding**2,
+        labelled=giving**2,
+        routes6=routers * (links6 + routers) if links6 else 0,
+    )
 
 
 def check_growing(draft: Draft) -> None:
@@ -177,7 +213,7 @@ def check(draft: Draft) -> str | None:
     if fewer := all_of_it // whole.bytes:
         beside = f"{beside}; with {fewer} at a time it would fit (--jobs {fewer})"
         raise OutOfRangeError(f"{lead} {gigabytes(most)} are free {beside}")
-    smaller = whole.parts(all_of_it / whole.bytes)
+    smaller = whole.fitting(all_of_it)
     raise OutOfRangeError(f"{lead} {gigabytes(all_of_it)} are free for it; {smaller} would fit")
 
 
@@ -196,7 +232,7 @@ def forks(draft: Draft, most: int, asked: bool = False) -> int:
         return min(fitting, most)
     would = f"{fitting} at a time would fit (--jobs {fitting})"
     if not fitting:
-        would = f"with {whole.parts(free.bytes / (whole.bytes + each))} one would fit"
+        would = f"with {whole.fitting(free.bytes / (1 + each / whole.bytes))} one would fit"
     raise OutOfRangeError(
         f"{most} runs at a time do not fit into memory beside their network: each takes about "
         f"{gigabytes(each)}, and {gigabytes(left)} are free; {would}"

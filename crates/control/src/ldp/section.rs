@@ -177,6 +177,10 @@ impl Setup for LdpSpec {
         Box::new(Ldp::new(known.router_id, config))
     }
 
+    fn gives_labels(&self) -> bool {
+        true
+    }
+
     fn watches(&self) -> bool {
         self.bfd.0.is_some() || self.lsp_bfd.0.is_some()
     }

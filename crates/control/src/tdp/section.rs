@@ -40,6 +40,10 @@ impl Setup for TdpSpec {
         Box::new(Tdp::new(known.router_id, config))
     }
 
+    fn gives_labels(&self) -> bool {
+        true
+    }
+
     fn lacks_alone(&self) -> Option<&'static str> {
         Some("no tags are exchanged on the link")
     }
