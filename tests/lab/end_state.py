@@ -102,7 +102,9 @@ def of_frr(lab: Lab, node: str) -> State:
         "neighbors": sorted(
             (router, one["nbrState"], one["ifaceAddress"]) for router, all in neighbors.items() for one in all
         ),
-        "advertisements": [content(vtysh(lab, node, "show ip ospf database router json"))],
+        "advertisements": [
+            content(vtysh(lab, node, f"show ip ospf database {kind} json")) for kind in ("router", "network")
+        ],
         "routes": sorted(
             (
                 (one["prefix"], one["protocol"], one.get("selected", False), one["metric"], hop.get("ip"))
