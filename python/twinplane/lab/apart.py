@@ -40,6 +40,8 @@ class View:
     description: Mapping[str, Any]
     owners: dict[str, str] = field(default_factory=dict, repr=False)
     """Nodes by address, as planned; made when it is asked for."""
+    plan: tuple[dict[str, Any], list[TwinplaneError]] | None = field(default=None, repr=False)
+    """Addresses and warnings; made when it is asked for."""
 
     def said(self, name: str, protocol: str) -> Mapping[str, Any] | None:
         """What the description says of a protocol of a node; nothing if that does not speak it."""
@@ -65,13 +67,18 @@ class View:
             self.owners = self._planned()
         return self.owners.get(address, address)
 
+    def planned(self) -> tuple[dict[str, Any], list[TwinplaneError]]:
+        """What the description means: addresses of nodes and links, and warnings of it."""
+        if self.plan is None:
+            try:
+                self.plan = core.plan(dict(self.description))
+            except TwinplaneError:  # nobody of ours was started with a description
+                self.plan = {"links": []}, []
+        return self.plan
+
     def _planned(self) -> dict[str, str]:
         found = {node.address: name for name, node in self.state.nodes.items()}
-        try:
-            planned, _ = core.plan(dict(self.description))
-        except TwinplaneError:  # nobody of ours was started with a description
-            return found
-        for info, ends in zip(planned["links"], self.state.links, strict=False):
+        for info, ends in zip(self.planned()[0]["links"], self.state.links, strict=False):
             for side, end in enumerate(ends):
                 node = end.partition(":")[0]
                 found[_plain(info["addresses"][side])] = node
@@ -121,6 +128,17 @@ def of_router(lab: View, name: str) -> list[Problem]:
     if lab.said(name, "bgp") is not None:
         found += by_bgp(lab, name)
     return found
+
+
+NOT_JOINED = ("apart", "pieces")
+"""Warnings of a description: an area that does not touch the backbone, and a backbone in pieces."""
+
+
+def by_areas(lab: View) -> list[Problem]:
+    """Areas of OSPF that the backbone does not join: no router by itself can know it."""
+    if not lab.speakers("ospf"):
+        return []
+    return [Problem(one.words) for one in lab.planned()[1] if one.code in NOT_JOINED]
 
 
 def by_ospf(lab: View, name: str) -> list[Problem]:

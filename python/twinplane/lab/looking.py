@@ -102,7 +102,7 @@ def details(name: str) -> dict[str, Any]:
             others += kinds.of(node.kind).look(lab, node_name, entry)
         nodes.append(entry)
     wrong = problems(nodes, lsps, signalled(one)) + apart.merged(
-        lab, ours + apart.by_bfd(lab, watches), others
+        lab, apart.by_areas(lab) + ours + apart.by_bfd(lab, watches), others
     )
     now = phase(one)
     return {
