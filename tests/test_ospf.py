@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import twinplane as tp
+from twinplane.reports.ospf import contested
 
 from tests.lab.support import refused
 
@@ -125,6 +126,25 @@ def test_the_page_says_whose_packets_are_refused(tmp_path: Path) -> None:
         net.table("ospf_interfaces").filter(node="a")["refused_why"][0]
         == "its dead interval is 9 s, and here it is 4 s"
     )
+
+
+def test_the_page_says_who_shares_a_router_id(tmp_path: Path) -> None:
+    """What they hear of each other says so; the other one may be no router of this network."""
+    net = tp.Network()
+    for name, router_id in (("a", "192.0.2.1"), ("b", "192.0.2.2"), ("c", "192.0.2.1")):
+        net.router(name, ospf=tp.Ospf(hello_interval="1 s", router_id=router_id))
+    net.link("a", "b")
+    net.link("b", "c")
+    with pytest.warns(tp.TwinplaneWarning, match="'a' has its router id 192.0.2.1, too"):
+        net.run(until="40 s")
+    tp.report(net, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    last = max(filter(None, net.table("ospf")["contested_s"]))
+    both = "a and c have the same router id, 192.0.2.1: others take them for one. Last noticed at"
+    assert f"{both} {last:.4g} s." in text
+    rows = [{"node": "a", "router_id": "192.0.2.1", "contested_ps": 20 * 10**12}] * 2
+    (alone,) = contested([*rows, {"node": "b", "router_id": "192.0.2.2", "contested_ps": None}])
+    assert alone.startswith("a is not the only router with router id 192.0.2.1: ") and "at 20 s" in alone
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..charts.table import Table
 from ..frames import Columns
+from ..units import format_time
 from .page import Section
 
 if TYPE_CHECKING:
@@ -50,7 +51,13 @@ def of_network(network: Network) -> list[Section]:
         else ""
     )
     table = Table("Routers that speak OSPF", titles, cells, 2, note=more)
-    said = [*_databases(routers), *stray(routers), *_apart(network, joined), *_refused(network, interfaces)]
+    said = [
+        *_databases(routers),
+        *stray(routers),
+        *contested(routers),
+        *_apart(network, joined),
+        *_refused(network, interfaces),
+    ]
     return [Section("OSPF", points=said, tables=[table])]
 
 
@@ -78,6 +85,23 @@ def stray(routers: list[dict[str, Any]]) -> list[str]:
         " from one to the other."
         for node, own in areas.items()
     ]
+
+
+def contested(routers: list[dict[str, Any]]) -> list[str]:
+    """Router ids that another router seems to have, too, a sentence each; from rows of table `ospf`."""
+    shared: dict[str, dict[str, float]] = {}
+    for one in routers:
+        if one["contested_ps"] is not None:
+            shared.setdefault(one["router_id"], {})[one["node"]] = one["contested_ps"] / 1e12
+    said = []
+    for router_id, last in shared.items():
+        words = (
+            f"{' and '.join(last)} have the same router id, {router_id}"
+            if len(last) > 1
+            else f"{' '.join(last)} is not the only router with router id {router_id}"
+        )
+        said.append(f"{words}: others take them for one. Last noticed at {format_time(max(last.values()))}.")
+    return said
 
 
 def _apart(network: Network, joined: list[dict[str, Any]]) -> list[str]:
