@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.needs import need
 from twinplane.lab import Lab
 
 from .independent import Peer, lab_beside, ping, rows, running, wait
@@ -78,6 +79,7 @@ router bgp4 1
  local-as 65002
  router-id 9.9.9.1
  neigh 10.0.3.1 remote-as 65001
+ neigh 10.0.3.1 timer 2000 6000
  neigh 10.0.4.1 remote-as 65002
  neigh 10.0.4.1 password between-us
  neigh 10.0.4.1 next-hop-self
@@ -180,6 +182,28 @@ def test_what_is_withdrawn_is_gone(lab: Lab, peer: Peer) -> None:
     wait(lambda: known(peer).get("10.3.0.0/24") == ("10.0.3.1", "65001 65003"), lambda: known(peer))
     wait(lambda: ping(lab, "far", "10.2.0.2", 3) == 3)
     assert session(lab, "a")["state"] == session(lab, "b")["state"] == "established"
+
+
+def test_a_link_that_loses_everything_is_cut_and_comes_back(lab: Lab, peer: Peer) -> None:
+    """Interfaces stay up: both ends give up by their hold timers, which others hear; then all is back."""
+    need("tc")
+    wait(lambda: "10.3.0.0/24" in learnt(lab, "b") and "10.2.0.0/24" in learnt(lab, "a"))
+
+    def seen() -> list[dict[str, Any]]:
+        # Networks of its links are its own, too: which of the two routes it shows has to do with no cut.
+        others = {prefix: route for prefix, route in known(peer).items() if not prefix.endswith("/30")}
+        return [learnt(lab, "a"), learnt(lab, "b"), others]
+
+    before = seen()
+    with peer.silent(1):
+        wait(lambda: session(lab, "a")["state"] != "established", lambda: "the session stays")
+        assert session(lab, "a")["last_end"] == "this router said: hold timer expired"
+        wait(lambda: states(peer)["10.0.3.1"] != "up", lambda: states(peer))
+        wait(lambda: "10.3.0.0/24" not in learnt(lab, "b"), lambda: learnt(lab, "b"))
+        assert learnt(lab, "a") == {} and "10.2.0.0/24" not in paths(lab, "c")
+        assert session(lab, "b")["state"] == "established"
+    wait(lambda: seen() == before, lambda: (before, seen()))
+    wait(lambda: ping(lab, "far", "10.2.0.2", 3) == 3)
 
 
 def test_it_is_killed_and_starts_again(lab: Lab, peer: Peer) -> None:
