@@ -190,6 +190,56 @@ NEEDED = {"frr": "vtysh", "bird": "bird"}
 DATABASES = {"frr": database_of_frr, "bird": database_of_bird}
 
 
+Routes = dict[str, tuple[str, int]]
+"""By prefix: type of path and cost, as far as that is said to all (of type 2 that of the boundary router)."""
+
+FRR_TYPES = {"N": "intra-area", "N IA": "inter-area", "N E1": "external-1", "N E2": "external-2"}
+
+
+def routes_of_frr(lab: Lab) -> Routes:
+    """All that OSPF of FRR leads to, but for routers."""
+    shown = vtysh(lab, "gw", "show ip ospf route json").items()
+    return {
+        prefix: (FRR_TYPES[one["routeType"]], one.get("type2cost", one["cost"]))
+        for prefix, one in shown
+        if "/" in prefix
+    }
+
+
+BIRD_TYPES = {"I": "intra-area", "IA": "inter-area", "E1": "external-1", "E2": "external-2"}
+BIRD_ROUTE = re.compile(r"^(\S*) +unicast \[ospf\S+ \S+\] (?:\* )?(\w+) \(150/(?:\d+/)?(\d+)\)", re.MULTILINE)
+"""A line of `show route`: prefix (none where another protocol has a route to it), type of path and cost."""
+
+
+def routes_of_bird(lab: Lab) -> Routes:
+    """The same of BIRD, which has a direct route to its loopback address instead."""
+    found, prefix = {}, ""
+    for line in birdc(lab, "gw", "show", "route").splitlines():
+        prefix = line.split()[0] if line[:1].isdigit() else prefix
+        if (one := BIRD_ROUTE.match(line)) is not None:
+            found[prefix] = (BIRD_TYPES[one[2]], int(one[3]))
+    return found | {f"{lab.node('gw').address}/32": ("intra-area", 0)}
+
+
+ROUTES = {"frr": routes_of_frr, "bird": routes_of_bird}
+
+
+def routes_by_gw(lab: Lab) -> Routes:
+    """The routes that it has if it agrees with ours: theirs that lead to it, less what the link to it costs.
+
+    What lies behind one of ours only the other one reaches by it, so both are asked.
+    """
+    found: Routes = {}
+    for node, port in (("a", "e0"), ("c", "e1")):
+        (link,) = lab.node(node).table("ospf_interfaces").filter(towards="gw")["cost"]
+        for row in lab.node(node).table("ospf_routes").to_dicts():
+            if row["next_hops"] == [address(lab, port)]:
+                is_added = row["type"] != "external-2"
+                route = (row["type"], row["cost"] - link * is_added)
+                assert found.setdefault(row["prefix"], route) == route, (node, row)
+    return found
+
+
 def agreed(lab: Lab, kind: str) -> set[Row]:
     """What the three routers of the backbone have, as soon as it is the same."""
     look = lambda: [database(lab, "a"), DATABASES[kind](lab), database(lab, "c")]  # noqa: E731
@@ -207,7 +257,10 @@ def address(lab: Lab, interface: str) -> str:
 def test_databases_are_the_same_byte_for_byte_but_for_age(
     kind: str, network_file: NetworkFile, tmp_path: Path
 ) -> None:
-    """A router of FRR or BIRD between two of ours passes on the bytes that it was given, and has them all."""
+    """A router of FRR or BIRD between two of ours passes on the bytes that it was given, and has them all.
+
+    And from the same databases it has the same routes, of the same types and costs.
+    """
     need(NEEDED[kind], "ping", "tshark")
     links = ("a-gw", "gw-c")
     files = [tmp_path / f"{link}.pcapng" for link in links]
@@ -218,6 +271,9 @@ def test_databases_are_the_same_byte_for_byte_but_for_age(
         for capture in captures:
             capture.stop()
         own = [address(lab, port) for port in ("e0", "e1")]
+        same = lambda: routes_by_gw(lab) == ROUTES[kind](lab)  # noqa: E731
+        assert processes.wait_until(same, 15, 0.2), (routes_by_gw(lab), ROUTES[kind](lab))
+        assert {one for one, _ in routes_by_gw(lab).values()} == {"intra-area", "inter-area", "external-2"}
     assert left_behind(lab.name) == []
 
     assert {row[0] for row in rows} == {1, 2, 3, 4, 5}, rows
