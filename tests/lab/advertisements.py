@@ -1,4 +1,4 @@
-"""Link-state advertisements and labels of LDP as captures hold them."""
+"""Link-state advertisements, labels of LDP and messages of BGP as captures hold them."""
 
 from __future__ import annotations
 
@@ -52,3 +52,23 @@ def mapped(path: Path) -> set[tuple[str, str]]:
     fields = ("-T", "fields", "-e", "ip.src", "-e", "ldp.msg.tlv.fec.pfval")
     lines = (line.partition("\t") for line in tshark(path, "-Y", "ldp.msg.type == 0x0400", *fields))
     return {(source, prefix) for source, _, prefixes in lines for prefix in prefixes.split(",")}
+
+
+OPEN, BGP_UPDATE = 1, 2
+BGP_HEADER = 19
+
+
+def said_by_bgp(path: Path) -> set[tuple[str, bytes]]:
+    """OPEN and UPDATE messages with their sources (RFC 4271, 4.1); what is sent again is there once."""
+    found = set()
+    fields = ("-T", "fields", "-e", "ip.src", "-e", "tcp.payload")
+    for line in tshark(path, "--disable-protocol", "bgp", "-Y", "tcp.port == 179 && tcp.len > 0", *fields):
+        source, _, text = line.partition("\t")
+        data = bytes.fromhex(text.replace(":", ""))
+        while data:
+            length, kind = int.from_bytes(data[16:18], "big"), data[18]
+            assert data[:16] == b"\xff" * 16 and BGP_HEADER <= length <= len(data), (path, line)
+            if kind in (OPEN, BGP_UPDATE):
+                found.add((source, data[:length]))
+            data = data[length:]
+    return found

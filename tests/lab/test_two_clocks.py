@@ -14,7 +14,7 @@ from twinplane.failing.cases import Case
 from twinplane.failing.graph import Graph
 from twinplane.lab import Lab, looking, processes
 
-from .advertisements import last_contents, mapped
+from .advertisements import BGP_UPDATE, last_contents, mapped, said_by_bgp
 from .conftest import NetworkFile
 from .end_state import TABLES, State, differences, of_rows, reached
 from .support import good, left_behind
@@ -61,6 +61,9 @@ links:
 """A ring: when the link between a and b fails, packets from one host to the other have to go the long way."""
 
 ROUTERS = ("a", "b", "c", "d")
+LINKS = ("da", "ab")
+"""The links that are looked at, by their ends. Messages of BGP take the short way, by b."""
+
 COMPARED = [table for protocol in ("ospf", "ldp", "bgp") for table in TABLES[protocol]] + ["rib"]
 
 PS = 1e12
@@ -108,10 +111,13 @@ def test_both_clocks_come_to_the_same(network_file: NetworkFile, tmp_path: Path)
     need("ping", "tshark")
     file = network_file(RING)
     net = tp.Network.from_file(file)
-    captured = net.capture("d", "a")
+    captured = {link: net.capture(*link) for link in LINKS}
     states = []
     net.run(until="60 s")
-    files = [captured.save(tmp_path / "virtual.pcapng"), tmp_path / "real.pcapng"]
+    files = {
+        link: (one.save(tmp_path / f"virtual-{link}.pcapng"), tmp_path / f"real-{link}.pcapng")
+        for link, one in captured.items()
+    }
     states.append(virtual(net))
     net.fail("a", "b")
     net.run(until="120 s")
@@ -144,10 +150,13 @@ def test_both_clocks_come_to_the_same(network_file: NetworkFile, tmp_path: Path)
             assert processes.wait_until(lambda: quiet(lab), 30, 0.2)
             assert differences(states[which], real(lab)) == {}
 
-        # A router that begins anew is told everything once more, and tells it.
-        with lab.capture("d-a", path=files[1]):
-            lab.restart("d")
-            comes(0)
+        # Routers that begin anew are told everything once more, and tell it.
+        captures = [lab.capture("-".join(link), path=files[link][1]) for link in LINKS]
+        for node in ("d", "c"):
+            lab.restart(node)
+        comes(0)
+        for one in captures:
+            one.stop()
         assert looking.details(lab.name)["problems"] == []
         good("node", "fault", "fail", "a:b", "--lab", lab.name)
         comes(1)
@@ -159,9 +168,15 @@ def test_both_clocks_come_to_the_same(network_file: NetworkFile, tmp_path: Path)
     assert left_behind(lab.name) == []
 
     # What routers say of links, networks and prefixes is the same, byte for byte where nothing is numbered.
-    for file in files:
-        assert complaints(file) == []
-    contents = [last_contents(file) for file in files]
+    for pair in files.values():
+        assert [complaints(one) for one in pair] == [[], []]
+    contents = [last_contents(one) for one in files["da"]]
     assert contents[0] == contents[1] and len(contents[0]) == len(ROUTERS)
-    labelled = [mapped(file) for file in files]
+    labelled = [mapped(one) for one in files["da"]]
     assert labelled[0] == labelled[1] and labelled[0]
+    # And so is what a and c say to each other by b: OPENs, and UPDATEs with prefix, next hop and path.
+    told = [said_by_bgp(one) for one in files["ab"]]
+    assert told[0] == told[1]
+    updates = [(source, message) for source, message in told[0] if message[18] == BGP_UPDATE]
+    for source, prefix in (("192.0.2.1", bytes([24, 203, 0, 113])), ("192.0.2.3", bytes([24, 198, 51, 100]))):
+        assert [one for one, message in updates if message.endswith(prefix)] == [source], updates
