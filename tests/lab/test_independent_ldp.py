@@ -176,13 +176,24 @@ def test_labels_of_both_are_on_the_wire(lab: Lab, peer: Peer, tmp_path: Path) ->
 
 
 def test_what_is_withdrawn_is_gone(lab: Lab, peer: Peer) -> None:
-    """`t` is killed: `b` tells it, it tells `a`; and all of it comes back with `t`."""
+    """`t` is killed: `b` tells it, it tells `a`. When `t` comes back, the link to `a` is cut.
+
+    The interface of `a` stays up: Hellos that stay away end that session with all labels, not the other one.
+    Then all is back.
+    """
     lab.kill("t")
     wait(lambda: "10.2.0.0/24" not in learnt(peer, "10.0.4.1"), lambda: learnt(peer, "10.0.4.1"))
     wait(lambda: "10.2.0.0/24" not in taken(lab, "a"), lambda: taken(lab, "a"))
     assert session(lab, "a").get("state") == session(lab, "b").get("state") == "operational"
-    with peer.here():
-        lab.restart("t")
+    with peer.changed("int eth1", "shutdown", "no shutdown"):
+        with peer.here():
+            lab.restart("t")
+        wait(lambda: session(lab, "a").get("state") != "operational", lambda: "the session stays")
+        wait(lambda: taken(lab, "a") == {}, lambda: taken(lab, "a"))
+        assert learnt(peer, "10.0.3.1") == {}
+        wait(lambda: "10.2.0.0/24" in learnt(peer, "10.0.4.1"), lambda: learnt(peer, "10.0.4.1"))
+        wait(lambda: "10.1.0.0/24" not in taken(lab, "b"), lambda: taken(lab, "b"))
+        assert session(lab, "b").get("state") == "operational"
     labelled(lab, peer)
     wait(lambda: ping(lab, "left", "10.2.0.2", 3) == 3)
 
