@@ -1562,6 +1562,18 @@ class Igmp(Written):
     """Time between two queries about a group that somebody has left, in which hosts answer."""
     robustness: int = 2
     """So many messages are sent where one may get lost."""
+    static_groups: Mapping[str, Sequence[IgmpStatic]] = field(default_factory=dict)
+    """Groups whose packets go out on a link as long as it is up, though no host reports them, by the node at the other end."""
+
+
+@written
+class IgmpStatic(Written):
+    """A group that is wanted on a link whatever hosts there say."""
+
+    group: str
+    """The group."""
+    source: str | None = None
+    """Only packets from this address are wanted [default: all of the group are]."""
 
 
 @written
