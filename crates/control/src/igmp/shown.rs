@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub(super) const VIEWS: &[View] = &[View::of::<Igmp, GroupRow<'static>>()];
 
 base::table! {
-    /// The groups that hosts on the links of routers want, as IGMP has heard it, and those that are wanted there whatever
-    /// they say.
+    /// The groups that hosts on the links of routers want, as IGMP has heard it, and those that are wanted there
+    /// whatever they say.
     pub struct GroupRow<'a> in "groups" key ["node", "port", "group", "is_static"] {
         /// The router.
         node: &'a str,

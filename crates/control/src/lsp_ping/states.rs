@@ -5,7 +5,8 @@ use wire::lsp_ping::code;
 
 machine! {
     /// Replies say where packets of the LSP come out (RFC 8029, 3.1). That none come says something of an LSP that is
-    /// watched by these requests alone; where BFD watches it too (RFC 5884, 4) only BFD says whether packets get through.
+    /// watched by these requests alone; where BFD watches it too (RFC 5884, 4) only BFD says whether packets get
+    /// through.
     machine "An LSP that is verified";
     /// What the replies so far have shown.
     pub enum Standing {

@@ -114,9 +114,9 @@ impl Ospf {
         self.describe(now, at, 0, headers);
     }
 
-    /// No answer of the neighbour's has come in time: the last description is sent again. A master that has said nothing
-    /// for as long as a slave has to be ready to say its last once more (RFC 2328, 10.8) thinks that the exchange is
-    /// over, or has forgotten it: then it begins anew.
+    /// No answer of the neighbour's has come in time: the last description is sent again. A master that has said
+    /// nothing for as long as a slave has to be ready to say its last once more (RFC 2328, 10.8) thinks that the
+    /// exchange is over, or has forgotten it: then it begins anew.
     pub(super) fn description_due(&mut self, now: Time, at: At) {
         match self.neighbor(at) {
             Some(neighbor) if neighbor.is_master => self.repeat_description(now, at),
