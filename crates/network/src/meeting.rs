@@ -256,7 +256,7 @@ impl Network {
             let Some(id) = self.router_id(protocol, node) else { continue };
             if let Some(other) = known.insert(id, node) {
                 let (id, other) = (id.to_string(), self.node_name(other).to_string());
-                let same = AdviceProblem::SameRouterId { protocol: protocol.to_string(), id, other };
+                let same = AdviceProblem::SameRouterId { id, other };
                 said.push(Diagnostic::new(same).at(protocol.name()).of_node(&self.description, node));
             }
         }

@@ -356,7 +356,7 @@ base::problems! {
         /// Labels for exact prefixes, and routes that are to blocks of addresses.
         NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
         /// Two routers with one number.
-        SameRouterId { protocol: String, id: String, other: String } is Conflict, "same-router-id", "{protocol}: '{other}' has its router id {id}, too: others take the two for one";
+        SameRouterId { id: String, other: String } is Conflict, "same-router-id", "'{other}' has its router id {id}, too: others take the two for one";
         /// Routers of a protocol that do not hear of each other.
         Parted { protocol: String, some: String, others: String } is Conflict, "parted", "{protocol}: nothing joins {some} and {others}: neither side finds routes to the other";
         /// A router in several regions and not in the one that joins them.
