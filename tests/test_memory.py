@@ -170,7 +170,6 @@ LARGE = {
     "flows": many_flows,
     "lsps": many_lsps,
     "records": many_records,
-    "routes": many_routes,
     "labels": many_labels,
     "routes6": many_routes6,
 }

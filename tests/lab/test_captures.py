@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.needs import need
 from twinplane.errors import TwinplaneError
-from twinplane.lab import Lab
+from twinplane.lab import Lab, processes
 from twinplane.lab.capturing import find_link
 
 from .conftest import NetworkFile
@@ -68,6 +68,8 @@ def test_every_capture_is_clean(network_file: NetworkFile, tmp_path: Path) -> No
         lab.exec("left", "ping", "-c", "2", "-i", "0.1", "-t", "2", "10.2.0.2", check=False)
         sink = lab.start("right", sys.executable, "-c", SINK, stdout=subprocess.PIPE)
         assert sink.stdout is not None and sink.stdout.readline()
+        # However busy the machine is, the datagrams go by the LSP.
+        assert processes.wait_until(lambda: lab.node("pe1").status()["tunnels"]["up"] == 1, 30, 0.1)
         lab.exec("left", sys.executable, "-c", SEND)
         lab.node("pe1").command("east", "reoptimise")
         lab.exec("left", "ping", "-c", "3", "-i", "0.2", "10.2.0.2", check=False)
