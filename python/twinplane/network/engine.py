@@ -128,7 +128,7 @@ class Engine:
 
     @property
     def now_ps(self) -> int:
-        """The same in picoseconds, exactly: seconds as a float are so up to 9,000."""
+        """The same in picoseconds. Seconds as a float are exact to the picosecond only up to some 9,000."""
         return self.running().now_ps() if self.started else 0
 
     def run(

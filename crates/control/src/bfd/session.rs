@@ -348,7 +348,7 @@ impl Session {
         }
         self.since = now;
         if next != SessionState::Up {
-            // RFC 5884, 6: the other end is the one that speaks while the session is up.
+            // RFC 5884, 7: the other end stays the same only while the session is up.
             self.peer = None;
         }
         match event {

@@ -228,7 +228,8 @@ impl Protocol for Igmp {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
-            Change::Interface { port: Some(port), up, .. } => {
+            // Before the first timeout nothing has begun: it looks at all interfaces as they are then.
+            Change::Interface { port: Some(port), up, .. } if self.begun => {
                 if let Some(link) = self.links.get_mut(&port) {
                     if up { link.begin(now, &self.spec) } else { link.lose() }
                 }

@@ -153,3 +153,19 @@ fn nobody_leaves_for_a_host_of_version_1() {
     assert!(group.advance(at(60)) && group.older == [None; 2]);
     assert_ne!(group.record(at(61), Span::from_secs(260), &record(RecordKind::ToInclude, &[])), []);
 }
+
+/// A router that restarts hears of its ports before anything is due.
+#[test]
+fn a_port_that_comes_up_before_the_first_timeout_keeps_nothing_from_beginning() {
+    use crate::owner::Owner;
+    use base::describe::{Describe, Value};
+    let mut services = Box::new(Services::none());
+    let mut igmp = Igmp::new(IgmpSpec::read(&Value::Map(Vec::new())).expect("defaults"), &services);
+    let change = Change::Interface {
+        interface: crate::services::InterfaceId::of(PortId(0)),
+        port: Some(PortId(0)),
+        up: true,
+    };
+    igmp.handle_change(at(1), &mut Context { services: &mut services, owner: Owner(0) }, &change);
+    assert_eq!(igmp.poll_timeout(), Some(Time::ZERO));
+}
