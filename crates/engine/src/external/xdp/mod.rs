@@ -48,8 +48,12 @@ const IN_KERNEL: u32 = 1 << 1;
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 
-/// How often a router that starts tries to have the queue, and for how long it waits each time.
+/// How often a router that starts tries to have the interface before it says that another program has it.
 const ATTEMPTS: u32 = 50;
+/// How often it tries to have the queue of an interface that no program has: the kernel lets go of a queue only some time
+/// after its socket was closed, and on a busy machine that has taken more than half a second.
+const LETTING_GO: u32 = 1000;
+/// Milliseconds between two attempts.
 const PAUSE_MS: i32 = 10;
 
 /// A port over AF_XDP.
@@ -127,15 +131,12 @@ impl XdpPort {
             name: name.clone(),
             reason: "another program has its frames by XDP".to_string(),
         };
-        bind(&socket, &address, attempts).map_err(|source| match errno(&source) {
-            libc::EBUSY => taken(),
-            _ => failed(source),
-        })?;
         let map = bpf::map(MapKind::XskMap, 4, 1).map_err(failed)?;
-        bpf::update(&map, 0, socket.as_raw_fd() as u32).map_err(failed)?;
         let code = code(&map).map_err(failed)?;
         let program = bpf::load(ProgramKind::Xdp, &code).map_err(failed)?;
-        let attach = |flags| bpf::attach(&program, interface.index, AttachTo::Xdp, flags);
+        let attach = |flags| {
+            again_while_busy(attempts, || bpf::attach(&program, interface.index, AttachTo::Xdp, flags))
+        };
         let (link, native) = match attach(IN_DRIVER) {
             Ok(link) => (link, true),
             Err(error) if errno(&error) == libc::EOPNOTSUPP => (attach(IN_KERNEL).map_err(failed)?, false),
@@ -145,6 +146,15 @@ impl XdpPort {
                 _ => return Err(failed(error)),
             },
         };
+        // No other program is there, so whoever has the queue has closed its socket: the kernel lets go of it in time.
+        let patience = if attempts > 1 { LETTING_GO } else { 1 };
+        again_while_busy(patience, || sys::bind(&socket, &address)).map_err(|source| {
+            match errno(&source) {
+                libc::EBUSY => taken(),
+                _ => failed(source),
+            }
+        })?;
+        bpf::update(&map, 0, socket.as_raw_fd() as u32).map_err(failed)?;
         Ok(XdpPort {
             name,
             spec: spec.clone(),
@@ -237,18 +247,18 @@ impl XdpPort {
     }
 }
 
-/// Binds the socket. The kernel lets go of a queue only some time after the socket that had it was closed, so a router
-/// that is started again waits for itself.
-fn bind(socket: &OwnedFd, address: &libc::sockaddr_xdp, attempts: u32) -> io::Result<()> {
-    let mut attempt = 1;
-    loop {
-        match sys::bind(socket, address) {
-            Err(error) if errno(&error) == libc::EBUSY && attempt < attempts => attempt += 1,
+/// Tries `attempts` times, with pauses, while the kernel says that the interface or its queue is taken.
+fn again_while_busy<T>(attempts: u32, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 1..attempts {
+        match call() {
+            Err(error) if errno(&error) == libc::EBUSY => {
+                // SAFETY: waits for nothing, without descriptors.
+                unsafe { libc::poll(std::ptr::null_mut(), 0, PAUSE_MS) };
+            }
             result => return result,
         }
-        // SAFETY: waits for nothing, without descriptors.
-        unsafe { libc::poll(std::ptr::null_mut(), 0, PAUSE_MS) };
     }
+    call()
 }
 
 /// Hands frames to the socket in the map at the number of their queue; those of queues without one go on to the kernel.
