@@ -50,8 +50,8 @@ const ETHERNET: usize = 14;
 
 /// How often a router that starts tries to have the interface before it says that another program has it.
 const ATTEMPTS: u32 = 50;
-/// How often it tries to have the queue of an interface that no program has: the kernel lets go of a queue only some time
-/// after its socket was closed, and on a busy machine that has taken more than half a second.
+/// How often it tries to have the queue of an interface that no program has: the kernel lets go of a queue only some
+/// time after its socket was closed, and on a busy machine that has taken more than half a second.
 const LETTING_GO: u32 = 1000;
 /// Milliseconds between two attempts.
 const PAUSE_MS: i32 = 10;
