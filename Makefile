@@ -4,12 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3.11
 export CARGO_TERM_COLOR ?= auto
+# Modules are compiled once, and not by each process that imports them: there are hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 # The length of random campaigns (ci, long, or a factor such as 0.2 or 50) and their seed: TWINPLANE_CAMPAIGN=5 TWINPLANE_SEED=7 make test.
 # What the tests must not miss on this machine, and fail without, is TWINPLANE_REQUIRE="root tshark ip"; else they say what they skip.
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-rust-most test-rust-units test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint lint-rust lint-python docs format setup wheel clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-rust-most test-rust-units test-rust-threads test-python test-threads test-prefixes bench bench-paired build-report lint lint-rust lint-python docs format setup wheel clean fuzz fuzz-many test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -19,7 +21,7 @@ setup: $(VENV)/.built
 # Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run.
 test:
 	cargo test $(RUST_TESTED) --no-run
-	($(MAKE) $(VENV)/.testable && $(MAKE) test-rust-units) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
+	($(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON); $(MAKE) test-rust-units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
 	    wait $$built && exit $$tested
 	$(MAKE) test-rust-threads test-python
 
@@ -30,14 +32,19 @@ test-long:
 # Examples are compiled by `make lint`, and linked by who runs them. Some tests wait, so there are three at once for each
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
+# While processors are idle. Else each process of the tests does it by itself.
+COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
 RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
 THREADED := threads:: windows::
 test-rust: test-rust-most test-rust-units test-rust-threads
 test-rust-most test-rust-units: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
+# The tests of nodes wait for sockets and timers most of the time, so those of other crates run beside them.
 test-rust-most:
-	cargo test $(RUST_TESTED) -- $(addprefix --skip ,$(THREADED))
+	cargo test --package twinplane-node --quiet --bins --test '*' & waited=$$!; \
+	    cargo test $(RUST_TESTED) --exclude twinplane-node -- $(addprefix --skip ,$(THREADED)); tested=$$?; \
+	    wait $$waited && exit $$tested
 
 test-rust-units:
 	for crate in $(UNIT_TESTED); do \
@@ -98,6 +105,12 @@ lint-python: $(VENV)/.installed
 FUZZ_SECONDS ?= 60
 fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
+
+# So many changed inputs to one target, counted; for `formats` to each of the formats.
+TARGET ?= formats
+COUNT ?= 1000000
+fuzz-many:
+	cd fuzz && cargo run --release --quiet --bin seeds -- corpus && cargo run --release --quiet --bin many -- corpus $(TARGET) $(COUNT)
 
 format: $(VENV)/.installed
 	cargo fmt --all

@@ -18,7 +18,7 @@ SLOW = ("--set", "rate_mbps=2", "--no-twin")
 def test_points_of_one_run_equal_runs_on_fresh_routers(tmp_path: Path) -> None:
     kept = tmp_path / "ports.json"
     assert command("calibrate", "--size", "512", "--link-gbps", "0.02", "--out", str(kept)).returncode == 0
-    known = (*BRIEF, *SLOW, "--calibration", str(kept), "--sut-hops", "2")
+    known = (*BRIEF, *SLOW, "--calibration", str(kept), "--sut-hops", "2", "--figures", "none")
     with System() as words:
         every = ",".join(str(n) for n in POINTS)
         done = command(

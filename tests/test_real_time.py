@@ -30,7 +30,7 @@ SLOW = ["--set", "rate_mbps=2"]
 
 
 def run(*words: str) -> dict[str, Any]:
-    done = command("run", "lsp-flap", *BRIEF, *words, "--json")
+    done = command("run", "lsp-flap", *BRIEF, *words, "--figures", "none", "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
