@@ -7,7 +7,7 @@ use crate::classes::{Context, Contexts};
 use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::{Fib, PREFIXES_MAX};
-use crate::fib6::Fib6;
+use crate::fib6::{Fib6, PREFIXES6_MAX};
 use crate::filter::Filters;
 use crate::group::Group;
 use crate::hash::Seed;
@@ -300,7 +300,8 @@ impl Forwarding {
 
     fn prefix6_set(&mut self, prefix: Prefix6, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
         let new = self.fib6.as_ref().is_none_or(|fib| fib.exact(prefix).is_none());
-        if new && self.has_all_prefixes() {
+        let is_full = self.fib6.as_ref().is_some_and(|fib| fib.len() >= PREFIXES6_MAX);
+        if new && (is_full || self.has_all_prefixes()) {
             return Err(TableError::Full);
         }
         let mut entry = self.compile(nhlfe)?;

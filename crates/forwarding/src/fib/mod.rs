@@ -10,7 +10,7 @@
 
 mod below;
 mod machine;
-mod pool;
+pub(crate) mod pool;
 mod prefixes;
 mod slot;
 mod tree;
@@ -32,23 +32,12 @@ pub(crate) struct Known {
     pub(crate) route: Entry,
     /// The list of its LSPs for some PHBs, plus one.
     pub(crate) classed: u32,
-    /// Of a prefix of IPv6 alone: its length. That of a prefix of IPv4 is in its place.
-    len6: u8,
     /// Is there a mapping to an LSP?
     is_mapped: bool,
     pub(crate) ftn: Entry,
 }
 
 impl Known {
-    /// Nothing yet, of a prefix of IPv6 of `len` bits.
-    pub(crate) fn of_six(len: u8) -> Known {
-        Known { len6: len, ..Known::default() }
-    }
-    /// Number of leading bits that count, of a prefix of IPv6: 0 to 128.
-    #[inline]
-    pub(crate) fn len6(&self) -> u8 {
-        self.len6
-    }
     /// The entry in force.
     #[inline]
     pub(crate) fn active(&self) -> &Entry {

@@ -1,7 +1,7 @@
 //! Memory for many short rows of elements, which come, grow and go: rows that went are used again by others as long.
 
 /// An element of a row, of which the first tells where the next free row is while its own row is free.
-pub(super) trait Link: Copy {
+pub(crate) trait Link: Copy {
     fn of(link: u32) -> Self;
     fn link(self) -> u32;
 }
@@ -17,7 +17,7 @@ impl Link for u32 {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(super) struct Pool<T> {
+pub(crate) struct Pool<T> {
     elements: Vec<T>,
     /// By length, where the first free row is, plus one; zero without one.
     free: Vec<u32>,
@@ -31,23 +31,23 @@ impl<T> Default for Pool<T> {
 
 impl<T: Link> Pool<T> {
     /// All that was ever kept.
-    pub(super) fn all(&self) -> &[T] {
+    pub(crate) fn all(&self) -> &[T] {
         &self.elements
     }
 
     /// The `count` elements from `at` on.
     #[inline(always)]
-    pub(super) fn row(&self, at: usize, count: usize) -> &[T] {
+    pub(crate) fn row(&self, at: usize, count: usize) -> &[T] {
         self.elements.get(at..at + count).unwrap_or_default()
     }
 
     #[inline(always)]
-    pub(super) fn row_mut(&mut self, at: usize, count: usize) -> &mut [T] {
+    pub(crate) fn row_mut(&mut self, at: usize, count: usize) -> &mut [T] {
         self.elements.get_mut(at..at + count).unwrap_or_default()
     }
 
     /// Keeps a row of at least one element, and says where.
-    pub(super) fn keep(&mut self, row: &[T]) -> u32 {
+    pub(crate) fn keep(&mut self, row: &[T]) -> u32 {
         if let Some(free) = self.free.get_mut(row.len())
             && let Some(at) = free.checked_sub(1)
         {
@@ -62,7 +62,7 @@ impl<T: Link> Pool<T> {
     }
 
     /// A row is not needed any more.
-    pub(super) fn release(&mut self, at: u32, count: usize) {
+    pub(crate) fn release(&mut self, at: u32, count: usize) {
         if self.free.len() <= count {
             self.free.resize(count + 1, 0);
         }
@@ -72,7 +72,7 @@ impl<T: Link> Pool<T> {
 
     /// Elements of rows that are in use, for tests of their release.
     #[cfg(test)]
-    pub(super) fn used(&self) -> usize {
+    pub(crate) fn used(&self) -> usize {
         let free = self.free.iter().enumerate().map(|(count, first)| {
             let row = |at: &u32| at.checked_sub(1).map(|at| self.elements[at as usize].link());
             core::iter::successors(Some(*first), row).filter(|at| *at != 0).count() * count
