@@ -57,6 +57,9 @@ PAGES = {
             {
                 "bfd": "crates/control/src/bfd/tests/{}.rs",
                 "liveness": "crates/control/src/services/liveness/{}.rs",
+                "bgp": "crates/control/src/bgp/tests/{}.rs",
+                "ldp": "crates/control/src/ldp/tests/{}.rs",
+                "control": "crates/control/src/{}.rs",
                 "ping": "crates/control/src/lsp_ping/tests/{}.rs",
                 "wire": "crates/wire/src/bfd/{}.rs",
                 "node": "crates/node/tests/bfd/{}.rs",

@@ -25,6 +25,8 @@ const EVERY: Span = Span::from_secs(1);
 /// the route to `first()` changes it learns one to `second()`.
 #[derive(Debug, Default)]
 struct Hello {
+    /// Does it not wait for the control processor?
+    is_of_forwarding: bool,
     due: Time,
     heard: Vec<Ipv4Addr>,
     written: Vec<u64>,
@@ -42,6 +44,9 @@ impl Protocol for Hello {
     }
     fn subscribes(&self) -> Vec<Topic> {
         vec![Topic::Routes, Topic::Interfaces]
+    }
+    fn is_of_forwarding(&self) -> bool {
+        self.is_of_forwarding
     }
     fn speaks_on(&self, port: PortId) -> bool {
         port != PortId(9)
@@ -102,12 +107,14 @@ impl Protocol for Hello {
     }
 }
 
-#[derive(Debug)]
-struct HelloSetup;
+#[derive(Debug, Default)]
+struct HelloSetup {
+    is_of_forwarding: bool,
+}
 
 impl Setup for HelloSetup {
     fn protocol(&self, _: &Services) -> Box<dyn Protocol> {
-        Box::new(Hello::default())
+        Box::new(Hello { is_of_forwarding: self.is_of_forwarding, ..Hello::default() })
     }
 }
 
@@ -127,6 +134,10 @@ fn address(port: u16) -> Ipv4Addr {
 
 /// A plane with RSVP-TE and the made-up protocol, on two ports.
 fn plane(costs: Costs) -> ControlPlane {
+    plane_of(costs, HelloSetup::default())
+}
+
+fn plane_of(costs: Costs, setup: HelloSetup) -> ControlPlane {
     let interface = |port| Interface {
         kind: InterfaceKind::Port(PortId(port)),
         addresses: vec![InterfaceAddress { address: address(port).into(), prefix_len: 30 }],
@@ -141,7 +152,7 @@ fn plane(costs: Costs) -> ControlPlane {
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, vec![interface(0), interface(1)]);
     let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
     let config = Config { services, costs, queue_messages: Some(2), alert_queue_messages: None };
-    let protocols: [Arc<dyn Setup>; 2] = [Arc::new(rsvp::Config::default()), Arc::new(HelloSetup)];
+    let protocols: [Arc<dyn Setup>; 2] = [Arc::new(rsvp::Config::default()), Arc::new(setup)];
     ControlPlane::new(config, &protocols)
 }
 
@@ -207,6 +218,21 @@ fn a_message_waits_for_what_those_before_it_cost() {
 }
 
 #[test]
+fn what_is_part_of_the_forwarding_plane_does_not_wait() {
+    let cost = Cost { us: 10.0, per_state_ns: 0.0 };
+    let costs = Costs([(HELLO, [("hello".to_string(), cost)].into())].into());
+    let mut plane = plane_of(costs, HelloSetup { is_of_forwarding: true });
+    for from in 2..6 {
+        assert_eq!(offer(&mut plane, Time(0), 0, from), Offered::Waits, "two would wait for the processor");
+    }
+    assert!((2..6).all(|_| plane.serve(Time(0)) == Some(vec![0, 0, 1])) && plane.serve(Time(0)).is_none());
+    assert_eq!((hello(&plane).heard.len(), plane.processor_load()), (4, (0, 0.0)));
+    offer(&mut plane, Time(0), 0, 2);
+    plane.restart(Time(0));
+    assert!(plane.serve(Time(0)).is_none(), "what waited is lost");
+}
+
+#[test]
 fn an_acknowledgement_reaches_the_protocol_that_wrote() {
     let mut plane = plane(Costs::default());
     offer(&mut plane, Time(0), 0, 2);
@@ -245,7 +271,7 @@ fn changes_reach_all_protocols_and_timeouts_those_that_are_due() {
 #[test]
 #[should_panic(expected = "hello listens to UdpPort(4711), as another does")]
 fn two_protocols_cannot_listen_to_the_same() {
-    let twice: [Arc<dyn Setup>; 2] = [Arc::new(HelloSetup), Arc::new(HelloSetup)];
+    let twice: [Arc<dyn Setup>; 2] = [Arc::new(HelloSetup::default()), Arc::new(HelloSetup::default())];
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, Vec::new());
     let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
     let config =

@@ -444,6 +444,12 @@ pub trait Protocol: Any + Send + Debug {
         false
     }
 
+    /// Is it part of the forwarding plane, as BFD on a line card? Then its packets do not wait for the control
+    /// processor, and take no time.
+    fn is_of_forwarding(&self) -> bool {
+        false
+    }
+
     /// Does it speak on a port? What it listens to and comes by another port reaches nobody.
     fn speaks_on(&self, port: PortId) -> bool;
 

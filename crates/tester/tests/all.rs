@@ -3,6 +3,7 @@
 mod accounts;
 mod atm;
 mod bfd;
+mod bfd_restart;
 mod bgp;
 mod churn;
 mod common;

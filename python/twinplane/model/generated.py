@@ -1515,6 +1515,8 @@ class Bfd(Checked):
     """After so many packets that are missing a neighbour is gone."""
     authentication: BfdAuthentication = field(default_factory=lambda: BfdAuthentication())
     """How packets are authenticated."""
+    independent: bool = False
+    """BFD is part of the forwarding plane, as on a line card: its packets do not wait for the control processor and cost it nothing, and say that BFD goes on while protocols of the router restart (bit C of RFC 5880, 4.1). If both ends say so, a neighbour that is lost by BFD while it restarts is not waited for (RFC 5882, 4.3)."""
     shutdown: bool = False
     """Keep all sessions down. Neighbours are told so, and nobody takes it for a failure."""
 

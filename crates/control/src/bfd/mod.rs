@@ -113,6 +113,8 @@ pub struct Config {
     pub least_us: u32,
     /// How packets are authenticated.
     pub key: Option<Key>,
+    /// Is it part of the forwarding plane, so that it goes on while protocols restart (bit C)?
+    pub is_independent: bool,
     /// Are sessions kept down, without anybody taking that for a failure?
     pub is_shut: bool,
 }
@@ -324,7 +326,9 @@ impl Bfd {
         // RFC 5881, 4: of its own, as long as there are enough.
         let source = context.bind(None).unwrap_or(*wire::bfd::SOURCE_PORTS.start());
         let key = self.config.key.clone();
-        self.sessions.insert(number, Session::new(now, of, (source, number), terms, key, random));
+        let mut session = Session::new(now, of, (source, number), terms, key, random);
+        session.independent = self.config.is_independent;
+        self.sessions.insert(number, session);
         number
     }
 
@@ -348,7 +352,11 @@ impl Bfd {
         // Nobody here has asked for a session of an LSP that ends here.
         let is_asked = !matches!(session.role, Role::Tail { .. });
         if is_asked && (session.verdict != verdict || session.verdict == Verdict::Alive) {
-            context.services.liveness.found(path, session.verdict);
+            let liveness = &mut context.services.liveness;
+            if session.independent {
+                liveness.set_independent(path, session.is_independent());
+            }
+            liveness.found(path, session.verdict);
         }
         let (address, port) = (path.remote, path.port());
         let lsp = || session.fec().map(|fec| fec.to_string());
@@ -485,6 +493,10 @@ impl Protocol for Bfd {
 
     fn speaks_on(&self, _: PortId) -> bool {
         true
+    }
+
+    fn is_of_forwarding(&self) -> bool {
+        self.config.is_independent
     }
 
     fn kind_of(&self, _: &[u8]) -> u8 {

@@ -123,6 +123,11 @@ base::record! {
         pub multiplier: u8 = 3, in 1..=255;
         /// How packets are authenticated.
         pub authentication: BfdAuthSpec = BfdAuthSpec::default();
+        /// BFD is part of the forwarding plane, as on a line card: its packets do not wait for the control processor
+        /// and cost it nothing, and say that BFD goes on while protocols of the router restart (bit C of RFC 5880,
+        /// 4.1). If both ends say so, a neighbour that is lost by BFD while it restarts is not waited for (RFC 5882,
+        /// 4.3).
+        pub independent: bool = false;
         /// Keep all sessions down. Neighbours are told so, and nobody takes it for a failure.
         pub shutdown: bool = false;
     }
@@ -144,6 +149,7 @@ impl Setup for BfdSpec {
             },
             least_us: self.receive_interval.map_or(1, microseconds),
             key: self.authentication.key(),
+            is_independent: self.independent,
             is_shut: self.shutdown,
         };
         Box::new(Bfd::new(config))

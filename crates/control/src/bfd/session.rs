@@ -56,6 +56,8 @@ pub struct Remote {
     pub diag: Diag,
     /// bfd.RemoteDemandMode.
     pub demand: bool,
+    /// Does its BFD go on while its control plane restarts (bit C)?
+    pub independent: bool,
     /// How often it sends at most.
     pub send_us: u32,
     /// bfd.RemoteMinRxInterval.
@@ -113,6 +115,8 @@ pub struct Session {
     pub verdict: Verdict,
     /// What it is to go by.
     pub terms: Terms,
+    /// Does it go on while the control plane restarts (bit C)?
+    pub independent: bool,
     /// Who has the path watched.
     pub clients: Vec<ProtocolId>,
     /// What happened.
@@ -174,6 +178,7 @@ impl Session {
                 state: Said::Down,
                 diag: Diag::NONE,
                 demand: false,
+                independent: false,
                 send_us: 0,
                 // RFC 5880, 6.8.1.
                 receive_us: 1,
@@ -181,6 +186,7 @@ impl Session {
             },
             verdict: Verdict::Unknown,
             terms,
+            independent: false,
             clients: Vec::new(),
             counts: Counts::default(),
             peer: None,
@@ -210,6 +216,11 @@ impl Session {
     /// Without a packet for so long the session is down (RFC 5880, 6.8.4); zero before anything was heard.
     pub fn detection(&self) -> Span {
         Span(us(self.receive_us.max(self.remote.send_us)).0 * i64::from(self.remote.multiplier))
+    }
+
+    /// Does BFD go on at both ends while their control planes restart (RFC 5882, 4.3)?
+    pub fn is_independent(&self) -> bool {
+        self.independent && self.remote.independent
     }
 
     /// Does the neighbour want no packets but those of polls (RFC 5880, 6.8)?
@@ -250,6 +261,7 @@ impl Session {
             state: packet.state,
             diag: packet.diag,
             demand: packet.demand,
+            independent: packet.independent,
             send_us: packet.desired_min_tx_us,
             receive_us: packet.required_min_rx_us,
             multiplier: packet.detect_mult,
@@ -402,8 +414,7 @@ impl Session {
             state: self.state.said(),
             poll: false,
             is_final: false,
-            // It stops with the control plane.
-            independent: false,
+            independent: self.independent,
             // This router always wants periodic packets.
             demand: false,
             detect_mult: self.terms.multiplier,

@@ -50,6 +50,8 @@ base::table! {
         remote_state: &'static str => word(one.remote.state),
         /// Why the neighbour's session changed last.
         remote_diagnostic: &'static str => one.remote.diag.name(),
+        /// Do both ends say that BFD goes on while their control planes restart (bit C)?
+        is_independent: bool => one.is_independent(),
         /// Protocols that have the path watched; none while the neighbour is told that the session ends.
         clients: Vec<&'a str> => one.clients.iter().map(|client| client.name()).collect(),
         /// Number of the session at this router.

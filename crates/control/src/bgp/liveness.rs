@@ -1,4 +1,8 @@
 //! Neighbours with a session are watched, and that of one that does not answer any more ends (RFC 5882, 4.2.1).
+//!
+//! A neighbour that restarts is watched on, and so is one that this router waits for since its own restart. If BFD
+//! goes on at both ends while control planes restart, silence means that packets do not get through, and nobody waits
+//! any more (4.3.1). Otherwise it may be a part of the restart, and nothing follows from it (4.3.2).
 
 use super::peers::shared_link;
 use super::session::SessionStep;
@@ -27,24 +31,43 @@ impl Bgp {
         if !core::mem::take(&mut self.is_watch_due) {
             return;
         }
-        let up = self.peers.iter().filter(|peer| peer.is_established());
-        let wanted = up.filter_map(|peer| Some((path(context.services, peer), peer.config.bfd?)));
+        let places = self.peers.iter().enumerate();
+        let kept = places.filter(|(place, peer)| peer.is_established() || self.is_restarting(*place));
+        let wanted = kept.filter_map(|(_, peer)| Some((path(context.services, peer), peer.config.bfd?)));
         let lsp_pace = self.config.lsp_watch.iter().map(|watch| watch.pace);
         let lsps = lsp_pace.flat_map(|pace| self.lsps.wanted(context.services, pace));
         let wanted: BTreeMap<_, _> = wanted.chain(lsps).collect();
         context.services.liveness.watch_only(Bgp::ID, &wanted);
     }
 
+    /// Does a neighbour restart and has not told all its routes again, or does this router wait for it since its own
+    /// restart (RFC 4724, 4)?
+    fn is_restarting(&self, place: usize) -> bool {
+        self.peers[place].stale > 0 || self.awaits(place)
+    }
+
     /// A path is dead: sessions with the neighbour at its end do not wait for the hold time.
     pub(super) fn on_dead(&mut self, now: Time, context: &mut Context<'_>, dead: WatchedPath) {
-        let behind = |peer: &Peer| {
-            peer.config.bfd.is_some() && peer.is_established() && path(context.services, peer) == dead
-        };
-        let behind: Vec<_> = self.peers.iter().filter(|peer| behind(peer)).collect();
-        let sessions: Vec<_> =
-            behind.iter().flat_map(|peer| peer.connections()).filter_map(|one| one.session).collect();
-        for id in sessions {
-            self.end_because(now, context, id, (SessionStep::Stop, Notification::new(Code::Cease)), DEAD);
+        let is_independent = context.services.liveness.is_independent(dead);
+        for place in 0..self.peers.len() {
+            let peer = &self.peers[place];
+            if peer.config.bfd.is_none() || path(context.services, peer) != dead {
+                continue;
+            }
+            if self.is_restarting(place) && !is_independent {
+                // RFC 5882, 4.3.2: its BFD may have restarted with it.
+                continue;
+            }
+            let is_up = self.peers[place].is_established();
+            let sessions = self.peers[place].connections().filter_map(|one| one.session).filter(|_| is_up);
+            for id in sessions.collect::<Vec<_>>() {
+                self.end_because(now, context, id, (SessionStep::Stop, Notification::new(Code::Cease)), DEAD);
+            }
+            if is_independent {
+                // RFC 5882, 10.2: as if the restart timer had expired.
+                self.drop_stale(context, place, None);
+                self.await_no_more(place);
+            }
         }
     }
 }

@@ -82,6 +82,7 @@ impl Bgp {
         if self.peers[place].stale == 0 {
             return;
         }
+        self.is_watch_due = true;
         for prefix in self.prefixes_of(place) {
             let is_meant = |path: &Path| {
                 let is_family =

@@ -111,6 +111,8 @@ impl Bgp {
                 self.keeps_labels = true;
                 for (peer, before) in self.peers.iter_mut().zip(&before.peers) {
                     (peer.has_met, peer.is_restart_untold) = (before.has_met, true);
+                    // It is watched on.
+                    peer.local = before.local;
                 }
             }
             None => {
@@ -167,6 +169,14 @@ impl Bgp {
         }
     }
 
+    /// A neighbour can't be waited for any longer.
+    pub(super) fn await_no_more(&mut self, place: usize) {
+        if let Some(restarted) = &mut self.restarted {
+            restarted.awaited.retain(|(of, _)| *of != place);
+            self.is_watch_due = true;
+        }
+    }
+
     /// Chooses routes if all of a family have come that are waited for, or time is up.
     pub(super) fn choose_due(&mut self, now: Time, context: &mut Context<'_>) {
         for at in 0..2 {
@@ -174,6 +184,7 @@ impl Bgp {
             let is_awaited = restarted.awaited.iter().any(|(_, family)| version_of(*family) == at);
             if restarted.deferred[at] && (!is_awaited || restarted.until <= now) {
                 restarted.deferred[at] = false;
+                self.is_watch_due = true;
                 self.choose_all(context, at);
             }
         }

@@ -170,6 +170,7 @@ impl Ldp {
         let transport = hello.transport.unwrap_or(ip.src);
         let (address, gtsm, wants_answer) = (ip.src, hello.gtsm, false);
         let adjacency = Adjacency { address, transport, hold_s, expires, gtsm, wants_answer };
+        self.bridged.remove(&(ip.port, id));
         let is_new = self.adjacencies.insert((ip.port, id), adjacency).is_none();
         self.hello_due = self.hello_due.min(now + self.hello_interval());
         is_new
@@ -204,12 +205,15 @@ impl Ldp {
 
     /// A router is heard no more on a link.
     pub(super) fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
-        self.adjacencies.remove(&key);
+        let adjacency = self.adjacencies.remove(&key);
         self.is_watch_due = true;
         if self.is_heard(key.1) || !self.is_kept(key.1) {
             self.update_links(now, context, key.1);
         }
         self.part_from(now, context, key.1);
+        if let Some(adjacency) = adjacency {
+            self.bridge(key, adjacency.address);
+        }
     }
 
     /// A router is heard less than before: if it is not heard any more, its session ends (RFC 5036, 2.5.5).

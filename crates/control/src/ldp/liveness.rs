@@ -1,5 +1,10 @@
 //! Routers that are heard on a link are watched, and one that does not answer any more is heard no more (RFC 5882,
 //! 4.2.1). So are LSPs that begin here, if the settings say so (RFC 5884).
+//!
+//! A neighbour that restarts is watched on while it is not heard, and so are those that have not been heard since LDP
+//! has restarted here. If BFD goes on at both ends while control planes restart, silence means that packets do not get
+//! through, and labels are not kept any longer (RFC 5882, 4.3.1). Otherwise it may be a part of the restart, and
+//! nothing follows from it (4.3.2).
 
 use super::{Config, Ldp};
 use crate::protocol::Context;
@@ -8,6 +13,7 @@ use base::plane::Prefix;
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
+use wire::ldp::LdpId;
 
 impl Ldp {
     /// Has those watched that are heard, and LSPs, if the settings say so.
@@ -22,8 +28,8 @@ impl Ldp {
             let (local, _) = interfaces.of_port(port).and_then(Interface::ipv4)?;
             Some(WatchedPath::hop(port, local, remote))
         };
-        let heard = self.adjacencies.iter().filter_map(|((port, _), one)| path(*port, one.address));
-        let neighbors = bfd.into_iter().flat_map(|pace| heard.clone().map(move |path| (path, pace)));
+        let known: Vec<_> = self.known().filter_map(|((port, _), address)| path(port, address)).collect();
+        let neighbors = bfd.into_iter().flat_map(|pace| known.iter().map(move |path| (*path, pace)));
         let local = interfaces.router_id.into();
         let lsp = |prefix: Prefix| {
             let way = Way::Lsp(WatchedLsp::Ldp(prefix));
@@ -44,17 +50,45 @@ impl Ldp {
         }
     }
 
+    /// Who is watched, by port and label space, with addresses.
+    fn known(&self) -> impl Iterator<Item = ((PortId, LdpId), Ipv4Addr)> {
+        let heard = self.adjacencies.iter().map(|(key, one)| (*key, one.address));
+        heard.chain(self.bridged.iter().map(|(key, address)| (*key, *address)))
+    }
+
+    /// A neighbour is not heard on a link any more. If that is because it restarts, it is watched on.
+    pub(super) fn bridge(&mut self, key: (PortId, LdpId), address: Ipv4Addr) {
+        if self.config.bfd.is_some() && self.stale_until.contains_key(&key.1) {
+            self.bridged.insert(key, address);
+        }
+    }
+
     /// A path is dead: who is behind it is gone from its link, as without Hellos.
     pub(super) fn on_dead(&mut self, now: Time, context: &mut Context<'_>, dead: WatchedPath) {
         if self.config.bfd.is_none() {
             return;
         }
-        let gone = self
-            .adjacencies
-            .iter()
-            .filter(|((port, _), one)| Some(*port) == dead.port() && one.address == dead.remote);
-        for key in gone.map(|(key, _)| *key).collect::<Vec<_>>() {
-            self.part(now, context, key);
+        let is_independent = context.services.liveness.is_independent(dead);
+        let is_gone = |((port, _), address): &((PortId, LdpId), Ipv4Addr)| {
+            Some(*port) == dead.port() && *address == dead.remote
+        };
+        for (key, _) in self.known().filter(is_gone).collect::<Vec<_>>() {
+            let (_, peer) = key;
+            if (self.stale_until.contains_key(&peer) || self.bridged.contains_key(&key)) && !is_independent {
+                // RFC 5882, 4.3.2: its BFD may have restarted with it.
+                continue;
+            }
+            if self.adjacencies.contains_key(&key) {
+                self.part(now, context, key);
+            }
+            self.bridged.remove(&key);
+            self.is_watch_due = true;
+            // Over other links it may still be there.
+            if !self.is_heard(peer) && !self.bridged.keys().any(|(_, id)| *id == peer) {
+                // RFC 5882, 4.3.1, and 4.3.2.2 of one that did not seem to restart: its labels are not kept.
+                self.drop_stale(now, context, peer);
+                self.update_links(now, context, peer);
+            }
         }
     }
 }

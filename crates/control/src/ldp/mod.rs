@@ -183,6 +183,9 @@ pub struct Ldp {
     holding_until: Option<Time>,
     /// Labels of neighbours that seem to restart go then, if they were not given again (RFC 3478, 3.3).
     stale_until: BTreeMap<LdpId, Time>,
+    /// Neighbours that are not heard while they restart, or since LDP has restarted here, by port and label space: they
+    /// are watched on (RFC 5882, 4.3).
+    bridged: BTreeMap<(PortId, LdpId), Ipv4Addr>,
     /// Neighbours that have had a session since the node or LDP has started.
     met: BTreeSet<LdpId>,
     /// Hellos that were malformed or of nobody who is meant.
@@ -223,6 +226,7 @@ impl Ldp {
             sessions: BTreeMap::new(),
             holding_until: None,
             stale_until: BTreeMap::new(),
+            bridged: BTreeMap::new(),
             met: BTreeSet::new(),
             ignored: 0,
             hellos: 0,

@@ -86,6 +86,8 @@ impl Ldp {
     /// What a neighbour gave before its restart and not since is gone.
     pub(super) fn drop_stale(&mut self, now: Time, context: &mut Context<'_>, peer: LdpId) {
         if self.stale_until.remove(&peer).is_some() {
+            self.bridged.retain(|(_, id), _| *id != peer);
+            self.is_watch_due = true;
             let ports = self.ports_of(peer);
             self.labels.drop_stale(now, context.services, key_of(peer), ports);
         }
@@ -101,12 +103,16 @@ impl Ldp {
         self.vcs.iter_mut().for_each(LabelVcs::restart);
         let hold = self.config.graceful.map_or(Span::ZERO, |graceful| graceful.hold);
         self.holding_until = Some(now + hold);
+        self.bridged = before.bridged;
+        self.bridged.extend(before.adjacencies.into_iter().map(|(key, adjacency)| (key, adjacency.address)));
     }
 
     /// Drops what was kept for long enough.
     pub(super) fn restarts_due(&mut self, now: Time, context: &mut Context<'_>) {
         if self.holding_until.is_some_and(|until| until <= now) {
             self.holding_until = None;
+            self.bridged.retain(|(_, id), _| self.stale_until.contains_key(id));
+            self.is_watch_due = true;
             self.labels.end_restart(now, context.services);
         }
         let due = self.stale_until.iter().filter(|(_, until)| **until <= now).map(|(id, _)| *id);

@@ -21,6 +21,7 @@ use crate::services::sessions::SessionId;
 use crate::services::{Bindings, Interface, Rib, Route, RoutePrefix, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
+use base::queue::take_first;
 use base::{PortId, ProtocolValue, Span, Time};
 use core::net::IpAddr;
 use listeners::{Groups, Listeners};
@@ -89,6 +90,8 @@ struct Speaker {
     /// By kind of message; empty if none costs anything.
     costs: Vec<Cost>,
     messages: Messages,
+    /// Do its messages not wait for the control processor?
+    is_of_forwarding: bool,
     /// It restarts alone, and is back at this time.
     down_until: Option<Time>,
     /// Its next timeout, as it was when it had no more output.
@@ -136,6 +139,8 @@ pub struct ControlPlane {
     groups: Groups,
     unheard: UnheardCounters,
     processor: Processor<Waiting>,
+    /// Messages that do not wait for it, because their protocol is part of the forwarding plane.
+    direct: VecDeque<Waiting>,
     awake: Awake,
     /// Nothing happened since there was no output: nobody has to be asked again.
     quiet: bool,
@@ -157,6 +162,7 @@ impl ControlPlane {
             }
             Speaker {
                 topics: protocol.subscribes(),
+                is_of_forwarding: protocol.is_of_forwarding(),
                 protocol,
                 costs,
                 messages: Messages::default(),
@@ -200,6 +206,7 @@ impl ControlPlane {
             groups,
             unheard,
             processor,
+            direct: VecDeque::new(),
             awake,
             quiet: false,
         };
@@ -218,7 +225,8 @@ impl ControlPlane {
         &self.unheard
     }
 
-    /// Puts a message in the queue of the control processor: the bytes from `start` to `end` of a frame.
+    /// Puts a message in the queue of the control processor, unless its protocol is part of the forwarding plane: the
+    /// bytes from `start` to `end` of a frame.
     pub fn offer(
         &mut self,
         now: Time,
@@ -235,6 +243,10 @@ impl ControlPlane {
             self.unheard.count(Unheard::NotSpoken);
             return Offered::NotSpoken;
         }
+        if speaker.is_of_forwarding {
+            self.direct.push_back(waiting);
+            return Offered::Waits;
+        }
         let alert = matches!(arrival, Arrival::Ip(ip) if ip.router_alert);
         let queue = if alert { Queue::Alert } else { Queue::Local };
         match self.processor.offer(queue, waiting) {
@@ -247,12 +259,15 @@ impl ControlPlane {
     /// came in. Nothing if there is none, or it takes longer.
     pub fn serve(&mut self, now: Time) -> Option<Vec<u8>> {
         let speakers = &self.speakers;
-        let waiting = self.processor.serve(now, |waiting| {
-            let speaker = speakers.get(usize::from(waiting.owner.0));
-            let cost =
-                speaker.and_then(|speaker| speaker.costs.get(usize::from(waiting.kind)).zip(Some(speaker)));
-            cost.map_or(Span::ZERO, |(cost, speaker)| cost.span(speaker.protocol.state_count()))
-        })?;
+        let serve = || {
+            self.processor.serve(now, |waiting| {
+                let speaker = speakers.get(usize::from(waiting.owner.0));
+                let cost = speaker
+                    .and_then(|speaker| speaker.costs.get(usize::from(waiting.kind)).zip(Some(speaker)));
+                cost.map_or(Span::ZERO, |(cost, speaker)| cost.span(speaker.protocol.state_count()))
+            })
+        };
+        let waiting = take_first(&mut self.direct).or_else(serve)?;
         match waiting.from {
             From::Packet(arrival) => self.call(waiting.owner, |protocol, context| {
                 protocol.handle_message(now, context, &arrival, waiting.message());

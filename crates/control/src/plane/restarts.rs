@@ -13,6 +13,7 @@ impl ControlPlane {
     pub fn restart(&mut self, now: Time) {
         self.quiet = false;
         self.processor.clear();
+        self.direct.clear();
         self.services.restart();
         let Services { rib, rib6, bindings, .. } = &mut *self.services;
         rib.forget_changes();

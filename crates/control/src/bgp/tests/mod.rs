@@ -1,6 +1,7 @@
 mod choice;
 mod labels;
 mod limits;
+mod liveness;
 mod peers;
 mod restarting;
 mod several;

@@ -14,8 +14,8 @@ const A: &str = "198.51.100.0/24";
 const C: &str = "192.0.2.128/25";
 
 /// A router with two neighbours that exchange routes of a family.
-fn two(family: &str, restart: &Value) -> Beside {
-    let neighbor = |n: u8| json!({"asn": of(n).1, "import": "all", "export": "all", "advertisement_interval": "0 s", "families": [family]});
+pub(super) fn two(family: &str, restart: &Value) -> Beside {
+    let neighbor = |n: u8| json!({"asn": of(n).1, "import": "all", "export": "all", "advertisement_interval": "0 s", "families": [family], "bfd": true});
     let mut said = json!({"asn": 65000, "connect_retry": "10 s", "neighbors":
         {of(0).0.to_string(): neighbor(0), of(1).0.to_string(): neighbor(1)}});
     said.as_object_mut().expect("an object").extend(restart.as_object().expect("an object").clone());
@@ -24,19 +24,19 @@ fn two(family: &str, restart: &Value) -> Beside {
     beside
 }
 
-fn graceful() -> Value {
+pub(super) fn graceful() -> Value {
     json!({"restart_time": "90 s", "selection_deferral": "200 s"})
 }
 
 /// What a neighbour says that marks the end of its routes, and whether it has restarted itself.
-fn marks_end(family: Family, has_restarted: bool) -> Vec<Capability> {
+pub(super) fn marks_end(family: Family, has_restarted: bool) -> Vec<Capability> {
     let mut all = families(&[family]);
     let flags = if has_restarted { 8 } else { 0 };
     all.push(Capability::GracefulRestart { flags, time_s: 120, families: Vec::new() });
     all
 }
 
-fn restart(net: &mut Beside) {
+pub(super) fn restart(net: &mut Beside) {
     net.with(|bgp, now, context| bgp.handle_change(now, context, &Change::RestartAlone));
     net.told.clear();
     net.wait(Span::ZERO);

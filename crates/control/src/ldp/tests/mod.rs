@@ -34,5 +34,6 @@ Operational --Ended--> NonExistent";
 mod answers;
 mod cells;
 mod extensions;
+mod liveness;
 mod restarts;
 mod sessions;

@@ -3,6 +3,7 @@
 use super::super::restart::Graceful;
 use super::answers::{Bench, OTHER, OWN, THEIRS, fec, mapping};
 use crate::protocol::{Change, Protocol};
+use crate::services::Pace;
 use crate::services::distribution::{Binding, LabelControl};
 use crate::services::sessions::{Closed, SessionEvent};
 use base::plane::{NextHop, Prefix, TableOp};
@@ -10,16 +11,16 @@ use base::{Label, Span};
 use core::net::Ipv4Addr;
 use wire::ldp::*;
 
-const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
+pub(super) const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 const FARTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 10);
-const GRACEFUL: Graceful = Graceful {
+pub(super) const GRACEFUL: Graceful = Graceful {
     reconnect: Span::from_secs(60),
     hold: Span::from_secs(50),
     liveness: Span::from_secs(40),
     recovery_max: Span::from_secs(30),
 };
 
-fn ft(learns: bool, reconnect_s: u32, recovery_s: u32) -> Option<FtSession> {
+pub(super) fn ft(learns: bool, reconnect_s: u32, recovery_s: u32) -> Option<FtSession> {
     Some(FtSession { learns, reconnect_ms: reconnect_s * 1000, recovery_ms: recovery_s * 1000 })
 }
 
@@ -48,9 +49,14 @@ impl Bench {
     }
 
     /// With a session, and labels 99 and 98 of the neighbour for two routes.
-    fn labelled(restart: Option<FtSession>, graceful: Option<Graceful>, control: LabelControl) -> Bench {
+    pub(super) fn labelled(
+        restart: Option<FtSession>,
+        graceful: Option<Graceful>,
+        control: LabelControl,
+    ) -> Bench {
         let mut bench = Bench::with(|config| {
             (config.graceful, config.control, config.keepalive_s) = (graceful, control, 180);
+            config.bfd = Some(Pace::default());
         });
         bench.establish_with(restart);
         bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS])));
@@ -61,12 +67,12 @@ impl Bench {
         bench
     }
 
-    fn lose(&mut self) {
+    pub(super) fn lose(&mut self) {
         self.event(SessionEvent::Closed(Closed::Reset));
     }
 
     /// Time passes, and the neighbour says Hello.
-    fn wait(&mut self, seconds: i64) {
+    pub(super) fn wait(&mut self, seconds: i64) {
         for _ in 0..seconds {
             self.now += Span::from_secs(1);
             self.greet();
@@ -75,7 +81,7 @@ impl Bench {
     }
 
     /// The label with which packets of a prefix leave.
-    fn out(&self, to: Ipv4Addr) -> Option<u32> {
+    pub(super) fn out(&self, to: Ipv4Addr) -> Option<u32> {
         let known = self.ldp.labels().fec(Prefix::host(to))?;
         known.used.first().map(|used| used.2.value())
     }

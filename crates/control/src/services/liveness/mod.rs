@@ -110,6 +110,8 @@ struct Entry {
     clients: BTreeMap<ProtocolId, Pace>,
     /// Do packets get through, as far as who watches can tell?
     heard: Verdict,
+    /// Does who watches go on at both ends while their control planes restart?
+    is_independent: bool,
     /// Why they do not come out where they are to, if that is known.
     misled: Option<&'static str>,
 }
@@ -178,6 +180,19 @@ impl Liveness {
     /// Notes what was found of a path. Clients are told if it came to life, or died.
     pub fn found(&mut self, path: WatchedPath, verdict: Verdict) {
         self.change(path, |entry| entry.heard = verdict);
+    }
+
+    /// Notes whether who watches a path goes on at both ends while their control planes restart. If not, a path that
+    /// dies may be one whose other end restarts (RFC 5882, 4.3).
+    pub fn set_independent(&mut self, path: WatchedPath, is_independent: bool) {
+        if let Some(entry) = self.entries.get_mut(&path) {
+            entry.is_independent = is_independent;
+        }
+    }
+
+    /// Does a path that is dead carry no packets, whatever the control planes at its ends do?
+    pub fn is_independent(&self, path: WatchedPath) -> bool {
+        self.entries.get(&path).is_some_and(|entry| entry.is_independent)
     }
 
     /// Notes what the far end of an LSP, or who else got its packets, has answered: why the LSP does not end there, or

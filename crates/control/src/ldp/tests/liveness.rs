@@ -1,0 +1,89 @@
+//! Neighbours that BFD does not hear any more, beside restarts (RFC 5882, 4.3).
+
+use super::answers::{Bench, THEIRS};
+use super::restarts::{FAR, GRACEFUL, ft};
+use crate::protocol::{Change, Protocol};
+use crate::services::distribution::LabelControl;
+use crate::services::{Verdict, WatchedPath};
+use base::PortId;
+use core::net::Ipv4Addr;
+
+fn path() -> WatchedPath {
+    WatchedPath::hop(PortId(0), Ipv4Addr::new(192, 168, 0, 1), THEIRS)
+}
+
+impl Bench {
+    fn is_watched(&self) -> bool {
+        self.services.liveness.clients(path()).count() > 0
+    }
+
+    /// The neighbour was heard by BFD, and is not any more. Has BFD gone on at both ends while they restarted?
+    fn silence(&mut self, is_independent: bool) {
+        let liveness = &mut self.services.liveness;
+        liveness.set_independent(path(), is_independent);
+        [Verdict::Alive, Verdict::Dead].into_iter().for_each(|verdict| liveness.found(path(), verdict));
+        while let Some((path, is_alive)) = self.services.liveness.poll_change() {
+            let change = Change::Liveness { path, is_alive };
+            self.call(|ldp, now, context| ldp.handle_change(now, context, &change));
+        }
+    }
+
+    /// Time passes, and the neighbour says nothing.
+    fn wait_alone(&mut self, seconds: i64) {
+        for _ in 0..seconds {
+            self.now += base::Span::from_secs(1);
+            self.call(|ldp, now, context| ldp.handle_timeout(now, context));
+        }
+    }
+
+    fn graceful() -> Bench {
+        Bench::labelled(ft(true, 60, 0), Some(GRACEFUL), LabelControl::Independent)
+    }
+}
+
+/// RFC 5882, 4.3.1 and 4.3.2: labels of a neighbour that restarts are kept while BFD hears it, and if BFD may have
+/// restarted with it. It is watched on though its Hellos cease.
+#[test]
+fn a_neighbour_that_restarts_is_not_waited_for_if_its_packets_stop() {
+    for (is_independent, silent_s) in [(true, 2), (true, 20), (false, 2), (false, 20)] {
+        let mut bench = Bench::graceful();
+        bench.lose();
+        bench.wait_alone(silent_s);
+        assert!(bench.is_watched(), "it is watched on, after {silent_s} s without Hellos, too");
+        bench.silence(is_independent);
+        let expected = if is_independent { (None, false) } else { (Some(99), true) };
+        assert_eq!((bench.out(FAR), bench.is_watched()), expected);
+        // The Neighbor Liveness Timer is 40 s.
+        bench.wait_alone(40 - silent_s);
+        assert_eq!((bench.out(FAR), bench.is_watched()), (None, false));
+    }
+}
+
+/// RFC 5882, 4.3.2.2: one that did not seem to restart is lost with its labels, though it would keep its own over a
+/// restart.
+#[test]
+fn a_neighbour_whose_packets_stop_first_is_lost_with_its_labels() {
+    for is_independent in [true, false] {
+        let mut bench = Bench::graceful();
+        bench.silence(is_independent);
+        assert_eq!((bench.out(FAR), bench.is_watched(), bench.is_closed), (None, false, true));
+    }
+}
+
+/// Neighbours are watched on while LDP restarts here, as long as its entries stay.
+#[test]
+fn a_router_that_restarts_watches_those_on_that_it_has_not_heard_since() {
+    let mut bench = Bench::graceful();
+    bench.call(|ldp, now, context| ldp.handle_change(now, context, &Change::RestartAlone));
+    bench.wait_alone(49);
+    assert!(bench.is_watched());
+    bench.wait_alone(1);
+    assert!(!bench.is_watched(), "its entries are gone");
+    let mut bench = Bench::graceful();
+    bench.call(|ldp, now, context| ldp.handle_change(now, context, &Change::RestartAlone));
+    bench.wait_alone(1);
+    bench.silence(false);
+    assert!(bench.is_watched());
+    bench.silence(true);
+    assert!(!bench.is_watched());
+}
