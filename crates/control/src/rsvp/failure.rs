@@ -6,7 +6,7 @@ use super::event::Event;
 use super::explicit_route::{self, Step};
 use super::faults::Fault;
 use super::head::Loss;
-use super::lsp::Role;
+use super::lsp::{Lsp, Role};
 use super::outbox::{self, Sending};
 use super::path::View;
 use super::protection::Protections;
@@ -74,6 +74,25 @@ impl Rsvp {
         }
         self.tell_diverted(&diverted);
         self.p2mp_lost_beyond(&gone);
+    }
+
+    /// A neighbour was not heard for long: it is forgotten, unless it was configured or some state depends on it.
+    pub(super) fn neighbor_silent(&mut self, neighbor: Neighbor) {
+        let Neighbor { port, address } = neighbor;
+        let mut known = self.config.interfaces.iter();
+        let is_configured = known.any(|at| at.port == port && at.neighbor == Some(address));
+        if !is_configured && !self.depends_on(neighbor) {
+            self.transport.forget_neighbor(neighbor);
+        }
+    }
+
+    /// Does any LSP come from a neighbour, or go to it?
+    fn depends_on(&self, neighbor: Neighbor) -> bool {
+        let is_its = |index| {
+            let is_hop = |lsp: &Lsp| lsp.prev_hop == neighbor || lsp.next_hop == Some(neighbor);
+            self.store.get(index).is_some_and(is_hop)
+        };
+        self.store.indices().into_iter().any(is_its) || self.p2mp_depends_on(neighbor)
     }
 
     /// The next hop of an LSP is gone: another one, or none.

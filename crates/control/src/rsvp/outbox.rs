@@ -129,6 +129,7 @@ impl Rsvp {
                 self.event(Event::NeighborDown { neighbor: neighbor.address, restarted });
                 self.lost_beyond(|hop| hop == neighbor);
             }
+            Incoming::Silent(neighbor) => self.neighbor_silent(neighbor),
             // The state is refreshed again in its time.
             Incoming::Lost { .. } => self.counters.unacknowledged += 1,
             Incoming::Malformed { ip: IpArrival { port, src, .. }, begins, reason, error } => {

@@ -92,6 +92,17 @@ impl Rsvp {
         }
     }
 
+    /// Does any part of a tree come from a neighbour, or go to it?
+    pub(in crate::rsvp) fn p2mp_depends_on(&self, neighbor: Neighbor) -> bool {
+        let depends = |index: u32| {
+            let mut subs = self.p2mp.sub_indices(index).into_iter().filter_map(|sub| self.p2mp.subs.get(sub));
+            let mut branches =
+                self.p2mp.trees.get(index).into_iter().flat_map(|tree| self.p2mp.branches_of(tree));
+            subs.any(|sub| sub.prev_hop == neighbor) || branches.any(|branch| branch.to == neighbor)
+        };
+        self.p2mp.index.values().any(|tree| depends(*tree))
+    }
+
     /// Leaves of a sub-group beyond neighbours that are gone take another way, or leave it. Are there any?
     fn p2mp_repair(&mut self, tree: u32, sub: u32, gone: &impl Fn(Neighbor) -> bool) -> bool {
         let (Some(state), Some(lsp)) = (self.p2mp.subs.get(sub), self.p2mp.trees.get(tree)) else {

@@ -9,8 +9,9 @@ use crate::rsvp::command::Command;
 use crate::rsvp::transport::{HelloConfig, Key, PortKeys, RefreshReduction};
 use base::random::Streams;
 use base::{PortId, Span};
+use core::net::Ipv4Addr;
 use rand_chacha::rand_core::Rng;
-use wire::rsvp::{KeyId, MessageType};
+use wire::rsvp::{Common, Hello, HelloMessage, KeyId, Message, MessageType, Packet, RsvpHop};
 
 const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
 
@@ -131,6 +132,43 @@ fn hello_notices_a_restart() {
     net.command(0, Command::TunnelRemove(tunnel));
     net.run(10_000);
     net.assert_clean();
+}
+
+/// RFC 3209, 5.3: Hellos go to neighbours whose status is tracked. Of one that was heard once, perhaps under an
+/// address that nobody has, it is tracked no more after a minute, unless state depends on it or it was configured.
+#[test]
+fn a_neighbour_that_was_never_there_is_forgotten() {
+    let mut net = Net::with(2, &[(0, 1)], greeting);
+    net.run(1_000);
+    let phantom = |last| Ipv4Addr::new(10, 0, 0, last);
+    let hello = Hello::Request { src_instance: 7, dst_instance: 0 };
+    let hello = Packet::new(1, Message::Hello(HelloMessage { common: Common::default(), hello }));
+    for last in 100..180 {
+        net.inject(1, PortId(0), phantom(last), &hello);
+    }
+    let hop = RsvpHop { address: phantom(100).into(), lih: 1 };
+    let path = wire::rsvp::Path { hop, ..super::messages::path(&net, 1, &[1]) };
+    net.inject(1, PortId(0), phantom(100), &Packet::new(63, Message::Path(path)));
+    let known = |net: &Net| net.nodes[1].neighbors().count();
+    assert_eq!((known(&net), net.nodes[1].lsps().count()), (64, 1), "there is room for so many at a port");
+    net.run(59_000);
+    assert_eq!(known(&net), 64);
+    net.run(3_000);
+    assert_eq!((known(&net), net.nodes[1].lsps().count()), (2, 1), "an LSP comes from one of them");
+    net.run(200_000);
+    assert_eq!((known(&net), net.nodes[1].lsps().count()), (1, 0), "it was not refreshed for 158 s");
+    let hellos = net.sent(1, MessageType::Hello);
+    // Whoever is there is heard again, and is a neighbour as before; one that was configured stays though it is silent.
+    net.inject(1, PortId(0), phantom(100), &hello);
+    assert_eq!(known(&net), 2);
+    net.lose = Some(Box::new(|node, _| node == 0));
+    net.run(120_000);
+    assert_eq!(known(&net), 1);
+    assert!(net.sent(1, MessageType::Hello) > hellos + 1_000, "it is still asked");
+    net.link(0, 1, false);
+    net.link(0, 1, true);
+    net.run(1_000);
+    assert_eq!(net.nodes[1].audit().transport.hellos, 1, "those that were forgotten stay so");
 }
 
 #[test]

@@ -2,14 +2,18 @@
 
 use super::codec;
 use super::counters::Malformed;
-use super::hello::Change;
+use super::hello::{Change, Session};
 use super::state::Transport;
 use super::types::{Arrival, Incoming};
+use base::Span;
 use rand::Rng;
 use wire::rsvp::{Common, Hello, HelloMessage, Message};
 
 /// TTL of Hello messages (RFC 3209, 5.1).
 const HELLO_TTL: u8 = 1;
+/// A neighbour that was silent for so long, and for so many intervals, may be forgotten.
+const SILENCE: Span = Span::from_secs(60);
+const SILENT_INTERVALS: i64 = 10;
 
 impl Transport {
     /// Counts a Hello; one without an instance is malformed (RFC 3209, 5.2), which does not end its processing (5.3).
@@ -69,6 +73,20 @@ impl Transport {
         if let Some(bytes) = self.hello_bytes(hello) {
             let envelope = self.hop_by_hop(peer, HELLO_TTL);
             self.push(self.peers[peer as usize].neighbor, envelope, bytes);
+        }
+    }
+
+    /// RFC 3209, 5.3, has Hellos go to neighbours whose status is tracked: that of one that was never there, or is
+    /// gone, need not be.
+    pub(super) fn note_silence(&mut self, peer: u32, out: &mut Vec<Incoming>) {
+        let Some(config) = self.hello else { return };
+        let waits = SILENCE.max(Span(config.interval.0.saturating_mul(SILENT_INTERVALS)));
+        let entry = &mut self.peers[peer as usize];
+        let is_up = entry.hello.as_ref().is_some_and(Session::is_up);
+        if !is_up && entry.used + waits <= self.now {
+            // If it stays, the question comes again.
+            entry.used = self.now;
+            out.push(Incoming::Silent(entry.neighbor));
         }
     }
 

@@ -84,6 +84,10 @@ impl Own {
         self.names = Map::new();
         self.states.clear();
     }
+    /// Is anything advertised to a neighbour?
+    pub(super) fn is_of(&self, peer: u32) -> bool {
+        self.states.any(|state| state.peer == peer)
+    }
     /// An identifier greater than all before it, for `named` (RFC 2961, 4.5).
     pub(super) fn assign(&mut self, named: Named) -> u32 {
         loop {
@@ -174,6 +178,10 @@ impl Bindings {
         }
         self.states.set(handle.0, bound);
         replaced.filter(|old| old.peer == id.peer && old.generation == id.generation).map(|old| old.id)
+    }
+    /// Does anything of a neighbour stand for state?
+    pub(super) fn is_of(&self, peer: u32) -> bool {
+        self.states.any(|bound| bound.peer == peer)
     }
     /// The handle stands for nothing any more. Returns its identifier, if no other handle has that.
     pub(super) fn unbind(&mut self, handle: Handle) -> Option<ReceivedId> {

@@ -16,6 +16,10 @@ pub(super) struct Peer {
     pub(super) neighbor: Neighbor,
     /// Our address on its port.
     pub(super) local: Ipv4Addr,
+    /// It was forgotten: the place is for another one.
+    pub(super) is_vacant: bool,
+    /// When it was heard last, or sent anything but Hellos.
+    pub(super) used: Time,
     /// What it takes of RFC 2961.
     pub(super) reduction: ReductionState,
     /// The epoch of its identifiers and which of them were received.
@@ -47,6 +51,8 @@ impl Peer {
         Peer {
             neighbor,
             local,
+            is_vacant: false,
+            used: Time::ZERO,
             reduction: if capable { ReductionState::Capable } else { ReductionState::Plain },
             epoch: None,
             tombstones: Tombstones::default(),

@@ -193,6 +193,7 @@ impl Transport {
             }
             return;
         };
+        self.peers[peer as usize].used = self.now;
         if self.reduction.is_some() {
             self.note_capability(peer, capable);
         }

@@ -45,6 +45,7 @@ impl Transport {
         let peer = if self.tracks() { self.peer(to) } else { None };
         let plan = match peer {
             Some(peer) => {
+                self.peers[peer as usize].used = now;
                 self.greet(peer);
                 self.plan(peer, delivery)
             }

@@ -34,7 +34,7 @@ pub(super) struct Reduction {
 /// - Up: [`Transport::receive`], [`Transport::bind`], [`Transport::out_of_order`], [`Transport::unbind`],
 ///   [`Transport::retire`].
 /// - Ports and neighbours: [`Transport::port_up`], [`Transport::port_down`], [`Transport::track`],
-///   [`Transport::untrack`], [`Transport::restart`].
+///   [`Transport::untrack`], [`Transport::forget_neighbor`], [`Transport::restart`].
 /// - Time: [`Transport::handle_timeout`], [`Transport::poll_timeout`].
 ///
 /// After any of them call [`Transport::poll_output`] until it returns nothing, then [`Transport::poll_timeout`].
@@ -54,6 +54,8 @@ pub struct Transport {
     met: BTreeMap<PortId, usize>,
     index: Map<Neighbor, u32>,
     pub(super) peers: Vec<Peer>,
+    /// Places of neighbours that were forgotten.
+    pub(super) vacant: Vec<u32>,
     pub(super) own: Own,
     pub(super) bindings: Bindings,
     pub(super) copies: Copies,
@@ -89,6 +91,7 @@ impl Transport {
             met: BTreeMap::new(),
             index: Map::new(),
             peers: Vec::new(),
+            vacant: Vec::new(),
             own,
             bindings: Bindings::new(),
             copies: Copies::default(),
@@ -111,7 +114,7 @@ impl Transport {
     pub fn audit(&self) -> Audit {
         let sum = |count: fn(&Peer) -> usize| self.peers.iter().map(count).sum();
         Audit {
-            neighbors: self.peers.len(),
+            neighbors: self.remembered(),
             hellos: sum(|peer| usize::from(peer.hello.is_some())),
             outgoing: self.own.states.len(),
             incoming: self.bindings.len(),
@@ -127,12 +130,17 @@ impl Transport {
 
     /// The neighbours, in the order in which they were met.
     pub fn neighbors(&self) -> impl Iterator<Item = NeighborView> {
-        self.peers.iter().map(|peer| NeighborView {
+        self.peers.iter().filter(|peer| !peer.is_vacant).map(|peer| NeighborView {
             neighbor: peer.neighbor,
             capable: peer.is_capable(),
             hello_up: peer.hello.as_ref().map(hello::Session::is_up),
             awaiting_ack: peer.schedule.len(),
         })
+    }
+
+    /// How many neighbours are remembered.
+    fn remembered(&self) -> usize {
+        self.peers.len() - self.vacant.len()
     }
 
     /// The flags of our common headers (RFC 2961, 2).
@@ -163,17 +171,51 @@ impl Transport {
         }
         // A link can't crowd the others out.
         let beyond = self.met.get(&neighbor.port).copied().unwrap_or(0);
-        if self.peers.len() >= self.neighbors_max || beyond >= PORT_NEIGHBORS_MAX {
+        if self.remembered() >= self.neighbors_max || beyond >= PORT_NEIGHBORS_MAX {
             self.counters.neighbors_full += 1;
             return None;
         }
         self.met.insert(neighbor.port, beyond + 1);
-        let peer = self.peers.len() as u32;
         let capable = self.reduction.as_ref().is_some_and(|r| r.config.assume_capable);
         let limit = self.reduction.as_ref().map_or(1, |r| r.intervals.len());
-        self.peers.push(Peer::new(neighbor, self.address(neighbor.port), capable, limit));
+        let mut entry = Peer::new(neighbor, self.address(neighbor.port), capable, limit);
+        entry.used = self.now;
+        let peer = match self.vacant.pop() {
+            Some(peer) => {
+                let place = &mut self.peers[peer as usize];
+                // What was of the one before is not of this one.
+                (entry.generation, entry.session) = (place.generation + 1, place.session + 1);
+                *place = entry;
+                peer
+            }
+            None => {
+                self.peers.push(entry);
+                self.peers.len() as u32 - 1
+            }
+        };
         self.index.insert(neighbor, peer);
         Some(peer)
+    }
+
+    /// Forgets a neighbour on which no state of the LSP layer depends, unless something is under way with it.
+    pub fn forget_neighbor(&mut self, neighbor: Neighbor) {
+        let Some(peer) = self.find(neighbor) else { return };
+        let entry = &self.peers[peer as usize];
+        if entry.schedule.len() > 0 || self.own.is_of(peer) || self.bindings.is_of(peer) {
+            return;
+        }
+        if let Some((_, timer)) = entry.timer {
+            self.wheel.cancel(timer);
+        }
+        let (generation, session) = (entry.generation, entry.session);
+        self.peers[peer as usize] =
+            Peer { is_vacant: true, generation, session, ..Peer::new(neighbor, entry.local, false, 1) };
+        self.vacant.push(peer);
+        self.immediate.retain(|waiting| *waiting != peer);
+        self.index.remove(&neighbor);
+        if let Some(met) = self.met.get_mut(&neighbor.port) {
+            *met -= 1;
+        }
     }
 
     /// Starts to exchange Hellos with a neighbour, if Hello is configured. Sending to it does the same.
@@ -210,6 +252,7 @@ impl Transport {
         self.met.clear();
         self.index = Map::new();
         self.peers.clear();
+        self.vacant.clear();
         self.immediate.clear();
         self.output.clear();
         self.wheel = Wheel::new();

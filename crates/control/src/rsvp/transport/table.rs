@@ -110,6 +110,11 @@ impl<T: Slot> Table<T> {
         }
         Search::Pause(key)
     }
+    /// Is there such a value?
+    pub(super) fn any(&self, is_it: impl Fn(&T) -> bool) -> bool {
+        let pages = self.pages.iter().flatten().flatten();
+        pages.flat_map(|page| page.slots.iter()).any(|slot| !slot.is_vacant() && is_it(slot))
+    }
     /// Gives back all slots and their memory.
     pub(super) fn clear(&mut self) {
         *self = Table::new();

@@ -64,6 +64,7 @@ impl Transport {
             self.note_change(peer, change, out);
             if let Some(request) = request {
                 self.send_hello(peer, request);
+                self.note_silence(peer, out);
             }
         }
         self.retransmit(peer, out);
@@ -211,7 +212,7 @@ impl Transport {
         }
         for peer in 0..self.peers.len() as u32 {
             let index = peer as usize;
-            if self.peers[index].neighbor.port != port {
+            if self.peers[index].neighbor.port != port || self.peers[index].is_vacant {
                 continue;
             }
             self.drop_copies(peer);
@@ -231,7 +232,9 @@ impl Transport {
         self.now = now;
         self.down.retain(|down| *down != port);
         for peer in 0..self.peers.len() as u32 {
-            if self.peers[peer as usize].neighbor.port == port {
+            let entry = &mut self.peers[peer as usize];
+            if entry.neighbor.port == port && !entry.is_vacant {
+                entry.used = now;
                 self.greet(peer);
                 self.rearm(peer);
             }

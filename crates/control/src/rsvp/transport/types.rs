@@ -106,6 +106,9 @@ pub enum Incoming {
         /// True if another instance answers; false if nothing came in time.
         restarted: bool,
     },
+    /// A neighbour with which no Hellos are exchanged was not heard for long, nor sent anything else. It may never have
+    /// been there.
+    Silent(Neighbor),
     /// A message was sent as often as the rapid retry limit allows, and never acknowledged.
     Lost {
         /// To whom it was sent.
