@@ -109,13 +109,16 @@ def test_static_groups_need_no_host_that_asks() -> None:
     ("said", "words"),
     [
         ({"nobody": [{"group": GROUP}]}, "nobody"),
-        ({"h": [{"group": "224.0.0.5"}]}, "group=224.0.0.5: an address of 224.0.1.0 to 239.255.255.255 is"),
-        ({"h": [{"group": "10.0.0.5"}]}, "group=10.0.0.5: an address of 224.0.1.0"),
+        (
+            {"h": [{"group": "224.0.0.5"}]},
+            "h: group: 224.0.0.5: an address of 224.0.1.0 to 239.255.255.255 is",
+        ),
+        ({"h": [{"group": "10.0.0.5"}]}, "h: group: 10.0.0.5: an address of 224.0.1.0"),
         (
             {"h": [{"group": GROUP, "source": "224.1.1.1"}]},
-            "source=224.1.1.1 of group 239.1.1.1: the",
+            "h: source: 224.1.1.1: the address of a host is needed",
         ),
-        ({"h": [{"group": GROUP}, {"group": GROUP}]}, "group 239.1.1.1 is there twice"),
+        ({"h": [{"group": GROUP}, {"group": GROUP}]}, "h: group 239.1.1.1 is there twice"),
     ],
 )
 def test_static_groups_that_cannot_be_are_refused(said: dict[str, Any], words: str) -> None:

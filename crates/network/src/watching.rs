@@ -45,9 +45,11 @@ impl Network {
             said.push(match place {
                 Where::Link(link) => problem.of_link(&self.description, link),
                 Where::Node(node) => {
-                    Diagnostic::new(problem).at(Bfd::ID.name()).of_node(&self.description, node)
+                    Diagnostic::new(problem).at(Bfd::ID.name()).on_key().of_node(&self.description, node)
                 }
-                Where::Lsp(index) => Diagnostic::new(problem).at("bfd").of_lsp(index, &self.lsps[index].spec),
+                Where::Lsp(index) => {
+                    Diagnostic::new(problem).at("bfd").on_key().of_lsp(index, &self.lsps[index].spec)
+                }
             });
         }
         said

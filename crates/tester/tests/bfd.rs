@@ -404,8 +404,8 @@ fn keys_that_differ_are_said_wherever_two_watch_each_other() {
     assert_eq!(
         found,
         [
-            "lsp 'east': bfd: bfd: the authentication is sha1 with key 1 at 'a' and none at 'c': their sessions do not \
-          come up"
+            "lsp 'east': bfd: the authentication is sha1 with key 1 at 'a' and none at 'c': their sessions do not come \
+          up"
         ]
     );
     assert_eq!(said(&row(&json!({"a": {"bfd": own}, "c": {"bfd": own}}), lsp)), [""; 0], "b has no session");

@@ -16,9 +16,9 @@ base::problems! {
         /// Hosts would still be answering when they are asked again (RFC 3376, 8.3).
         SlowAnswers { response: String, interval: String } is Conflict, "igmp-slow-answers", "response_interval={response} has to be below query_interval={interval}";
         /// No group, or one that no router forwards.
-        NoGroup { group: String } is OutOfRange, "igmp-no-group", "group={group}: an address of 224.0.1.0 to 239.255.255.255 is needed, for those below are never forwarded";
+        NoGroup { group: String } is OutOfRange, "igmp-no-group", "{group}: an address of 224.0.1.0 to 239.255.255.255 is needed, for those below are never forwarded";
         /// Nobody sends from there.
-        NoSource { source: String, group: String } is OutOfRange, "igmp-no-source", "source={source} of group {group}: the address of a host is needed";
+        NoSource { source: String } is OutOfRange, "igmp-no-source", "{source}: the address of a host is needed";
         /// It is said already.
         StaticTwice { group: String } is Conflict, "igmp-static-twice", "group {group} is there twice";
     }
@@ -69,7 +69,7 @@ impl IgmpSpec {
         }
         let s = |span: Span| format!("{} s", span.as_secs_f64());
         let (response, interval) = (s(self.response_interval), s(self.query_interval));
-        Err(IgmpProblem::SlowAnswers { response, interval }.into()).at("response_interval")
+        Err(Diagnostic::new(IgmpProblem::SlowAnswers { response, interval }).at("response_interval").on_key())
     }
 
     /// The groups that are wanted on the link to a node whatever hosts say.
@@ -110,10 +110,10 @@ impl IgmpStaticSpec {
                 && !source.is_loopback()
         };
         if let Some(source) = self.source.filter(|source| !is_host(*source)) {
-            return Err(IgmpProblem::NoSource { source: source.to_string(), group }.into()).at("source");
+            return Err(IgmpProblem::NoSource { source: source.to_string() }.into()).at("source");
         }
         if before.contains(self) {
-            return Err(IgmpProblem::StaticTwice { group }.into()).at("group");
+            return Err(IgmpProblem::StaticTwice { group }.into());
         }
         Ok(())
     }
