@@ -13,10 +13,11 @@ const CHUNK: usize = 1024;
 /// Slots of the smallest index.
 const SLOTS: usize = 8;
 
-fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
+/// The highest bits of a hash are those that multiplication mixes best.
+fn hash_of<T: Hash + ?Sized>(value: &T) -> u32 {
     let mut hasher = FixedHasher::default();
     value.hash(&mut hasher);
-    hasher.finish()
+    (hasher.finish() >> 32) as u32
 }
 
 /// Values by place. They grow by a chunk at a time; the first chunk grows with its values, since most tables are small.
@@ -63,20 +64,32 @@ impl<T> Chunks<T> {
 /// Finds places by hash: open addressing, linear probing, at most four fifths full.
 #[derive(Clone, Debug, Default)]
 struct Index {
-    /// A place and one; zero if the slot is free.
+    /// A place and one, in as many bits as the number of a slot has; zero if the slot is free. The bits above are those
+    /// of the hash, so that what stands at a place, which is not in a cache, is looked at only if it is probably the
+    /// right one: places are less than slots.
     slots: Vec<u32>,
     used: usize,
 }
 
 impl Index {
-    fn slot(&self, hash: u64) -> usize {
-        // The highest bits are those that multiplication mixes best.
-        (hash >> 32) as usize & (self.slots.len() - 1)
+    /// The bits of a slot's number.
+    fn mask(&self) -> u32 {
+        (self.slots.len() - 1) as u32
+    }
+
+    fn slot(&self, hash: u32) -> usize {
+        (hash & self.mask()) as usize
+    }
+
+    /// What stands in the slot of a place with this hash.
+    fn entry(&self, hash: u32, place: u32) -> u32 {
+        debug_assert!(place < self.mask(), "there are more slots than places");
+        hash & !self.mask() | (place + 1)
     }
 
     /// Hints that the place with this hash is about to be looked for.
     #[inline]
-    fn prefetch(&self, hash: u64) {
+    fn prefetch(&self, hash: u32) {
         if !self.slots.is_empty()
             && let Some(slot) = self.slots.get(self.slot(hash))
         {
@@ -90,44 +103,54 @@ impl Index {
 
     /// The place with this hash for which `is_it` is true.
     #[inline]
-    fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
-        let mut slot = self.slot(hash);
+        let (mask, mut slot) = (self.mask(), self.slot(hash));
         loop {
-            match self.slots[slot] {
-                0 => return None,
-                place if is_it(place - 1) => return Some(place - 1),
-                _ => slot = self.next(slot),
+            let entry = self.slots[slot];
+            if entry == 0 {
+                return None;
             }
+            if (entry ^ hash) & !mask == 0 && is_it((entry & mask) - 1) {
+                return Some((entry & mask) - 1);
+            }
+            slot = self.next(slot);
         }
     }
 
-    /// Enters a place that is not there.
-    fn insert(&mut self, hash: u64, place: u32, hash_at: impl Fn(u32) -> u64) {
-        if self.used * 5 >= self.slots.len() * 4 {
-            let slots = vec![0; (self.slots.len() * 2).max(SLOTS)];
-            let old = core::mem::replace(&mut self.slots, slots);
-            for place in old.into_iter().filter(|place| *place > 0) {
-                self.put(hash_at(place - 1), place);
-            }
-        }
+    /// Has it to grow before a place is entered?
+    fn is_full(&self) -> bool {
+        self.used * 5 >= self.slots.len() * 4
+    }
+
+    /// Has twice as many slots from now on. `all` are the hashes and places that are entered: in the order of the
+    /// places, since what is known of these is read from memory in its order then.
+    fn grow(&mut self, all: impl Iterator<Item = (u32, u32)>) {
+        let slots = (self.slots.len() * 2).max(SLOTS);
+        self.slots = Vec::new();
+        self.slots = vec![0; slots];
+        all.for_each(|(hash, place)| self.put(hash, place));
+    }
+
+    /// Enters a place that is not there; there is room.
+    fn insert(&mut self, hash: u32, place: u32) {
         self.used += 1;
-        self.put(hash, place + 1);
+        self.put(hash, place);
     }
 
-    fn put(&mut self, hash: u64, entry: u32) {
+    fn put(&mut self, hash: u32, place: u32) {
         let mut slot = self.slot(hash);
         while self.slots[slot] != 0 {
             slot = self.next(slot);
         }
-        self.slots[slot] = entry;
+        self.slots[slot] = self.entry(hash, place);
     }
 
-    fn slot_of(&self, hash: u64, place: u32) -> Option<usize> {
-        let mut slot = self.slot(hash);
-        while self.slots[slot] != place + 1 {
+    fn slot_of(&self, hash: u32, place: u32) -> Option<usize> {
+        let (mut slot, sought) = (self.slot(hash), self.entry(hash, place));
+        while self.slots[slot] != sought {
             if self.slots[slot] == 0 {
                 debug_assert!(false, "a place that is not in the index");
                 return None;
@@ -138,17 +161,16 @@ impl Index {
     }
 
     /// Takes out a place that is there: those behind it move up, so that they are still found.
-    fn remove(&mut self, hash: u64, place: u32, hash_at: impl Fn(u32) -> u64) {
+    fn remove(&mut self, hash: u32, place: u32, hash_at: impl Fn(u32) -> u32) {
         let Some(mut free) = self.slot_of(hash, place) else { return };
-        let mut slot = free;
+        let (mut slot, mask) = (free, self.slots.len() - 1);
         loop {
             slot = self.next(slot);
             let entry = self.slots[slot];
             if entry == 0 {
                 break;
             }
-            let wanted = self.slot(hash_at(entry - 1));
-            let mask = self.slots.len() - 1;
+            let wanted = self.slot(hash_at((entry & self.mask()) - 1));
             // It may stand in the free slot if that is not in front of where its search begins.
             if (slot.wrapping_sub(wanted) & mask) >= (slot.wrapping_sub(free) & mask) {
                 self.slots[free] = entry;
@@ -160,9 +182,9 @@ impl Index {
     }
 
     /// What has this hash is at another place from now on.
-    fn replace(&mut self, hash: u64, old: u32, new: u32) {
+    fn replace(&mut self, hash: u32, old: u32, new: u32) {
         if let Some(slot) = self.slot_of(hash, old) {
-            self.slots[slot] = new + 1;
+            self.slots[slot] = self.entry(hash, new);
         }
     }
 }
@@ -244,8 +266,11 @@ impl<K: Copy + Ord + Hash, V> Dense<K, V> {
         if let Some(place) = self.index.find(hash, |place| self.pairs.get(place).0 == key) {
             return place;
         }
-        let (pairs, place) = (&self.pairs, self.len() as u32);
-        self.index.insert(hash, place, |place| hash_of(&pairs.get(place).0));
+        if self.index.is_full() {
+            self.index.grow(self.pairs.iter().map(|(key, _)| hash_of(key)).zip(0..));
+        }
+        let place = self.len() as u32;
+        self.index.insert(hash, place);
         self.pairs.push((key, make()));
         place
     }
@@ -333,17 +358,29 @@ impl Interned {
     }
 }
 
+/// A value of an [`Interner`].
+#[derive(Clone, Debug)]
+struct Shared<T> {
+    /// Nothing where the place is free.
+    value: Option<T>,
+    users: u32,
+    /// Remembered, since the value may lie elsewhere in memory.
+    hash: u32,
+}
+
 /// Values of which each is there once, with how often it is held. It goes with the last who has it.
 #[derive(Clone, Debug)]
 pub struct Interner<T> {
-    all: Chunks<(Option<T>, u32)>,
+    all: Chunks<Shared<T>>,
     free: Vec<u32>,
     index: Index,
+    /// The place of what was asked for last: many ask for the same again.
+    last: u32,
 }
 
 impl<T> Default for Interner<T> {
     fn default() -> Interner<T> {
-        Interner { all: Chunks(Vec::new()), free: Vec::new(), index: Index::default() }
+        Interner { all: Chunks(Vec::new()), free: Vec::new(), index: Index::default(), last: 0 }
     }
 }
 
@@ -354,7 +391,7 @@ impl<T> Interner<T> {
     /// If nobody holds it.
     #[inline]
     pub fn get(&self, id: Interned) -> &T {
-        self.all.get(id.0).0.as_ref().expect("a value that is held")
+        self.all.get(id.0).value.as_ref().expect("a value that is held")
     }
 
     /// How many values there are.
@@ -370,7 +407,7 @@ impl<T> Interner<T> {
     /// Somebody else has the value, too.
     #[inline]
     pub fn hold(&mut self, id: Interned) {
-        self.all.get_mut(id.0).1 += 1;
+        self.all.get_mut(id.0).users += 1;
     }
 
     /// The name of the value that is equal to `sought`, which is made if it is not there; it is held once more.
@@ -379,40 +416,50 @@ impl<T> Interner<T> {
         T: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let hash = hash_of(sought);
         let all = &self.all;
-        let is_it = |place: u32| all.get(place).0.as_ref().is_some_and(|value| value.borrow() == sought);
-        if let Some(place) = self.index.find(hash, is_it) {
-            self.all.get_mut(place).1 += 1;
+        let is_it = |shared: &Shared<T>| shared.value.as_ref().is_some_and(|value| value.borrow() == sought);
+        if (self.last as usize) < all.len() && is_it(all.get(self.last)) {
+            self.hold(Interned(self.last));
+            return Interned(self.last);
+        }
+        let hash = hash_of(sought);
+        if let Some(place) = self.index.find(hash, |place| is_it(all.get(place))) {
+            self.last = place;
+            self.hold(Interned(place));
             return Interned(place);
         }
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.all.push((None, 0));
-            self.all.len() as u32 - 1
-        });
+        if self.index.is_full() {
+            let held = self.all.iter().zip(0..).filter(|(shared, _)| shared.value.is_some());
+            self.index.grow(held.map(|(shared, place)| (shared.hash, place)));
+        }
         let value = make();
         debug_assert!(value.borrow() == sought, "what was made is what was sought");
-        let all = &self.all;
-        let hash_at = |place: u32| all.get(place).0.as_ref().map_or(0, |value| hash_of(value.borrow()));
-        self.index.insert(hash, place, hash_at);
-        *self.all.get_mut(place) = (Some(value), 1);
+        let shared = Shared { value: Some(value), users: 1, hash };
+        let place = match self.free.pop() {
+            Some(place) => {
+                *self.all.get_mut(place) = shared;
+                place
+            }
+            None => {
+                self.all.push(shared);
+                self.all.len() as u32 - 1
+            }
+        };
+        self.index.insert(hash, place);
+        self.last = place;
         Interned(place)
     }
 
     /// Somebody has the value no more.
-    pub fn release<Q>(&mut self, id: Interned)
-    where
-        T: Borrow<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        let slot = self.all.get_mut(id.0);
-        debug_assert!(slot.1 > 0, "a value that nobody holds");
-        slot.1 -= 1;
-        if slot.1 == 0 {
+    pub fn release(&mut self, id: Interned) {
+        let shared = self.all.get_mut(id.0);
+        debug_assert!(shared.users > 0, "a value that nobody holds");
+        shared.users -= 1;
+        if shared.users == 0 {
+            shared.value = None;
+            let hash = shared.hash;
             let all = &self.all;
-            let hash_at = |place: u32| all.get(place).0.as_ref().map_or(0, |value| hash_of(value.borrow()));
-            self.index.remove(hash_at(id.0), id.0, hash_at);
-            self.all.get_mut(id.0).0 = None;
+            self.index.remove(hash, id.0, |place| all.get(place).hash);
             self.free.push(id.0);
         }
     }
@@ -456,7 +503,7 @@ mod tests {
                 let value = value % 40;
                 if is_released {
                     if let Some(id) = held.get_mut(&value).and_then(Vec::pop) {
-                        interner.release::<[u8]>(id);
+                        interner.release(id);
                     }
                 } else {
                     let id = interner.intern(&[value, 1][..], || Box::new([value, 1]));

@@ -74,7 +74,10 @@ impl Bgp {
         let peer = &mut self.peers[place];
         peer.updates_received += 1;
         peer.malformed += faults.len() as u64;
-        let families = peer.established().map(|one| one.families.clone()).unwrap_or_default();
+        let mut is_exchanged = [false; Family::ALL.len()];
+        for family in peer.established().iter().flat_map(|one| &one.families) {
+            is_exchanged[family.place()] = true;
+        }
         let mut changed = Vec::new();
         let is_withdrawn = faults.iter().any(|fault| fault.treatment == Treatment::TreatAsWithdraw);
         attributes.settle();
@@ -83,10 +86,10 @@ impl Bgp {
         attributes.unknown.iter_mut().for_each(|one| one.flags |= wire::bgp::attribute::PARTIAL);
         let gone = withdrawn.iter().map(|one| (Family::Ipv4, one));
         let gone = gone.chain(unreach.iter().flat_map(|all| all.nlri.iter().map(|one| (all.family, one))));
-        for (family, one) in gone.filter(|(family, _)| families.contains(family)) {
+        for (family, one) in gone.filter(|(family, _)| is_exchanged[family.place()]) {
             self.withdraw(place, family, one, &mut changed);
         }
-        if let Some(reach) = reach.filter(|reach| families.contains(&reach.family)) {
+        if let Some(reach) = reach.filter(|reach| is_exchanged[reach.family.place()]) {
             // RFC 4760, 3: the next hop of another family stands beside its destinations, and NEXT_HOP says nothing of
             // it.
             let (next_hop, next_hop6) = match reach.next_hop {
@@ -98,14 +101,14 @@ impl Bgp {
             self.reach(
                 context.services,
                 place,
-                (&set, !is_withdrawn),
+                (set, !is_withdrawn),
                 (reach.family, &reach.nlri),
                 &mut changed,
             );
         }
-        if !nlri.is_empty() && families.contains(&Family::Ipv4) {
+        if !nlri.is_empty() && is_exchanged[Family::Ipv4.place()] {
             let set = Set { attributes, ..Set::default() };
-            self.reach(context.services, place, (&set, !is_withdrawn), (Family::Ipv4, &nlri), &mut changed);
+            self.reach(context.services, place, (set, !is_withdrawn), (Family::Ipv4, &nlri), &mut changed);
         }
         changed.into_iter().for_each(|prefix| self.decide(context, prefix));
     }
@@ -128,11 +131,11 @@ impl Bgp {
         &mut self,
         services: &Services,
         place: usize,
-        (said, is_sound): (&Set, bool),
+        (said, is_sound): (Set, bool),
         (family, nlri): (Family, &[Nlri]),
         changed: &mut Vec<IpPrefix>,
     ) {
-        let is_taken = is_sound && self.is_acceptable(services, place, said, family);
+        let is_taken = is_sound && self.is_acceptable(services, place, &said, family);
         // What becomes of routes is the same for all of the message where no rule asks for destinations.
         let asks = match &self.peers[place].config.import {
             Passing::By(rules) => policy::asks_prefixes(rules),
@@ -155,7 +158,7 @@ impl Bgp {
             }
             let set = match same.filter(|_| !asks) {
                 Some(set) => set,
-                None => is_taken.then(|| self.imported(place, one.prefix, said)).flatten(),
+                None => is_taken.then(|| self.imported(place, one.prefix, &said)).flatten(),
             };
             if asks && let Some(Some(before)) = same {
                 self.sets.release(before);
@@ -186,6 +189,9 @@ impl Bgp {
         }
         if let Some(Some(last)) = same {
             self.sets.release(last);
+            if self.peers[place].config.import == Passing::All {
+                self.sets.remember(last, said);
+            }
         }
     }
 

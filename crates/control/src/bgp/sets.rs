@@ -102,6 +102,8 @@ impl Stored {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets {
     all: Interner<Stored>,
+    /// A set as it was before it was packed: what has just been heard is often told at once.
+    recent: Option<(Interned, Set)>,
     /// What is being packed.
     packed: Vec<u8>,
     /// The next hops that there are.
@@ -119,8 +121,8 @@ impl Sets {
         packed.push(u8::from(set.next_hop6.is_some()));
         packed.extend(set.next_hop6.iter().flat_map(|address| address.octets()));
         set.attributes.pack(packed);
-        let hops = &mut self.hops;
-        self.all.intern(&packed[..], || {
+        let (hops, before) = (&mut self.hops, self.all.len());
+        let id = self.all.intern(&packed[..], || {
             let path = set.as_path.as_ref();
             let counted = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
             let brief = Brief {
@@ -136,7 +138,26 @@ impl Sets {
                 origin: set.origin.unwrap_or_default(),
             };
             Stored { bytes: packed[..].into(), brief }
-        })
+        });
+        // The name may have been that of another set.
+        self.recent.take_if(|(known, _)| *known == id && self.all.len() > before);
+        id
+    }
+
+    /// A set with this name is probably asked for soon.
+    pub fn remember(&mut self, id: Interned, set: Set) {
+        self.recent = Some((id, set));
+    }
+
+    /// The set itself, if it is asked for once.
+    pub fn recall(&mut self, id: Interned) -> Set {
+        match self.recent.take_if(|(known, _)| *known == id) {
+            Some((_, set)) => {
+                debug_assert_eq!(set, self.get(id), "what was packed");
+                set
+            }
+            None => self.get(id),
+        }
     }
 
     /// Somebody else has the set, too.
@@ -147,7 +168,7 @@ impl Sets {
     /// Somebody has the set no more.
     pub fn release(&mut self, id: Interned) {
         let (gateway, before) = (self.brief(id).gateway, self.all.len());
-        self.all.release::<[u8]>(id);
+        self.all.release(id);
         if self.all.len() < before {
             self.hops.release(gateway);
         }

@@ -76,7 +76,7 @@ impl Sequences {
     /// Somebody has the labels no more.
     pub fn release(&mut self, name: u32) {
         if let Some(id) = Sequences::interned(name) {
-            self.0.release::<Labels>(id);
+            self.0.release(id);
         }
     }
 

@@ -3,8 +3,8 @@
 use super::decision::choose;
 use super::labels::{as_ipv6, mapped};
 use super::routes::USUAL_PREFERENCE;
-use super::table::{Path, is_labelled, is_of};
-use super::{Bgp, Passing, Set};
+use super::table::{Entry, Path, is_labelled, is_of};
+use super::{Bgp, Passing, Set, Sets};
 use crate::protocol::{Context, Output};
 use crate::services::policy::{self, Subject};
 use crate::services::sessions::SessionOutput;
@@ -35,6 +35,8 @@ pub struct Pending {
 impl Pending {
     /// So many are few.
     const FEW: usize = 1024;
+    /// Memory for so many is kept while there is none: most neighbours are told few at a time.
+    const KEPT: usize = 64;
 
     pub(super) fn push(&mut self, prefix: IpPrefix) {
         if self.all.len() >= self.limit.max(Pending::FEW) {
@@ -55,6 +57,14 @@ impl Pending {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Uses the memory of what was taken again, if it is little.
+    fn reuse(&mut self, mut all: Vec<IpPrefix>) {
+        if self.all.is_empty() && all.capacity() <= Pending::KEPT {
+            all.clear();
+            self.all = all;
+        }
     }
 }
 
@@ -97,12 +107,12 @@ impl Passed {
 impl Bgp {
     /// What a neighbour is told of a path to a destination; nothing if it is told nothing (RFC 4271, 9.1.3; RFC 4456, 6
     /// and 8).
-    fn told(&self, place: usize, family: Family, prefix: IpPrefix, best: &Path) -> Option<Set> {
-        let peer = &self.peers[place];
-        if !peer.config.export.is_any() || best.place() == Some(place) {
+    fn told(&mut self, place: usize, family: Family, prefix: IpPrefix, best: &Path) -> Option<Set> {
+        if !self.peers[place].config.export.is_any() || best.place() == Some(place) {
             return None;
         }
-        let Set { attributes: mut told, tag, mut next_hop6 } = self.sets.get(best.set);
+        let Set { attributes: mut told, tag, mut next_hop6 } = self.sets.recall(best.set);
+        let peer = &self.peers[place];
         let is_external = self.is_external(place);
         // RFC 1997: routes that say of themselves how far they go.
         let stays = |one: &u32| *one == NO_ADVERTISE || is_external && is_for_inside(*one);
@@ -174,6 +184,14 @@ impl Bgp {
             || is_labelled(family) && !path.is_labelled()
     }
 
+    /// Does it depend on destinations what a neighbour is told of a set?
+    fn asks_prefixes(&self, place: usize) -> bool {
+        match &self.peers[place].config.export {
+            Passing::By(rules) => policy::asks_prefixes(rules),
+            Passing::All | Passing::None => false,
+        }
+    }
+
     /// What a neighbour is told of a path, by the name of the set, which is not held for the caller.
     fn told_set(
         &mut self,
@@ -183,11 +201,7 @@ impl Bgp {
         path: &Path,
         passed: &mut Passed,
     ) -> Option<Interned> {
-        let asks = match &self.peers[place].config.export {
-            Passing::By(rules) => policy::asks_prefixes(rules),
-            Passing::All | Passing::None => false,
-        };
-        if let Some(known) = passed.get(path).filter(|_| !asks) {
+        if let Some(known) = passed.get(path).filter(|_| !self.asks_prefixes(place)) {
             return known;
         }
         let set = self.told(place, family, prefix, path).map(|set| self.sets.intern(&set));
@@ -229,8 +243,15 @@ impl Bgp {
         let mut reached = Vec::new();
         for family in &families {
             let (mut news, mut passed) = (News::default(), Passed::default());
+            news.reached.reserve(all.len().min(Pending::FEW));
+            let is_many = self.peers[place].established().is_some_and(|one| one.many.contains(family));
+            let asks = self.asks_prefixes(place);
             for prefix in all.iter().filter(|prefix| is_of(*family, **prefix)) {
-                self.renew(context, (place, *family), *prefix, &mut news, &mut passed);
+                if is_many {
+                    self.renew_many(context, (place, *family), *prefix, &mut news, &mut passed);
+                } else if asks || !self.renew_known((place, *family), *prefix, &mut news, &passed) {
+                    self.renew(context, (place, *family), *prefix, &mut news, &mut passed);
+                }
                 if !self.labels.is_empty() {
                     self.tidy_label(context, *prefix);
                 }
@@ -242,7 +263,11 @@ impl Bgp {
             self.pack(*family, news, &terms, &mut reached);
             passed.held.into_iter().for_each(|set| self.sets.release(set));
         }
-        updates.append(&mut reached);
+        self.peers[place].pending.reuse(all);
+        match updates.is_empty() {
+            true => updates = reached,
+            false => updates.append(&mut reached),
+        }
         let wait = self.jittered(self.peers[place].config.interval);
         let peer = &mut self.peers[place];
         if !updates.is_empty() {
@@ -253,6 +278,25 @@ impl Bgp {
             peer.updates_sent += 1;
             self.outputs.push_back(Output::Session(session, SessionOutput::Send(bytes)));
         }
+    }
+
+    /// The same as [`Bgp::renew`] where it is known already what the neighbour is told of the set of the best path, and
+    /// there are no labels. Was that so?
+    fn renew_known(
+        &mut self,
+        (place, family): (usize, Family),
+        prefix: IpPrefix,
+        news: &mut News,
+        passed: &Passed,
+    ) -> bool {
+        let Some(entry) = self.prefixes.get_mut(prefix).filter(|_| !is_labelled(family)) else {
+            return false;
+        };
+        let Some(Some(set)) = entry.best().and_then(|best| passed.get(best)) else { return false };
+        let path = Path { set, id: 0, label: Path::UNLABELLED, peer: place as u16, is_stale: false };
+        let is_new = note(entry, &mut self.sets, path, (prefix, false), news);
+        self.peers[place].sent += usize::from(is_new);
+        true
     }
 
     /// Finds out what a neighbour is to be told anew of a destination, and takes down that it is.
@@ -266,9 +310,6 @@ impl Bgp {
     ) {
         let Some(entry) = self.prefixes.get(prefix) else { return };
         let who = (place as u16, is_labelled(family));
-        if self.peers[place].established().is_some_and(|one| one.many.contains(&family)) {
-            return self.renew_many(context, (place, family), prefix, news, passed);
-        }
         let (best, was_told) = (entry.best().copied(), entry.told.search((who.0, who.1, 0)).is_ok());
         match best.and_then(|best| self.as_told(context, (place, family), prefix, &best, passed)) {
             Some(path) => self.note_told(family, prefix, path, false, news),
@@ -341,16 +382,8 @@ impl Bgp {
     ) {
         debug_assert_eq!(is_labelled(family), path.is_labelled());
         let Some(entry) = self.prefixes.get_mut(prefix) else { return };
-        self.sets.hold_path(&path);
-        let (_, before) = entry.told.put(path);
-        self.peers[usize::from(path.peer)].sent += usize::from(before.is_none());
-        if before != Some(path) {
-            let (path_id, labels) = (is_numbered.then_some(path.id), self.sets.sequences.get(path.label));
-            news.reached.push((path.set, Nlri { prefix, path_id, labels }));
-        }
-        if let Some(before) = before {
-            self.sets.release_path(&before);
-        }
+        let is_new = note(entry, &mut self.sets, path, (prefix, is_numbered), news);
+        self.peers[usize::from(path.peer)].sent += usize::from(is_new);
     }
 
     /// Takes down that a neighbour is told no more of a path.
@@ -371,12 +404,10 @@ impl Bgp {
         if !is_one {
             let mut places: Map<Interned, usize> = Map::new();
             for (at, (set, _)) in reached.iter().enumerate() {
-                if places.get(set).is_none() {
-                    places.insert(*set, at);
-                }
+                places.get_or_insert_with(*set, || at);
             }
             // The order of destinations of one set is left as it is.
-            reached.sort_by_key(|(set, _)| places.get(set).copied());
+            reached.sort_by_cached_key(|(set, _)| places.get(set).copied());
         }
         let mut nlri = Vec::new();
         for same in reached.chunk_by(|one, other| one.0 == other.0) {
@@ -408,6 +439,23 @@ impl Bgp {
             updates.extend(pack::reached(family, next_hop, &bytes, &nlri));
         }
     }
+}
+
+/// Takes down that a neighbour is told a path to a prefix, with the number of the path or without. Is it the first?
+fn note(
+    entry: &mut Entry,
+    sets: &mut Sets,
+    path: Path,
+    (prefix, is_numbered): (IpPrefix, bool),
+    news: &mut News,
+) -> bool {
+    sets.hold_path(&path);
+    let (_, before) = entry.told.put(path);
+    if before != Some(path) {
+        let (path_id, labels) = (is_numbered.then_some(path.id), sets.sequences.get(path.label));
+        news.reached.push((path.set, Nlri { prefix, path_id, labels }));
+    }
+    before.inspect(|before| sets.release_path(before)).is_none()
 }
 
 /// What a neighbour is to be told of a family.

@@ -135,16 +135,15 @@ impl AsPath {
 
     /// The same with a number in front of it, so many times (RFC 4271, 5.1.2 b).
     #[must_use]
-    pub fn prepended(&self, asn: u32, times: usize) -> AsPath {
-        let mut segments = self.0.clone();
+    pub fn prepended(mut self, asn: u32, times: usize) -> AsPath {
         for _ in 0..times {
-            match segments.first_mut() {
+            match self.0.first_mut() {
                 // A segment counts its numbers by one byte.
                 Some(Segment::Sequence(all)) if all.len() < 255 => all.insert(0, asn),
-                _ => segments.insert(0, Segment::Sequence(vec![asn])),
+                _ => self.0.insert(0, Segment::Sequence(vec![asn])),
             }
         }
-        AsPath(segments)
+        self
     }
 
     /// Has it a number that two octets have no room for?
@@ -314,5 +313,6 @@ impl Attributes {
             self.aggregator = Some(long);
         }
         (self.as4_path, self.as4_aggregator) = (None, None);
+        self.partial &= !(1 << attribute::AS4_PATH | 1 << attribute::AS4_AGGREGATOR);
     }
 }

@@ -6,15 +6,21 @@ use super::{Family, HEADER_LEN, MAX_LEN, NextHop, Nlri, kind};
 /// Bytes of an attribute of another family in front of its next hop or destinations: flags, type, a length of two
 /// bytes, the family.
 const MP_LEN: usize = 4 + 3;
+/// Bytes of lengths and of a next hop, at most.
+const AROUND: usize = 4 + MP_LEN + 34;
 
 /// UPDATEs that destinations can be reached. `attributes` are as [`super::Attributes::pack`] writes them, or as the
 /// neighbour reads them; destinations that don't stand beside NEXT_HOP have their own next hop. There are none if there
 /// is no room for a single destination.
-pub fn reached(family: Family, next_hop: Option<NextHop>, attributes: &[u8], all: &[Nlri]) -> Vec<Vec<u8>> {
-    let mut updates = Vec::new();
+pub fn reached(
+    family: Family,
+    next_hop: Option<NextHop>,
+    attributes: &[u8],
+    all: &[Nlri],
+) -> impl Iterator<Item = Vec<u8>> {
     let mut left = all;
-    while !left.is_empty() {
-        let mut to = header();
+    core::iter::from_fn(move || {
+        let mut to = header(attributes.len() + left.len() * left.first()?.buffer_len(family));
         // No destination is withdrawn.
         to.extend([0, 0]);
         match next_hop {
@@ -36,13 +42,9 @@ pub fn reached(family: Family, next_hop: Option<NextHop>, attributes: &[u8], all
                 to[begin - 2..begin].copy_from_slice(&len.to_be_bytes());
             }
         }
-        match finished(to) {
-            Some(update) => updates.push(update),
-            // One destination alone has no room: there is no way to tell it.
-            None => break,
-        }
-    }
-    updates
+        // If one destination alone has no room there is no way to tell it, nor those behind it.
+        finished(to)
+    })
 }
 
 /// UPDATEs that destinations can't be reached any more; without any it is the end of all routes (RFC 4724, 2).
@@ -50,7 +52,7 @@ pub fn withdrawn(family: Family, all: &[Nlri]) -> Vec<Vec<u8>> {
     let mut updates = Vec::new();
     let mut left = all;
     loop {
-        let mut to = header();
+        let mut to = header(left.len() * left.first().map_or(0, |first| first.buffer_len(family)));
         to.extend([0, 0]);
         let begin = to.len();
         if family == Family::Ipv4 {
@@ -74,9 +76,11 @@ pub fn withdrawn(family: Family, all: &[Nlri]) -> Vec<Vec<u8>> {
     }
 }
 
-fn header() -> Vec<u8> {
-    let mut to = vec![0xff; HEADER_LEN];
-    to[16..].copy_from_slice(&[0, 0, kind::UPDATE]);
+/// The first bytes of an UPDATE, with memory for about so many of attributes and destinations behind them.
+fn header(more: usize) -> Vec<u8> {
+    let mut to = Vec::with_capacity((HEADER_LEN + AROUND + more).min(MAX_LEN));
+    to.extend([0xff; 16]);
+    to.extend([0, 0, kind::UPDATE]);
     to
 }
 

@@ -316,8 +316,8 @@ fn what_speakers_of_two_octets_add_is_left_out_where_it_is_malformed() {
 fn a_route_that_is_longer_than_messages_is_not_told() {
     let ten = Nlri::new(IpPrefix::V4(Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8)));
     let room = MAX_LEN - HEADER_LEN - 4 - ten.buffer_len(Family::Ipv4);
-    assert_eq!(pack::reached(Family::Ipv4, None, &vec![0; room], &[ten]).len(), 1);
-    assert_eq!(pack::reached(Family::Ipv4, None, &vec![0; room + 1], &[ten]), [[0; 0]; 0]);
+    let count = |room: usize| pack::reached(Family::Ipv4, None, &vec![0; room], &[ten]).count();
+    assert_eq!((count(room), count(room + 1)), (1, 0));
 }
 
 /// RFC 4271, 6.1 and 6.2: which NOTIFICATION answers what.

@@ -21,14 +21,14 @@ pub(super) struct Gateway<P: RoutePrefix> {
     /// The gateways that were looked at to find that, whether they lead anywhere or not.
     asked: Vec<P::Address>,
     /// How often routes name it.
-    users: u32,
+    pub users: u32,
 }
 
 /// Where packets go, and what is put on them for the way there.
 type Way = (NextHop, LabelStack);
 
 /// Does each of several next hops lead to a neighbour, so that a group can have them?
-fn is_shared(hops: &[NextHop]) -> bool {
+pub(super) fn is_shared(hops: &[NextHop]) -> bool {
     let to_neighbor =
         |hop: &NextHop| matches!(hop, NextHop::Via { gateway, .. } if !gateway.is_unspecified());
     !hops.is_empty() && hops.iter().all(to_neighbor)
@@ -132,12 +132,21 @@ impl<P: RoutePrefix> Rib<P> {
         (true, is_other)
     }
 
+    /// Does a prefix cover an address that routes lead through?
+    pub(super) fn has_gateway_within(&self, prefix: P) -> bool {
+        let (first, last) = (prefix.first(), prefix.last());
+        // By far the most prefixes are apart from all of them.
+        let is_below = self.gateways.first_key_value().is_none_or(|(least, _)| last < *least);
+        let is_above = self.gateways.last_key_value().is_none_or(|(most, _)| *most < first);
+        !is_below && !is_above && self.gateways.range(first..=last).next().is_some()
+    }
+
     /// The routes to a prefix have changed: finds out anew where gateways lead whose way may go by it.
     pub(super) fn refresh_gateways(&mut self, prefix: P) {
-        let (first, last) = (prefix.first(), prefix.last());
-        if self.gateways.range(first..=last).next().is_none() {
+        if !self.has_gateway_within(prefix) {
             return;
         }
+        let (first, last) = (prefix.first(), prefix.last());
         let within = |address: &P::Address| (first..=last).contains(address);
         let concerned: Vec<P::Address> = self
             .gateways

@@ -1,6 +1,8 @@
-//! Routes that many prefixes are given at once: each is looked for once, and no memory is asked for.
+//! Routes that many prefixes are given: each is looked for once, and no memory is asked for.
 
-use super::{Active, Entry, Found, Rib, Route, RoutePrefix, Source, key_of};
+use super::gateways::is_shared;
+use super::{Active, Entry, Found, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of, prefix_of};
+use base::Interned;
 use std::collections::VecDeque;
 
 /// So many prefixes are looked for in memory at once.
@@ -76,6 +78,23 @@ impl<P: RoutePrefix> Rib<P> {
         if !self.gateways.is_empty() {
             self.refresh_gateways(prefix);
         }
+        true
+    }
+
+    /// Gives the prefix at a place its first route, if that leads through a gateway to which others lead already and
+    /// whose way does not go by the prefix: nothing has to be found out for it. Was that so?
+    pub(super) fn set_first(&mut self, key: Key<P>, place: u32, route: &Route<P>) -> bool {
+        let [RouteHop::Through(gateway)] = *route.hops.as_slice() else { return false };
+        let is_new = self.entries.at(place).routes == Interned::NONE;
+        if !is_new || route.source == Source::Static || self.has_gateway_within(prefix_of(key)) {
+            return false;
+        }
+        let known = self.gateways.get_mut(&gateway).filter(|known| is_shared(known.hops.as_slice()));
+        let Some(known) = known else { return false };
+        known.users += 1;
+        let routes = self.routes.intern(core::slice::from_ref(route));
+        *self.entries.at_mut(place) = Entry { routes, active: Active::Through(gateway), best: 0 };
+        self.changed.push_back(prefix_of(key));
         true
     }
 

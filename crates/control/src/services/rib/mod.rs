@@ -88,7 +88,7 @@ impl<T: Clone + Eq + core::hash::Hash> Lists<T> {
 
     fn release(&mut self, id: Interned) {
         if id != Interned::NONE {
-            self.0.release::<[T]>(id);
+            self.0.release(id);
         }
     }
 }
@@ -171,6 +171,9 @@ impl<P: RoutePrefix> Rib<P> {
             lengths[usize::from(key.0)] += 1;
             Entry::NEW
         });
+        if self.set_first(key, place, &route) {
+            return;
+        }
         let new = match self.routes.get(self.entries.at(place).routes) {
             // By far the most have one route.
             [] => self.routes.intern(&[route]),

@@ -141,6 +141,28 @@ fn routes_are_resolved_through_others_and_follow_them() {
     assert_eq!(rib.lookup(ip("10.1.1.1")), None);
 }
 
+/// Nothing has to be found out for them, and nobody can tell that.
+#[test]
+fn first_routes_through_a_known_gateway_are_as_others() {
+    let (mut rib, all) = (Rib::default(), ["20.0.0.0/8", "30.0.0.0/8", "40.0.0.0/8"]);
+    rib.set(at("10.0.0.0/24"), Route::connected(via(1, "0.0.0.0")));
+    seen(&mut rib);
+    for (n, prefix) in all.into_iter().enumerate() {
+        rib.set(at(prefix), through(FIRST, &["10.0.0.9"]));
+        let (_, changed, revalued, moved) = seen(&mut rib);
+        assert_eq!(
+            (changed, revalued.len(), moved.len()),
+            (vec![prefix.to_string()], 0, usize::from(n == 0))
+        );
+        assert_eq!(rib.next_hops(at(prefix)), [via(1, "10.0.0.9")]);
+    }
+    rib.set(at("10.0.0.8/29"), Route::direct(SECOND, 110, via(2, "192.0.2.1")));
+    assert_eq!((moved(&mut rib), changes(&mut rib)), (vec!["10.0.0.9".into()], vec!["10.0.0.8/29".into()]));
+    assert!(all.iter().all(|prefix| rib.next_hops(at(prefix)) == [via(2, "192.0.2.1")]));
+    all.iter().for_each(|prefix| assert!(rib.has_gateway(ip("10.0.0.9")) && rib.remove(at(prefix), FIRST)));
+    assert!(!rib.has_gateway(ip("10.0.0.9")), "nobody names it any more");
+}
+
 #[test]
 fn no_route_is_resolved_through_itself() {
     let mut rib = Rib::default();

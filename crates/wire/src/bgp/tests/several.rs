@@ -223,7 +223,7 @@ fn destinations_with_several_labels_share_messages() {
         .collect();
     let attributes = [ORIGIN, PATH, NEXT].concat();
     let next_hop = Some(NextHop::V4(Ipv4Addr::LOCALHOST));
-    let updates = pack::reached(Family::Ipv4Labelled, next_hop, &attributes, &all);
+    let updates: Vec<_> = pack::reached(Family::Ipv4Labelled, next_hop, &attributes, &all).collect();
     assert!(updates.len() < 4 && updates.iter().all(|bytes| bytes.len() <= MAX_LEN));
     let read = |bytes: &Vec<u8>| match Message::parse(bytes, &taking(4)) {
         Ok(Message::Update(update)) => update.reach.expect("destinations").nlri,
@@ -248,7 +248,8 @@ fn tshark_finds_nothing_malformed_in_several_labels() {
         Nlri { labels: of(&[400]), ..Nlri::new(net(2)) },
     ];
     let attributes = [ORIGIN, PATH].concat();
-    let told = pack::reached(Family::Ipv4Labelled, Some(NextHop::V4(Ipv4Addr::LOCALHOST)), &attributes, &all);
+    let next_hop = Some(NextHop::V4(Ipv4Addr::LOCALHOST));
+    let told: Vec<_> = pack::reached(Family::Ipv4Labelled, next_hop, &attributes, &all).collect();
     let gone = pack::withdrawn(Family::Ipv4Labelled, &[Nlri::new(net(1))]);
     let folder = std::env::temp_dir().join(format!("bgp-labels-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
