@@ -9,12 +9,15 @@ use base::ProtocolId;
 use base::diagnostic::Diagnostic;
 use control::protocol::Join;
 use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
 
 /// What joins there are, and what is wrong with others.
 #[derive(Default)]
 pub(super) struct Joined {
     /// The two routers of each that both of its ends know.
     pub pairs: Vec<[usize; 2]>,
+    /// Regions through which a router wants to be joined to one that is none of ours.
+    pub beyond: BTreeSet<String>,
     pub said: Vec<Diagnostic>,
 }
 
@@ -46,11 +49,11 @@ impl Network {
         };
         for &(node, spoken) in speakers {
             for join in spoken.setup.joins().1 {
-                let mut say = |problem: AdviceProblem| {
-                    found.said.push(problem.of_node(&self.description, node));
-                };
+                let said = &mut found.said;
+                let mut say = |problem: AdviceProblem| said.push(problem.of_node(&self.description, node));
                 let (name, a) = (protocol.to_string(), self.node_name(node).to_string());
                 let Some((other, theirs)) = end_of(&join) else {
+                    found.beyond.insert(join.region.clone());
                     // A router of others may have any number.
                     if self.is_known_in_full() {
                         let router = join.router.to_string();

@@ -1,6 +1,7 @@
 //! Where routers speak a protocol and do not meet by it: settings that differ between the ends of a link, numbers that
 //! two routers have, and parts that nothing joins.
 
+use super::joins::Joined;
 use super::place::Place;
 use super::problem::{AdviceProblem, BuildProblem};
 use super::queues::SIDES;
@@ -276,20 +277,10 @@ impl Network {
             let wants = spoken.setup.agreements(&self.attached_at(link, side), link.spec.mtu);
             Some(End { node, link: index, wants, name: self.node_name(node) })
         };
-        // Each link is a place where routers meet, and so is each segment with all of its links.
-        let mut meetings: Vec<Vec<End<'_>>> = Vec::new();
-        let mut segments: BTreeMap<usize, Vec<End<'_>>> = BTreeMap::new();
-        let standing = segment::joined(&self.description);
-        for (index, link) in self.links.iter().enumerate() {
-            let ends = [0, 1].map(|side| end(index, link, side));
-            match link.ends().into_iter().find(|&node| self.facts(node).segment.is_some()) {
-                Some(segment) => {
-                    segments.entry(standing[segment]).or_default().extend(ends.into_iter().flatten())
-                }
-                None => meetings.push(ends.into_iter().flatten().collect()),
-            }
-        }
-        meetings.extend(segments.into_values());
+        let places = self.meeting_places();
+        let at = |&(index, side): &(usize, usize)| end(index, &self.links[index], side);
+        let meetings: Vec<Vec<End<'_>>> =
+            places.iter().map(|ends| ends.iter().filter_map(at).collect()).collect();
         let mut parts = Parts::new(speakers.iter().map(|(node, _)| *node));
         let mut said = Vec::new();
         for ends in &meetings {
@@ -303,8 +294,8 @@ impl Network {
                 said.extend(found.into_iter().map(of_link));
             }
         }
-        let around = self.around_foreign();
-        around.iter().for_each(|all| parts.join_known(all));
+        let around = self.around_foreign(&places);
+        around.iter().for_each(|one| parts.join_known(&one.nodes));
         // Sessions between routers that expect each other reach beyond links.
         for &(node, _) in speakers {
             for &(_, other) in &expected[&node] {
@@ -319,10 +310,10 @@ impl Network {
         }
         let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());
         if let Some((what, center)) = center {
-            let joined = self.joined(protocol, what, speakers);
-            said.extend(joined.said);
+            let mut joined = self.joined(protocol, what, speakers);
+            said.append(&mut joined.said);
             if said.is_empty() {
-                let ways = Ways { meetings: &meetings, joined: &joined.pairs, around: &around };
+                let ways = Ways { meetings: &meetings, joined: &joined, around: &around };
                 said.extend(self.regions(protocol, what, &center, ways));
             }
         }
@@ -353,14 +344,14 @@ impl Network {
                 }
             }
         }
-        for &[one, other] in joined {
+        for &[one, other] in &joined.pairs {
             routers.entry(center).or_default().extend([one, other]);
             for node in [one, other] {
                 pieces.above.entry(node).or_insert(node);
             }
             pieces.join(one, other);
         }
-        around.iter().for_each(|all| pieces.join_known(all));
+        around.iter().for_each(|one| pieces.join_known(&one.nodes));
         let own = protocol.to_string();
         let inside = routers.get(center).cloned().unwrap_or_default();
         let mut said = Vec::new();
@@ -374,8 +365,19 @@ impl Network {
             }
         }
         let outside = routers.iter().filter(|(region, _)| **region != center && routers.len() > 1);
+        // Routers of others may join a region to the center: those that are in both or have a way to it through another
+        // region, and those of which nothing is known.
+        let may_join = |region: &str, one: &Around| {
+            let met = one.places.iter().flat_map(|place| &meetings[*place]);
+            let regions: BTreeSet<&str> = met.filter_map(|end| end.wanted(what)).collect();
+            let leads = |known: &&str| *known == center || joined.beyond.contains(*known);
+            regions.contains(region) && (one.is_open || regions.iter().any(leads))
+        };
+        let is_apart = |region: &str, all: &BTreeSet<usize>| {
+            all.is_disjoint(&inside) && !around.iter().any(|one| may_join(region, one))
+        };
         let is_known = !said.is_empty();
-        for (region, all) in outside.filter(|(_, all)| !is_known && all.is_disjoint(&inside)) {
+        for (region, all) in outside.filter(|(region, all)| !is_known && is_apart(region, all)) {
             let names = some_names(all.iter().map(|node| self.node_name(*node)));
             let (protocol, center) = (own.clone(), center.to_string());
             let apart =
@@ -389,20 +391,38 @@ impl Network {
         said
     }
 
-    /// The nodes around routers of others, for each group of those that have links to each other: what they do is not
-    /// known here, and they may join what is around them.
-    fn around_foreign(&self) -> Vec<Vec<usize>> {
-        let is_foreign = |node: &usize| self.facts(*node).router && self.facts(*node).foreign;
-        let mut groups = Parts::new((0..self.description.nodes.len()).filter(is_foreign));
-        for link in &self.links {
-            groups.join_known(&link.ends());
+    /// Where routers meet: each link with both ends, and each segment with the ends of all of its links. An end is a
+    /// link and a side of it.
+    fn meeting_places(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut places = Vec::new();
+        let mut segments: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        let standing = segment::joined(&self.description);
+        for (index, link) in self.links.iter().enumerate() {
+            let ends = SIDES.map(|side| (index, side));
+            match link.ends().into_iter().find(|&node| self.facts(node).segment.is_some()) {
+                Some(segment) => segments.entry(standing[segment]).or_default().extend(ends),
+                None => places.push(ends.to_vec()),
+            }
         }
-        let mut around: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for link in &self.links {
-            for [one, other] in [link.ends(), [link.ends()[1], link.ends()[0]]] {
-                if is_foreign(&one) && !is_foreign(&other) {
-                    around.entry(groups.top(one)).or_default().push(other);
-                }
+        places.extend(segments.into_values());
+        places
+    }
+
+    /// What is around routers of others, for each group of those that meet each other: they may join what is around
+    /// them.
+    fn around_foreign(&self, places: &[Vec<(usize, usize)>]) -> Vec<Around> {
+        let is_foreign = |node: &usize| self.facts(*node).router && self.facts(*node).foreign;
+        let node = |&(index, side): &(usize, usize)| self.links[index].ends()[side];
+        let at: Vec<Vec<usize>> = places.iter().map(|ends| ends.iter().map(node).collect()).collect();
+        let mut groups = Parts::new((0..self.description.nodes.len()).filter(is_foreign));
+        at.iter().for_each(|all| groups.join_known(all));
+        let mut around: BTreeMap<usize, Around> = BTreeMap::new();
+        for (place, all) in at.iter().enumerate() {
+            for other in all.iter().copied().filter(is_foreign) {
+                let group = around.entry(groups.top(other)).or_default();
+                group.nodes.extend(all.iter().filter(|node| !is_foreign(node)));
+                group.places.insert(place);
+                group.is_open |= !self.facts(other).kernel || self.facts(other).configured;
             }
         }
         around.into_values().collect()
@@ -437,9 +457,20 @@ struct Ways<'a> {
     /// By links and segments.
     meetings: &'a [Vec<End<'a>>],
     /// Through regions, as if a link led there.
-    joined: &'a [[usize; 2]],
-    /// Perhaps by routers of others, which these are around.
-    around: &'a [Vec<usize>],
+    joined: &'a Joined,
+    /// Perhaps by routers of others.
+    around: &'a [Around],
+}
+
+/// What is around a group of routers of others.
+#[derive(Default)]
+struct Around {
+    /// The nodes that meet one of them.
+    nodes: BTreeSet<usize>,
+    /// Where that is.
+    places: BTreeSet<usize>,
+    /// Does one of them do what nobody here knows? Others are set up to be neighbours of those around them.
+    is_open: bool,
 }
 
 /// What keeps two routers from being neighbours.
@@ -515,8 +546,9 @@ impl Parts {
     }
 
     /// Joins those of some nodes that are in one of the parts.
-    fn join_known(&mut self, nodes: &[usize]) {
-        let known: Vec<usize> = nodes.iter().copied().filter(|node| self.above.contains_key(node)).collect();
+    fn join_known<'a>(&mut self, nodes: impl IntoIterator<Item = &'a usize>) {
+        let nodes = nodes.into_iter().copied();
+        let known: Vec<usize> = nodes.filter(|node| self.above.contains_key(node)).collect();
         known.windows(2).for_each(|pair| self.join(pair[0], pair[1]));
     }
 }

@@ -391,6 +391,41 @@ fn areas_that_do_not_join_are_named() {
     );
 }
 
+/// Routers of others are set up to be neighbours of those around them, unless they have a configuration of their own:
+/// only what they may join to the backbone is not named.
+#[test]
+fn areas_that_routers_of_others_may_join_are_not_named() {
+    let said = |gateway: &Value, b: &Value, joined: &str| {
+        let router = |ospf: &Value| json!({"kind": "router", "ospf": ospf});
+        let frr = json!({"kind": "frr"});
+        let link = |a: &str, b: &str| json!({"endpoints": [a, b]});
+        // A border router of FRR between the backbone of a and area 4 of e; b and d are around the one that is given, d
+        // by a link or by a segment.
+        let described = json!({
+            "name": "borders",
+            "nodes": {"a": router(&json!({})), "b": router(b), "d": router(&json!({"area": 3})), "near": frr,
+                "e": router(&json!({"area": 4})), "gw": gateway, "lan": {"kind": "bridge", "prefix": "10.9.0.0/24"}},
+            "links": [link("a", "b"), link("a", "near"), link("near", "e"), link("b", "gw"), link("d", joined),
+                link("gw", "lan")],
+        });
+        let planned = Testbed::planned(&read(&described).expect("a description")).expect("a plan");
+        planned.warnings().iter().map(network::error::sentence).collect::<Vec<_>>()
+    };
+    let (frr, known) = (json!({"kind": "frr"}), json!({"kind": "frr", "config": "gw.conf"}));
+    let (outside, backbone) = (json!({"interfaces": {"gw": {"area": 1}}}), json!({}));
+    let apart = [
+        "ospf: no router of area 0.0.0.3 ('d') is in area 0.0.0.0, which joins all others: it finds no routes to them",
+    ];
+    let mut through = outside.clone();
+    through["virtual_links"] = json!([{"area": 1, "router": "192.0.2.9"}]);
+    for joined in ["gw", "lan"] {
+        assert_eq!(said(&frr, &outside, joined), apart, "it is in areas 1 and 3 alone");
+        assert_eq!(said(&frr, &backbone, joined), [""; 0]);
+        assert_eq!(said(&known, &outside, joined), [""; 0]);
+        assert_eq!(said(&frr, &through, joined), [""; 0]);
+    }
+}
+
 /// Two ends of a row with one router id: what each says is newer than what the other has said, which both see and tell.
 /// A router that only begins anew sees its former words once.
 #[test]

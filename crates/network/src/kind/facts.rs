@@ -22,6 +22,9 @@ pub struct Facts {
     /// addresses that this network plans.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub kernel: bool,
+    /// If it is somebody else's: has it a configuration of its own, which nobody here has read?
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub configured: bool,
     /// Does it pass packets on that are for others? Only through such nodes do routes lead.
     pub transit: bool,
     /// Is it a neighbour that routers signal with? They reserve no bandwidth towards one that is not, and LSPs end at
@@ -133,6 +136,7 @@ impl Facts {
             router: false,
             foreign: false,
             kernel: false,
+            configured: false,
             transit: false,
             signals: false,
             links_min: 0,

@@ -45,8 +45,8 @@ base::record! {
 }
 
 /// What is the same of all of them. None signals with RSVP-TE.
-fn facts(called: &'static str) -> Facts {
-    Facts { router: true, foreign: true, kernel: true, transit: true, ..Facts::of(called) }
+fn facts(called: &'static str, configured: bool) -> Facts {
+    Facts { router: true, foreign: true, kernel: true, configured, transit: true, ..Facts::of(called) }
 }
 
 impl Node for FrrSpec {
@@ -60,7 +60,7 @@ impl Node for FrrSpec {
     }
 
     fn facts(&self) -> Facts {
-        facts("a router of FRR")
+        facts("a router of FRR", self.config.is_some())
     }
 
     fn device(&self, _: &Network, _: usize) -> Box<dyn Device> {
@@ -79,7 +79,7 @@ impl Node for BirdSpec {
     }
 
     fn facts(&self) -> Facts {
-        facts("a router of BIRD")
+        facts("a router of BIRD", self.config.is_some())
     }
 
     fn device(&self, _: &Network, _: usize) -> Box<dyn Device> {
