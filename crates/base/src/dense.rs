@@ -12,6 +12,8 @@ use core::hash::{Hash, Hasher};
 const CHUNK: usize = 1024;
 /// Slots of the smallest index.
 const SLOTS: usize = 8;
+/// So many slots are looked for in memory at once where a table grows.
+const AHEAD: usize = 16;
 
 /// The highest bits of a hash are those that multiplication mixes best.
 fn hash_of<T: Hash + ?Sized>(value: &T) -> u32 {
@@ -131,7 +133,20 @@ impl Index {
         let slots = (self.slots.len() * 2).max(SLOTS);
         self.slots = Vec::new();
         self.slots = vec![0; slots];
-        all.for_each(|(hash, place)| self.put(hash, place));
+        let mut ahead = [(0, 0); AHEAD];
+        let mut all = all;
+        loop {
+            // What is waited for from memory comes for several at once.
+            let mut count = 0;
+            for (to, one) in ahead.iter_mut().zip(all.by_ref()) {
+                self.prefetch(one.0);
+                (*to, count) = (one, count + 1);
+            }
+            ahead[..count].iter().for_each(|&(hash, place)| self.put(hash, place));
+            if count < AHEAD {
+                return;
+            }
+        }
     }
 
     /// Enters a place that is not there; there is room.
@@ -408,6 +423,12 @@ impl<T> Interner<T> {
     #[inline]
     pub fn hold(&mut self, id: Interned) {
         self.all.get_mut(id.0).users += 1;
+    }
+
+    /// Hints that a value is about to be asked for.
+    #[inline]
+    pub fn prefetch<Q: Hash + ?Sized>(&self, sought: &Q) {
+        self.index.prefetch(hash_of(sought));
     }
 
     /// The name of the value that is equal to `sought`, which is made if it is not there; it is held once more.

@@ -226,7 +226,7 @@ impl Bgp {
             }
             (SessionState::Established, Message::Update(update)) => {
                 connection.step(now, SessionStep::Update);
-                self.update(context, place, *update);
+                self.update(context, place, update);
                 self.limit(now, context, place, id);
             }
             (SessionState::Established, Message::RouteRefresh(refresh)) => {

@@ -63,9 +63,9 @@ fn is_destination(prefix: IpPrefix) -> bool {
 
 impl Bgp {
     /// Takes an UPDATE of a neighbour.
-    pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Update) {
+    pub(super) fn update(&mut self, context: &mut Context<'_>, place: usize, update: Box<Update>) {
         let end = update.end_of_rib();
-        let Update { withdrawn, mut attributes, reach, unreach, nlri, faults } = update;
+        let Update { withdrawn, mut attributes, reach, unreach, nlri, faults } = *update;
         if let Some(family) = end {
             // RFC 4724, 2: an UPDATE that says nothing is behind all routes of its family.
             self.drop_stale(context, place, end);
@@ -142,7 +142,10 @@ impl Bgp {
             Passing::All | Passing::None => false,
         };
         let mut same: Option<Option<Interned>> = None;
-        // Both tables are larger than the caches: what all destinations need is asked for before the first needs it.
+        if is_taken && self.peers[place].config.import == Passing::All {
+            self.sets.pack(&said);
+        }
+        // The tables are larger than the caches: what all destinations need is asked for before the first needs it.
         for one in nlri {
             self.prefixes.prefetch(one.prefix);
             match one.prefix {
@@ -199,7 +202,8 @@ impl Bgp {
     fn imported(&mut self, place: usize, prefix: IpPrefix, said: &Set) -> Option<Interned> {
         match &self.peers[place].config.import {
             Passing::None => None,
-            Passing::All => Some(self.sets.intern(said)),
+            // It has been packed.
+            Passing::All => Some(self.sets.intern_packed(said)),
             Passing::By(rules) => {
                 let mut route = Subject { prefix, tag: 0, attributes: said.attributes.clone() };
                 if !policy::passes(rules, &mut route, self.peers[place].config.asn) {

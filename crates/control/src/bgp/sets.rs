@@ -115,13 +115,24 @@ pub(super) struct Sets {
 impl Sets {
     /// The name of a set, which is held once more.
     pub fn intern(&mut self, set: &Set) -> Interned {
+        self.pack(set);
+        self.intern_packed(set)
+    }
+
+    /// Packs a set, of which the name is going to be asked for.
+    pub fn pack(&mut self, set: &Set) {
         let packed = &mut self.packed;
         packed.clear();
         packed.extend(set.tag.to_be_bytes());
         packed.push(u8::from(set.next_hop6.is_some()));
         packed.extend(set.next_hop6.iter().flat_map(|address| address.octets()));
         set.attributes.pack(packed);
-        let (hops, before) = (&mut self.hops, self.all.len());
+        self.all.prefetch(&packed[..]);
+    }
+
+    /// The name of the set that was packed last, which is held once more.
+    pub fn intern_packed(&mut self, set: &Set) -> Interned {
+        let (packed, hops, before) = (&self.packed, &mut self.hops, self.all.len());
         let id = self.all.intern(&packed[..], || {
             let path = set.as_path.as_ref();
             let counted = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);

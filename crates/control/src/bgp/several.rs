@@ -114,10 +114,11 @@ impl Bgp {
     }
 
     /// Withdraws what a neighbour was told before it restarted with more labels than it takes now (RFC 8277, 2.1).
-    pub(super) fn withdraw_several(&mut self, place: usize, families: &[Family]) -> Vec<Vec<u8>> {
+    pub(super) fn withdraw_several(&mut self, place: usize) -> Vec<Vec<u8>> {
         let mut updates = Vec::new();
+        let families = self.peers[place].established().map_or_else(Vec::new, |one| one.families.clone());
         let all = core::mem::take(&mut self.peers[place].told_several);
-        for family in families.iter().copied().filter(|family| is_labelled(*family)) {
+        for family in families.into_iter().filter(|family| is_labelled(*family)) {
             let most = self.labels_for(place, family);
             let is_many = self.peers[place].established().is_some_and(|one| one.many.contains(&family));
             let is_meant = |prefix, count| is_of(family, prefix) && usize::from(count) > most;

@@ -236,21 +236,23 @@ impl Bgp {
         }
         let Some(connection) = peer.established() else { return };
         let Some(session) = connection.session else { return };
-        let (terms, families) = (connection.terms, connection.families.clone());
+        let terms = connection.terms;
         let ends = core::mem::take(&mut peer.ends_due);
         let all = peer.pending.take();
-        let mut updates = if ends.is_empty() { Vec::new() } else { self.withdraw_several(place, &families) };
+        let mut updates = if ends.is_empty() { Vec::new() } else { self.withdraw_several(place) };
         let mut reached = Vec::new();
-        for family in &families {
+        for at in 0.. {
+            let mut connection = self.peers[place].established().into_iter();
+            let Some(family) = connection.find_map(|one| one.families.get(at)).copied() else { break };
             let (mut news, mut passed) = (News::default(), Passed::default());
             news.reached.reserve(all.len().min(Pending::FEW));
-            let is_many = self.peers[place].established().is_some_and(|one| one.many.contains(family));
+            let is_many = self.peers[place].established().is_some_and(|one| one.many.contains(&family));
             let asks = self.asks_prefixes(place);
-            for prefix in all.iter().filter(|prefix| is_of(*family, **prefix)) {
+            for prefix in all.iter().filter(|prefix| is_of(family, **prefix)) {
                 if is_many {
-                    self.renew_many(context, (place, *family), *prefix, &mut news, &mut passed);
-                } else if asks || !self.renew_known((place, *family), *prefix, &mut news, &passed) {
-                    self.renew(context, (place, *family), *prefix, &mut news, &mut passed);
+                    self.renew_many(context, (place, family), *prefix, &mut news, &mut passed);
+                } else if asks || !self.renew_known((place, family), *prefix, &mut news, &passed) {
+                    self.renew(context, (place, family), *prefix, &mut news, &mut passed);
                 }
                 if !self.labels.is_empty() {
                     self.tidy_label(context, *prefix);
@@ -258,9 +260,9 @@ impl Bgp {
             }
             news.withdrawn.iter().for_each(|nlri| self.prefixes.tidy(nlri.prefix));
             if !news.withdrawn.is_empty() {
-                updates.extend(pack::withdrawn(*family, &news.withdrawn));
+                updates.extend(pack::withdrawn(family, &news.withdrawn));
             }
-            self.pack(*family, news, &terms, &mut reached);
+            self.pack(family, news, &terms, &mut reached);
             passed.held.into_iter().for_each(|set| self.sets.release(set));
         }
         self.peers[place].pending.reuse(all);
@@ -400,23 +402,20 @@ impl Bgp {
     /// first destinations.
     fn pack(&self, family: Family, news: News, terms: &Terms, updates: &mut Vec<Vec<u8>>) {
         let mut reached = news.reached;
-        let is_one = reached.windows(2).all(|pair| pair[0].0 == pair[1].0);
+        let is_one = reached.windows(2).all(|pair| pair[0].set == pair[1].set);
         if !is_one {
             let mut places: Map<Interned, usize> = Map::new();
-            for (at, (set, _)) in reached.iter().enumerate() {
-                places.get_or_insert_with(*set, || at);
+            for (at, one) in reached.iter().enumerate() {
+                places.get_or_insert_with(one.set, || at);
             }
             // The order of destinations of one set is left as it is.
-            reached.sort_by_cached_key(|(set, _)| places.get(set).copied());
+            reached.sort_by_cached_key(|one| places.get(&one.set).copied());
         }
-        let mut nlri = Vec::new();
-        for same in reached.chunk_by(|one, other| one.0 == other.0) {
-            let Some((set, _)) = same.first() else { continue };
-            let (next_hop6, packed) = self.sets.packed(*set);
-            nlri.clear();
-            nlri.extend(same.iter().map(|(_, nlri)| *nlri));
+        for same in reached.chunk_by(|one, other| one.set == other.set) {
+            let Some(first) = same.first() else { continue };
+            let (next_hop6, packed) = self.sets.packed(first.set);
             if terms.four_octet && family == Family::Ipv4 {
-                updates.extend(pack::reached(family, None, packed, &nlri));
+                updates.extend(pack::reached(family, None, packed, same));
                 continue;
             }
             let mut attributes = outgoing(Attributes::unpack(packed), terms);
@@ -436,7 +435,7 @@ impl Bgp {
             }
             let mut bytes = Vec::new();
             attributes.pack_for(terms, &mut bytes);
-            updates.extend(pack::reached(family, next_hop, &bytes, &nlri));
+            updates.extend(pack::reached(family, next_hop, &bytes, same));
         }
     }
 }
@@ -453,7 +452,7 @@ fn note(
     let (_, before) = entry.told.put(path);
     if before != Some(path) {
         let (path_id, labels) = (is_numbered.then_some(path.id), sets.sequences.get(path.label));
-        news.reached.push((path.set, Nlri { prefix, path_id, labels }));
+        news.reached.push(Reached { set: path.set, nlri: Nlri { prefix, path_id, labels } });
     }
     before.inspect(|before| sets.release_path(before)).is_none()
 }
@@ -462,7 +461,19 @@ fn note(
 #[derive(Default)]
 struct News {
     withdrawn: Vec<Nlri>,
-    reached: Vec<(Interned, Nlri)>,
+    reached: Vec<Reached>,
+}
+
+/// A destination, and the set that it is told with.
+struct Reached {
+    set: Interned,
+    nlri: Nlri,
+}
+
+impl AsRef<Nlri> for Reached {
+    fn as_ref(&self) -> &Nlri {
+        &self.nlri
+    }
 }
 
 /// Attributes as a neighbour reads them: for one of two octets, with the whole path beside (RFC 6793, 4.2.2).

@@ -63,6 +63,12 @@ pub struct Nlri {
     pub labels: Labels,
 }
 
+impl AsRef<Nlri> for Nlri {
+    fn as_ref(&self) -> &Nlri {
+        self
+    }
+}
+
 impl Nlri {
     /// A destination without a label and with one path.
     pub const fn new(prefix: IpPrefix) -> Nlri {

@@ -12,15 +12,15 @@ const AROUND: usize = 4 + MP_LEN + 34;
 /// UPDATEs that destinations can be reached. `attributes` are as [`super::Attributes::pack`] writes them, or as the
 /// neighbour reads them; destinations that don't stand beside NEXT_HOP have their own next hop. There are none if there
 /// is no room for a single destination.
-pub fn reached(
+pub fn reached<T: AsRef<Nlri>>(
     family: Family,
     next_hop: Option<NextHop>,
     attributes: &[u8],
-    all: &[Nlri],
+    all: &[T],
 ) -> impl Iterator<Item = Vec<u8>> {
     let mut left = all;
     core::iter::from_fn(move || {
-        let mut to = header(attributes.len() + left.len() * left.first()?.buffer_len(family));
+        let mut to = header(attributes.len() + left.len() * left.first()?.as_ref().buffer_len(family));
         // No destination is withdrawn.
         to.extend([0, 0]);
         match next_hop {
@@ -113,9 +113,10 @@ fn close(to: &mut Vec<u8>, begin: usize) {
 }
 
 /// Writes as many destinations as there is room for if so many bytes follow, but at least one.
-fn fill<'a>(to: &mut Vec<u8>, all: &'a [Nlri], family: Family, behind: usize) -> &'a [Nlri] {
+fn fill<'a, T: AsRef<Nlri>>(to: &mut Vec<u8>, all: &'a [T], family: Family, behind: usize) -> &'a [T] {
     let mut left = all;
-    while let Some((nlri, rest)) = left.split_first() {
+    while let Some((first, rest)) = left.split_first() {
+        let nlri = first.as_ref();
         let is_first = left.len() == all.len();
         if !is_first && to.len() + nlri.buffer_len(family) + behind > MAX_LEN {
             break;
