@@ -12,7 +12,7 @@ use wire::checksum;
 use wire::rsvp::Packet;
 use wire::tree;
 
-pub use formats::{formats, openflow_messages, seeds};
+pub use formats::{COUNT as FORMATS, formats, openflow_messages, seeds};
 pub use ipv6::ipv6;
 pub use live::{router, wrap};
 pub use speakers::speakers;
