@@ -62,9 +62,7 @@ impl Cbt {
     /// The port and the neighbour on the way to an address: another link if that is to be avoided.
     fn towards(&self, context: &Context<'_>, to: Ipv4Addr) -> Option<(PortId, Ipv4Addr)> {
         let services = &context.services;
-        let (_, first) = services.rib.first_hop(to)?;
-        let all = services.rib.lookup(to).map(|(_, hops)| hops.to_vec()).unwrap_or_else(|| vec![first]);
-        all.into_iter().find_map(|hop| match hop {
+        services.rib.hops_to(to)?.into_iter().find_map(|hop| match hop {
             NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
                 let neighbor = if gateway.is_unspecified() { to } else { gateway };
                 let is_up = services.interfaces.of_port(port).is_some_and(|interface| interface.up);

@@ -290,8 +290,7 @@ fn own_address(interfaces: &Interfaces, port: PortId) -> Ipv4Addr {
 
 /// The neighbour that packets to an address go to, by the routes.
 fn next_hop(services: &Services, to: Ipv4Addr) -> Option<(PortId, Ipv4Addr)> {
-    let (_, route) = services.rib.lookup(to)?;
-    route.iter().find_map(|hop| match *hop {
+    services.rib.hops_to(to)?.into_iter().find_map(|hop| match hop {
         NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
             Some((port, if gateway.is_unspecified() { to } else { gateway }))
         }
@@ -301,8 +300,7 @@ fn next_hop(services: &Services, to: Ipv4Addr) -> Option<(PortId, Ipv4Addr)> {
 
 /// The same of IPv6.
 fn next_hop6(services: &Services, to: Ipv6Addr) -> Option<(PortId, Ipv6Addr)> {
-    let (_, route) = services.rib6.lookup(to)?;
-    route.iter().find_map(|hop| match *hop {
+    services.rib6.hops_to(to)?.into_iter().find_map(|hop| match hop {
         NextHop::Via { port, gateway: IpAddr::V6(gateway) } => {
             Some((port, if gateway.is_unspecified() { to } else { gateway }))
         }

@@ -349,6 +349,14 @@ impl<P: RoutePrefix> Rib<P> {
         }
     }
 
+    /// Next hops of the most specific route for `destination`, whether it stands here or not.
+    pub fn hops_to(&self, destination: P::Address) -> Option<Vec<NextHop>> {
+        match self.lookup(destination) {
+            Some((_, hops)) => Some(hops.to_vec()),
+            None => self.first_hop(destination).map(|(_, hop)| vec![hop]),
+        }
+    }
+
     /// Has static routes of a source in force from now on, without telling anybody: they are those that a router
     /// begins with. No prefix of the source has a route yet.
     pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten<P>>) {

@@ -1,7 +1,8 @@
 use super::*;
-use base::plane::Prefix6;
+use base::plane::{Prefix6, Unwritten};
 use base::{PortId, ProtocolId};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 const FIRST: Source = Source::Protocol(ProtocolId::new("first"));
 const SECOND: Source = Source::Protocol(ProtocolId::new("second"));
@@ -341,4 +342,46 @@ fn routes_that_many_have_are_set_as_if_one_by_one() {
             assert_eq!((rib.routes.0.len(), rib.hops.0.len()), (0, 0), "nothing is held");
         }
     }
+}
+
+/// One route that is not written, to a prefix with nothing in it or around it.
+#[derive(Debug)]
+struct Only(Prefix6, NextHop);
+
+impl Unwritten<Prefix6> for Only {
+    fn route(&self, to: Prefix6) -> Option<(Prefix6, NextHop)> {
+        self.0.contains(to.address()).then_some((self.0, self.1))
+    }
+    fn next_hop(&self, prefix: Prefix6) -> Option<NextHop> {
+        (prefix == self.0).then_some(self.1)
+    }
+    fn within(&self, prefix: Prefix6) -> Vec<Prefix6> {
+        if prefix.contains(self.0.address()) && prefix.len() <= self.0.len() { vec![self.0] } else { vec![] }
+    }
+    fn around(&self, prefix: Prefix6) -> Vec<Prefix6> {
+        if self.0.contains(prefix.address()) && prefix.len() > self.0.len() { vec![self.0] } else { vec![] }
+    }
+    fn all(&self) -> Vec<(Prefix6, NextHop)> {
+        vec![(self.0, self.1)]
+    }
+    fn count(&self) -> u64 {
+        1
+    }
+}
+
+#[test]
+fn a_route_that_is_not_written_leads_there_all_the_same() {
+    let (to, beside): (Ipv6Addr, Ipv6Addr) =
+        ("2001:db8:1::9".parse().expect("an address"), "2001:db8:2::9".parse().expect("an address"));
+    let hop = NextHop::Via { port: PortId(1), gateway: beside.into() };
+    let mut rib: Rib<Prefix6> = Rib::default();
+    rib.set_unwritten(Arc::new(Only(Prefix6::new(to, 64), hop)));
+    assert_eq!((rib.lookup(to), rib.hops_to(to), rib.hops_to(beside)), (None, Some(vec![hop]), None));
+    assert_eq!(rib.complete().iter().count(), 1);
+    // What is within the prefix, or around it, has it put in.
+    let other = NextHop::Via { port: PortId(2), gateway: beside.into() };
+    rib.set(Prefix6::host(to), Route::fixed(other));
+    assert_eq!((rib.hops_to(to), rib.iter().count()), (Some(vec![other]), 2));
+    rib.remove(Prefix6::host(to), Source::Static);
+    assert_eq!(rib.lookup(to), Some((Prefix6::new(to, 64), &[hop][..])));
 }
