@@ -156,7 +156,7 @@ def many_labels(share: float) -> tp.Network:
 
 
 def many_routes6(share: float) -> tp.Network:
-    """A ring with IPv6."""
+    """A ring with IPv6: routes to all others stand in no table until they are used."""
     net = tp.Network(seed=1)
     count = max(int(400 * share), 3)
     routers = [net.router(f"r{place}", ipv6=f"2001:db8::{place + 1:x}") for place in range(count)]

@@ -57,6 +57,7 @@ mod routed6;
 mod tables;
 mod tokens;
 mod unwritten;
+mod unwritten6;
 pub mod view;
 
 pub use addresses6::{is_mapped_loopback, is_single_node};

@@ -23,9 +23,14 @@ impl Forwarding {
         let ip = frame.header().get(ETHERNET..).and_then(|ip| ip.first_chunk::<IPV6>());
         let ip = *ip.ok_or(DropReason::Truncated)?;
         let (to, class) = (address6(&ip, 24), class6(&ip));
-        let fib = self.fib6.as_ref().ok_or(PuntReason::NoRoute { labels: 0 })?;
-        let place = fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
-        let entry = fib.get(place).ok_or(PuntReason::NoRoute { labels: 0 })?.active();
+        let find = |tables: &Forwarding| tables.fib6.as_ref().and_then(|fib| fib.find(to));
+        let place = match find(self) {
+            None if self.use_route_to6(to) => find(self),
+            place => place,
+        };
+        let known = place.zip(self.fib6.as_ref()).and_then(|(place, fib)| Some((place, fib.get(place)?)));
+        let (place, known) = known.ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let entry = known.active();
         match entry.kind {
             Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
             Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
@@ -41,6 +46,7 @@ impl Forwarding {
     /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route.
     pub fn route_local6(&self, to: Ipv6Addr) -> Option<Nhlfe> {
         let fib = self.fib6.as_ref()?;
-        Some(self.nhlfe(fib.get(fib.find(to)?)?.active()))
+        let Some(place) = fib.find(to) else { return self.unused_route6(to) };
+        Some(self.nhlfe(fib.get(place)?.active()))
     }
 }

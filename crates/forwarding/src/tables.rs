@@ -104,6 +104,8 @@ pub struct Forwarding {
     pub(crate) drops: DropCounters,
     /// Routes that are in force and need not stand in the FIB.
     pub(crate) pending: Option<Box<Pending>>,
+    /// The same of IPv6.
+    pub(crate) pending6: Option<Box<Pending<Prefix6>>>,
     /// Of a node that has ports of cells.
     pub(crate) circuits: Option<Box<Circuits>>,
 }
@@ -155,7 +157,12 @@ impl Forwarding {
             TableOp::FtnSet { fec: Fec::Prefix6(prefix), nhlfe } => self.prefix6_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix6(prefix) } => self.prefix6_remove(prefix, true),
             TableOp::Route6Set { prefix, next_hop } => self.prefix6_set(prefix, &plain(next_hop), false),
-            TableOp::Route6Remove { prefix } => self.prefix6_remove(prefix, false),
+            TableOp::Route6Remove { prefix } => {
+                if self.source6().is_some_and(|source| source.next_hop(prefix).is_some()) {
+                    self.use_every_route6();
+                }
+                self.prefix6_remove(prefix, false)
+            }
             TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
                 self.classed_set(prefix, classes, order, &nhlfe)
             }
@@ -304,6 +311,7 @@ impl Forwarding {
         if new && (is_full || self.has_all_prefixes()) {
             return Err(TableError::Full);
         }
+        self.use_around6(prefix);
         let mut entry = self.compile(nhlfe)?;
         let old = self.fib6.get_or_insert_default().update(prefix, |known| {
             let slot = if ftn { &mut known.ftn } else { &mut known.route };

@@ -16,11 +16,33 @@ use std::sync::Arc;
 
 /// Routes that are in force whether they stand in the FIB or not.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct Pending<P = Prefix> {
     /// Where they come from; nothing once all of them stand in the FIB.
-    source: Option<Arc<dyn Unwritten>>,
+    source: Option<Arc<dyn Unwritten<P>>>,
     /// How many of them nobody has written: all, since each would have been written by itself.
     count: u64,
+}
+
+impl<P> Pending<P> {
+    pub(crate) fn new(source: Arc<dyn Unwritten<P>>) -> Pending<P> {
+        Pending { source: Some(source), count: 0 }
+    }
+
+    pub(crate) fn source(&self) -> Option<&Arc<dyn Unwritten<P>>> {
+        self.source.as_ref()
+    }
+
+    /// The source, which nobody asks again: all of its routes stand in the FIB from now on.
+    pub(crate) fn take(&mut self) -> Option<Arc<dyn Unwritten<P>>> {
+        let source = self.source.take()?;
+        self.count = source.count();
+        Some(source)
+    }
+
+    /// How many routes have been in force without being written.
+    pub(crate) fn count(&self) -> u64 {
+        self.source.as_ref().map_or(self.count, |source| source.count())
+    }
 }
 
 /// The NHLFE of a plain route.
@@ -32,7 +54,7 @@ impl Forwarding {
     /// Has routes of a source in force from now on. The tables have no limit, and what they have is no route to a
     /// prefix of the source.
     pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten>) {
-        self.pending = Some(Box::new(Pending { source: Some(source), count: 0 }));
+        self.pending = Some(Box::new(Pending::new(source)));
         for prefix in self.fib.iter().map(|(prefix, _)| prefix).collect::<Vec<_>>() {
             self.use_around(prefix);
         }
@@ -40,7 +62,7 @@ impl Forwarding {
 
     /// Where the routes come from that are put in when they are first used, if there are some.
     pub fn source(&self) -> Option<&Arc<dyn Unwritten>> {
-        self.pending.as_ref()?.source.as_ref()
+        self.pending.as_ref()?.source()
     }
 
     /// Puts in the routes to prefixes that have an address in common with this one, of which something is to be known.
@@ -67,7 +89,7 @@ impl Forwarding {
         }
     }
 
-    fn new_route(&mut self, next_hop: NextHop) -> Option<Entry> {
+    pub(crate) fn new_route(&mut self, next_hop: NextHop) -> Option<Entry> {
         let entry = self.compile(&plain(next_hop));
         debug_assert!(entry.is_ok(), "a route leads to a port that is not there");
         entry.ok()
@@ -104,23 +126,28 @@ impl Forwarding {
     #[cold]
     pub(crate) fn has_unused(&mut self, frame: &Frame, labels: u8) -> bool {
         let ip = frame.header().get(ip_offset(labels)..).and_then(|ip| ip.first_chunk::<IPV4>());
-        ip.is_some_and(|ip| {
-            ip[0] >> 4 == 4 && self.use_route_to(Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]))
+        ip.is_some_and(|ip| match ip[0] >> 4 {
+            4 => self.use_route_to(Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19])),
+            6 => self.has_unused6(frame, labels),
+            _ => false,
         })
     }
 
     /// What a packet to `to`, of which no prefix is known, would meet.
     pub(crate) fn unused_route(&self, to: Ipv4Addr) -> Option<Nhlfe> {
         let (_, next_hop) = self.source()?.route(Prefix::host(to))?;
+        Some(self.as_compiled(next_hop))
+    }
+
+    /// The NHLFE of a plain route, as it would be read from the FIB.
+    pub(crate) fn as_compiled(&self, next_hop: NextHop) -> Nhlfe {
         let classes = self.preconfigured.as_ref().map(|context| TcSource::DiffServ(context.classes));
-        Some(Nhlfe { tc: classes.unwrap_or(TcSource::Copy), ..plain(next_hop) })
+        Nhlfe { tc: classes.unwrap_or(TcSource::Copy), ..plain(next_hop) }
     }
 
     /// Puts in all routes that are in force: one of them is to be taken out.
     pub(crate) fn use_every_route(&mut self) {
-        let Some(pending) = &mut self.pending else { return };
-        let Some(source) = pending.source.take() else { return };
-        pending.count = source.count();
+        let Some(source) = self.pending.as_mut().and_then(|pending| pending.take()) else { return };
         for (prefix, next_hop) in source.all() {
             if self.fib.exact(prefix).is_none_or(|known| known.route.kind == Kind::Empty) {
                 self.put_in(prefix, next_hop);
@@ -130,17 +157,18 @@ impl Forwarding {
 
     /// The tables with all routes that are in force, for people to look at.
     pub fn complete(&self) -> Cow<'_, Forwarding> {
-        if self.source().is_none() {
+        if self.source().is_none() && self.source6().is_none() {
             return Cow::Borrowed(self);
         }
         let mut whole = self.clone();
         whole.use_every_route();
+        whole.use_every_route6();
         Cow::Owned(whole)
     }
 
     /// How many routes have been in force without being written.
     pub fn unwritten(&self) -> u64 {
-        let Some(pending) = &self.pending else { return 0 };
-        pending.source.as_ref().map_or(pending.count, |source| source.count())
+        let of_ipv4 = self.pending.as_ref().map_or(0, |pending| pending.count());
+        of_ipv4 + self.pending6.as_ref().map_or(0, |pending| pending.count())
     }
 }

@@ -85,6 +85,7 @@ impl Network {
             marks: Default::default(),
             graph: std::sync::Arc::new(graph_of(&description)),
             ways: None,
+            ways6: None,
             incarnation: build.placement.map_or(0, |p| p.incarnation),
             calendar_ns: build.placement.and_then(|p| p.calendar_ns),
             live: build.placement.is_some(),
@@ -98,6 +99,7 @@ impl Network {
         network.check_meshes()?;
         network.check_conditioners()?;
         network.ways = network.find_ways();
+        network.ways6 = network.find_ways6();
         network.add_devices()?;
         network.add_links()?;
         network.add_queues()?;

@@ -97,7 +97,12 @@ impl Network {
         if !self.has_ipv6(node) {
             return;
         }
-        for (prefix, next_hop) in self.routes6_by(node, &self.tree6(node, |_| true)) {
+        let routes = if self.leave_unwritten6(node, router) {
+            vec![(test_network6(), self.tests6_of(node))]
+        } else {
+            self.routes6_by(node, &self.tree6(node, |_| true))
+        };
+        for (prefix, next_hop) in routes {
             router.handle_command(Time::ZERO, Command::Route6Set { prefix, next_hop });
         }
     }

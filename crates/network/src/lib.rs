@@ -48,6 +48,7 @@ mod unwritten;
 mod watched;
 mod watching;
 pub mod ways;
+mod when_used;
 
 pub use build::Build;
 pub use deciding::PacketSpec;
@@ -64,6 +65,7 @@ pub use te_paths::TePathsSpec;
 use atm::Circuit;
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;
+use base::plane::Prefix6;
 use base::{LinkId, Map, NodeId, PortId, Time};
 use control::Protocol;
 use control::rsvp::command::TunnelId;
@@ -138,6 +140,8 @@ pub struct Network {
     graph: Arc<Graph>,
     /// Shortest paths that are found when they are first used; nothing where all routes are written.
     ways: Option<Arc<Ways>>,
+    /// The same of IPv6.
+    ways6: Option<Arc<Ways<Prefix6>>>,
     links: Vec<Link>,
     /// The hidden port beside each router that is here, and its link.
     beside: Vec<Option<(NodeId, LinkId)>>,

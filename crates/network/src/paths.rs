@@ -48,6 +48,15 @@ impl Graph {
         Graph { arcs, around, transit }
     }
 
+    /// The graph without the links that `usable` keeps out; links have the numbers that they had.
+    pub fn over(&self, usable: impl Fn(usize) -> bool) -> Graph {
+        let kept = |links: &Vec<(usize, usize)>| {
+            links.iter().copied().filter(|(link, _)| usable(*link)).collect::<Vec<_>>()
+        };
+        let around = self.around.iter().map(kept).collect();
+        Graph { arcs: self.arcs.clone(), around, transit: self.transit.clone() }
+    }
+
     /// The shortest paths from `root`; ties are broken by hops, delay, then the lower node and link.
     pub fn tree(&self, root: usize) -> Tree {
         self.tree_over(root, |_| true)

@@ -4,20 +4,18 @@
 //! nobody could tell the difference, routers are given what follows here instead of the routes themselves (see
 //! [`Unwritten`]): which prefixes there are, once for the network, and a way to find where one of them leads.
 
-use super::Network;
-use super::addressing;
 use super::paths::{Graph, Search};
-use base::plane::{NextHop, Prefix, Table, Unwritten};
+use base::plane::{NextHop, Prefix, Unwritten};
 use base::{Map, PortId};
-use core::net::Ipv4Addr;
+use control::services::RoutePrefix;
+use core::net::IpAddr;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use node::Router;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a prefix leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+pub(crate) enum Target {
     /// The prefix is of this node.
     Node(u32),
     /// It is that of a link; the nearer of two routers at its ends is the one to go to, or the only one.
@@ -26,20 +24,21 @@ enum Target {
 
 /// An end of a link.
 #[derive(Clone, Copy, Debug)]
-struct End {
-    node: u32,
-    port: PortId,
-    address: Ipv4Addr,
-    host: bool,
+pub(crate) struct End {
+    pub(crate) node: u32,
+    pub(crate) port: PortId,
+    /// Of the family; of a link that is not in the graph any.
+    pub(crate) address: IpAddr,
+    pub(crate) host: bool,
 }
 
-/// What the routes of all routers of a network have in common.
+/// What the routes of all routers of a network to prefixes of a family have in common.
 #[derive(Debug)]
-pub struct Ways {
+pub struct Ways<P: RoutePrefix = Prefix> {
     graph: Arc<Graph>,
     links: Vec<[End; 2]>,
     /// All prefixes, by address and length; no two are the same.
-    targets: Vec<(Prefix, Target)>,
+    targets: Vec<(P, Target)>,
     /// Lengths of prefixes that there are, the longest first.
     lengths: Vec<u8>,
     /// By which link a way to a node goes on from another one, where searches have found that: routers on the way of a
@@ -65,17 +64,40 @@ const ONWARD_MOST: usize = 100_000;
 /// No part of the network.
 const NOWHERE: u32 = u32::MAX;
 
-impl Ways {
+impl<P: RoutePrefix> Ways<P> {
+    /// By the links of a graph, whose ends are all given; nothing if two targets have one prefix, where more than a
+    /// path would decide.
+    pub(crate) fn new(
+        graph: Arc<Graph>,
+        links: Vec<[End; 2]>,
+        mut targets: Vec<(P, Target)>,
+    ) -> Option<Ways<P>> {
+        targets.sort_unstable_by_key(|(prefix, _)| *prefix);
+        if targets.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return None;
+        }
+        let lengths: BTreeSet<u8> = targets.iter().map(|(prefix, _)| prefix.bits()).collect();
+        let lengths = lengths.into_iter().rev().collect();
+        let (onward, counts) = (Mutex::default(), OnceLock::new());
+        Some(Ways { graph, links, targets, lengths, onward, counts })
+    }
+
+    /// The routes of a router.
+    pub(crate) fn routes_of(self: &Arc<Self>, node: usize) -> RoutesOf<P> {
+        let (visited, ports) = (AtomicUsize::new(0), OnceLock::new());
+        RoutesOf { ways: self.clone(), node: node as u32, visited, ports }
+    }
+
     /// The prefixes that contain an address or prefix, the longest first.
-    fn containing(&self, inner: Prefix) -> impl Iterator<Item = (Prefix, Target)> + '_ {
-        let lengths = self.lengths.iter().filter(move |len| **len <= inner.len());
+    fn containing(&self, inner: P) -> impl Iterator<Item = (P, Target)> + '_ {
+        let lengths = self.lengths.iter().filter(move |len| **len <= inner.bits());
         lengths.filter_map(move |len| {
-            let prefix = Prefix::new(inner.address(), *len);
+            let prefix = P::of(inner.first(), *len);
             Some((prefix, self.target(prefix)?))
         })
     }
 
-    fn target(&self, prefix: Prefix) -> Option<Target> {
+    fn target(&self, prefix: P) -> Option<Target> {
         let place = self.targets.binary_search_by_key(&prefix, |(prefix, _)| *prefix).ok()?;
         Some(self.targets[place].1)
     }
@@ -112,7 +134,7 @@ impl Ways {
         };
         let [a, b] = self.ends(first);
         let (own, beyond) = if a.node == node { (a, b) } else { (b, a) };
-        Some(NextHop::Via { port: own.port, gateway: beyond.address.into() })
+        Some(NextHop::Via { port: own.port, gateway: beyond.address })
     }
 
     /// By which link the way from `node` to `other` goes on, if a search has told.
@@ -196,8 +218,8 @@ impl Ways {
 
 /// The routes of one router.
 #[derive(Debug)]
-struct RoutesOf {
-    ways: Arc<Ways>,
+pub(crate) struct RoutesOf<P: RoutePrefix> {
+    ways: Arc<Ways<P>>,
     node: u32,
     /// Nodes that searches have looked around from.
     visited: AtomicUsize,
@@ -205,14 +227,17 @@ struct RoutesOf {
     ports: OnceLock<Box<[u16]>>,
 }
 
-impl RoutesOf {
+impl<P: RoutePrefix> RoutesOf<P> {
+    /// The port to a link of the router.
+    fn port_to(&self, link: usize) -> PortId {
+        let [a, b] = self.ways.ends(link as u32);
+        if a.node == self.node { a.port } else { b.port }
+    }
+
     fn ports(&self) -> Box<[u16]> {
         let graph = &self.ways.graph;
         let tree = graph.tree(self.node as usize);
-        let port = |node| {
-            let [a, b] = self.ways.ends(tree.first_link(node)? as u32);
-            Some(if a.node == self.node { a.port } else { b.port }.0 + 1)
-        };
+        let port = |node| Some(self.port_to(tree.first_link(node)?).0 + 1);
         (0..graph.len()).map(|node| port(node).unwrap_or(0)).collect()
     }
 
@@ -222,8 +247,8 @@ impl RoutesOf {
             && self.visited.load(Ordering::Relaxed) > ways.graph.len()
         {
             let ports = self.ports.get_or_init(|| self.ports());
-            let port = usize::from(ports[other as usize]).checked_sub(1)?;
-            let first = ways.graph.links_of(node).nth(port)?;
+            let port = PortId(ports[other as usize].checked_sub(1)?);
+            let first = ways.graph.links_of(node).find(|link| self.port_to(*link) == port)?;
             return ways.hop(self.node, target, |_| Some(((), first as u32)));
         }
         if let Target::Node(other) = target
@@ -243,30 +268,30 @@ impl RoutesOf {
     }
 }
 
-impl Unwritten for RoutesOf {
-    fn route(&self, to: Prefix) -> Option<(Prefix, NextHop)> {
+impl<P: RoutePrefix + Send + Sync> Unwritten<P> for RoutesOf<P> {
+    fn route(&self, to: P) -> Option<(P, NextHop)> {
         self.ways.containing(to).find_map(|(prefix, target)| Some((prefix, self.hop(target)?)))
     }
 
-    fn next_hop(&self, prefix: Prefix) -> Option<NextHop> {
+    fn next_hop(&self, prefix: P) -> Option<NextHop> {
         self.hop(self.ways.target(prefix)?)
     }
 
-    fn within(&self, prefix: Prefix) -> Vec<Prefix> {
+    fn within(&self, prefix: P) -> Vec<P> {
         let targets = &self.ways.targets;
-        let from = targets.partition_point(|(other, _)| other.address() < prefix.address());
+        let from = targets.partition_point(|(other, _)| other.first() < prefix.first());
         let inner = targets[from..].iter().map(|(other, _)| *other);
         inner
-            .take_while(|other| prefix.contains(other.address()))
-            .filter(|other| other.len() >= prefix.len())
+            .take_while(|other| P::of(other.first(), prefix.bits()) == prefix)
+            .filter(|other| other.bits() >= prefix.bits())
             .collect()
     }
 
-    fn around(&self, prefix: Prefix) -> Vec<Prefix> {
+    fn around(&self, prefix: P) -> Vec<P> {
         self.ways.containing(prefix).map(|(other, _)| other).filter(|other| *other != prefix).collect()
     }
 
-    fn all(&self) -> Vec<(Prefix, NextHop)> {
+    fn all(&self) -> Vec<(P, NextHop)> {
         let tree = self.ways.graph.tree(self.node as usize);
         let to = |other: u32| {
             let first = tree.first_link(other as usize)?;
@@ -285,61 +310,5 @@ impl Unwritten for RoutesOf {
             NOWHERE => self.all().len() as u64,
             part => reached[part as usize] - own[self.node as usize],
         }
-    }
-}
-
-impl Network {
-    /// What routes of all routers have in common, of a network in which they need not be written. In real time they
-    /// are, where anybody looks at them; on shared segments, and where one prefix is that of several, more than the
-    /// first link of a path decides.
-    pub(super) fn find_ways(&self) -> Option<Arc<Ways>> {
-        let nodes = &self.description.nodes;
-        if self.live || nodes.iter().any(|node| node.facts().segment.is_some()) {
-            return None;
-        }
-        let mut targets = Vec::new();
-        for (place, node) in nodes.iter().enumerate().filter(|(_, node)| node.facts().host.is_none()) {
-            let target = Target::Node(place as u32);
-            targets.push((addressing::block(place), target));
-            targets.extend(node.router_id.map(|id| (Prefix::host(id), target)));
-        }
-        for (place, link) in self.links.iter().enumerate() {
-            if self.is_outside_blocks(link) {
-                targets.push((Prefix::new(link.addresses[0], link.prefix_len), Target::Link(place as u32)));
-            }
-        }
-        targets.sort_unstable_by_key(|(prefix, _)| *prefix);
-        if targets.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return None;
-        }
-        let lengths: BTreeSet<u8> = targets.iter().map(|(prefix, _)| prefix.len()).collect();
-        let ends = |link: &super::Link| {
-            [0, 1].map(|side| {
-                let node = link.ends()[side];
-                let (port, address) = (link.ports[side], link.addresses[side]);
-                End { node: node as u32, port, address, host: nodes[node].facts().host.is_some() }
-            })
-        };
-        Some(Arc::new(Ways {
-            graph: self.graph.clone(),
-            links: self.links.iter().map(ends).collect(),
-            targets,
-            lengths: lengths.into_iter().rev().collect(),
-            onward: Mutex::default(),
-            counts: OnceLock::new(),
-        }))
-    }
-
-    /// Gives a router its static routes by shortest paths without writing them, if its tables are written at once and
-    /// take all that there is.
-    pub(super) fn leave_unwritten(&self, node: usize, router: &mut Router) -> bool {
-        let spec = &self.description.nodes[node];
-        let tables = &spec.profile.tables;
-        let at_once = tables.time(Table::Fib).is_ideal() && tables.time(Table::Ftn).per_entry.0 <= 0;
-        let all = tables.failures <= 0.0 && tables.prefixes_max.is_none() && spec.table_driver.is_none();
-        let Some(ways) = self.ways.as_ref().filter(|_| at_once && all) else { return false };
-        let (visited, ports) = (AtomicUsize::new(0), OnceLock::new());
-        router.set_unwritten(Arc::new(RoutesOf { ways: ways.clone(), node: node as u32, visited, ports }));
-        true
     }
 }

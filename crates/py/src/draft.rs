@@ -221,11 +221,10 @@ impl PyDraft {
         sums
     }
 
-    /// How many routers find their routes themselves, how many of them give labels for these, and how many links have
-    /// IPv6.
-    fn routed_sums(&mut self) -> [u64; 3] {
+    /// How many routers find their routes themselves, and how many of them give labels for these.
+    fn routed_sums(&mut self) -> [u64; 2] {
         let read = self.inner().network.network();
-        let mut sums = [0; 3];
+        let mut sums = [0; 2];
         for (_, node) in &read.nodes {
             let Ok(protocols) = Protocols::read_record(&node.fields, "") else { continue };
             let finds = protocols.find_routes();
@@ -233,7 +232,6 @@ impl PyDraft {
             sums[0] += u64::from(finds);
             sums[1] += u64::from(gives);
         }
-        sums[2] = read.spec.links.iter().filter(|link| link.ipv6.is_some()).count() as u64;
         sums
     }
 

@@ -122,6 +122,28 @@ fn described(random: &mut Stream) -> Value {
     described
 }
 
+/// Gives most links of a network IPv6, all routers a loopback address, and adds flows of IPv6; of some there is no way.
+fn with_ipv6(described: &mut Value, random: &mut Stream) {
+    for (at, link) in described["links"].as_array_mut().expect("links").iter_mut().enumerate() {
+        if random.random_bool(0.85) {
+            link["ipv6"] = json!([format!("2001:db8:{at:x}::1/64"), format!("2001:db8:{at:x}::2/64")]);
+        }
+    }
+    let nodes = described["nodes"].as_object_mut().expect("nodes");
+    let routers = nodes.values_mut().filter(|node| node["kind"] == "router");
+    let count =
+        routers.enumerate().map(|(at, node)| node["ipv6"] = json!(format!("2001:db8:ffff::{at:x}"))).count();
+    for number in 0..random.random_range(3..8) {
+        let (from, to) = (random.random_range(0..count), random.random_range(0..count));
+        if from != to {
+            described["flows"].as_array_mut().expect("flows").push(json!({
+                "name": format!("six{number}"), "from": format!("r{from}"), "to": format!("r{to}"),
+                "family": "ipv6", "rate": "1 Mbit/s", "size": 300, "stop": "400 ms",
+            }));
+        }
+    }
+}
+
 /// All that can be seen of both networks is the same.
 fn same(networks: &mut [Testbed; 2], whole: bool) -> Result<(), String> {
     let [one, other] = networks;
@@ -153,7 +175,10 @@ fn same(networks: &mut [Testbed; 2], whole: bool) -> Result<(), String> {
 /// Builds a random network both ways, has something fail in it, and looks again and again.
 fn compared(seed: u64) -> Result<(), String> {
     let mut random = Streams::new(seed).stream("unwritten");
-    let described = described(&mut random);
+    let mut described = described(&mut random);
+    if seed % 2 == 1 {
+        with_ipv6(&mut described, &mut Streams::new(seed).stream("unwritten6"));
+    }
     let mut networks = [false, true].map(|written| built(&described, written));
     same(&mut networks, random.random_bool(0.5))?;
     let links = networks[0].links().len() as u32;
@@ -191,27 +216,39 @@ fn a_large_network_has_the_routes_that_are_used() {
     let name = |node: usize| format!("r{}", node % count);
     let nodes: serde_json::Map<_, _> =
         (0..count).map(|node| (name(node), json!({"kind": "router"}))).collect();
-    let link = |node: usize| json!({"endpoints": [name(node), name(node + 1)], "rate": "1 Gbit/s"});
+    let link = |node: usize| {
+        let ends = [1, 2].map(|end| format!("2001:db8:{node:x}::{end}/64"));
+        json!({"endpoints": [name(node), name(node + 1)], "rate": "1 Gbit/s", "ipv6": ends})
+    };
     let links: Vec<Value> = (0..count).map(link).collect();
     let flow = |node: usize| {
         json!({"name": format!("f{node}"), "from": name(node), "to": name(node + 5), "rate": "1 Mbit/s", "size": 500,
             "stop": "20 ms"})
     };
-    let flows: Vec<Value> = (0..count).step_by(100).map(flow).collect();
+    let flow6 = |node: usize| {
+        let mut flow = flow(node);
+        (flow["name"], flow["family"]) = (json!(format!("six{node}")), json!("ipv6"));
+        flow
+    };
+    let flows: Vec<Value> = (0..count).step_by(100).flat_map(|node| [flow(node), flow6(node)]).collect();
     let described = json!({"name": "ring", "nodes": nodes, "links": links, "flows": flows});
     let mut network = built(&described, false);
     let known = |network: &Testbed| {
-        let routers = (0..count).filter_map(|node| network.router(node));
-        routers.map(|router| router.forwarding().fib().count()).sum::<usize>()
+        let tables = (0..count).filter_map(|node| network.router(node)).map(|router| router.forwarding());
+        tables.fold([0, 0], |sums, tables| [sums[0] + tables.fib().count(), sums[1] + tables.fib6().count()])
     };
     // Its own addresses and networks, and the blocks of its neighbours that its networks are in.
     let before = known(&network);
-    assert!(before <= 12 * count, "{before} routes");
+    assert!(before.iter().all(|known| *known <= 12 * count), "{before:?} routes");
     network.run_until(Time(50 * MS)).expect("a run");
     let after = known(&network);
-    assert!(after > before && after - before <= flows.len() * 6, "{before}, then {after} routes");
+    for (before, after) in before.into_iter().zip(after) {
+        assert!(after > before && after - before <= flows.len() * 3, "{before}, then {after} routes");
+    }
     let (sent, received) = conserved(&mut network).expect("all packets");
     assert!(sent > 0 && sent == received, "{sent} sent, {received} received");
     let shown = network.table_json("fib", Some(0)).expect("a table");
-    assert!(crate::common::column(&shown, "prefix").len() > count, "the table shows all");
+    let prefixes = crate::common::column(&shown, "prefix");
+    let of_ipv6 = prefixes.iter().filter(|prefix| prefix.as_str().is_some_and(|text| text.contains(':')));
+    assert!(of_ipv6.count() > 2 * count && prefixes.len() > 3 * count, "the table shows all");
 }

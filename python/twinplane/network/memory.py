@@ -22,9 +22,9 @@ NODE, OTHER, LINK, FLOW, LSP, HOP = 50_000, 2_000, 16_000, 6_400, 3_500, 550
 RECORDED, RECORD = 355, 33
 """What a link takes beside that if the route is recorded, and for each link of the route: every router on
 the way keeps all of it."""
-FOUND, LABELLED, ROUTE6 = 1_000, 2_700, 400
+FOUND, LABELLED = 1_000, 2_700
 """What a router that finds routes (OSPF) has of each other one, and beside that if labels are given for them
-(LDP, TDP); and what a router has of each route of IPv6, which are all written when the network is built."""
+(LDP, TDP)."""
 
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
@@ -55,8 +55,6 @@ class Need:
     """Pairs of routers that find routes to each other: in other areas, too, they have one to each network."""
     labelled: int = 0
     """Those of them that have labels for these."""
-    routes6: int = 0
-    """Routes of IPv6 of all routers."""
 
     @property
     def bytes(self) -> int:
@@ -68,7 +66,7 @@ class Need:
     @property
     def between_all(self) -> int:
         """What of it grows with the square of the network: what each router has of each other one."""
-        return self.found * FOUND + self.labelled * LABELLED + self.routes6 * ROUTE6
+        return self.found * FOUND + self.labelled * LABELLED
 
     def fitting(self, free: float) -> str:
         """The parts of a network like this one that would fit, in words."""
@@ -172,7 +170,7 @@ def need(draft: Draft) -> Need:
     flows, routers = len(draft.flows), sum(node.kind == "router" for node in draft.nodes)
     if draft.demands is not None:
         flows += draft.core.demand_flows(routers)
-    finding, giving, links6 = draft.core.routed_sums()
+    finding, giving = draft.core.routed_sums()
     return Need(
         len(draft.nodes),
         routers,
@@ -184,7 +182,6 @@ def need(draft: Draft) -> Need:
         flows,
         found=finding**2,
         labelled=giving**2,
-        routes6=routers * (links6 + routers) if links6 else 0,
     )
 
 

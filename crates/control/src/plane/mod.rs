@@ -359,6 +359,11 @@ impl ControlPlane {
     }
 
     /// The same for IPv6.
+    pub fn set_unwritten6(&mut self, source: Arc<dyn Unwritten<Prefix6>>) {
+        self.services.rib6.set_unwritten(source);
+    }
+
+    /// Gives the node a static route of IPv6, or takes it away.
     pub fn set_static6(&mut self, now: Time, prefix: Prefix6, next_hop: Option<NextHop>) {
         match next_hop {
             Some(next_hop) => self.services.rib6.set(prefix, Route::fixed(next_hop)),

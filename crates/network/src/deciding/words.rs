@@ -84,12 +84,10 @@ impl Network {
             }
             Rule::Route(prefix) => {
                 let source = match prefix {
-                    IpPrefix::V4(prefix) => {
-                        let best = services.rib.best(prefix).map(|route| route.source.word().to_string());
-                        best.unwrap_or_else(|| "static".into())
-                    }
-                    IpPrefix::V6(prefix) => services.rib6.best(prefix)?.source.word().to_string(),
+                    IpPrefix::V4(prefix) => services.rib.best(prefix).map(|route| route.source.word()),
+                    IpPrefix::V6(prefix) => services.rib6.best(prefix).map(|route| route.source.word()),
                 };
+                let source = source.map_or_else(|| "static".into(), |word| word.to_string());
                 let group = match taken.nhlfe.next_hop {
                     NextHop::Group(group) if source == Rsvp::ID.name() => Some(group),
                     _ => None,

@@ -35,7 +35,7 @@ pub fn rib(network: &Network, only: Option<usize>) -> Table {
         let name = |next_hop: &NextHop| hop(network, id, *next_hop).to.into_owned();
         let services = router.control().services();
         push(&mut table, node, &services.rib.complete(), &name);
-        push(&mut table, node, &services.rib6, &name);
+        push(&mut table, node, &services.rib6.complete(), &name);
     }
     table.finish()
 }

@@ -275,12 +275,13 @@ pub fn ftn(network: &Network, only: Option<usize>) -> Table {
 pub fn fib(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, _, router) in network.routers(only) {
-        table.extend(router.forwarding().complete().fib().map(|row| {
+        let forwarding = router.forwarding().complete();
+        table.extend(forwarding.fib().map(|row| {
             let Hop { to, port, gateway } = hop(network, id, row.next_hop);
             let (packets, bytes) = (row.packets, row.bytes);
             FibRow { prefix: Shown(IpPrefix::V4(row.prefix)), to, port, gateway, packets, bytes }
         }));
-        table.extend(router.forwarding().fib6().map(|row| {
+        table.extend(forwarding.fib6().map(|row| {
             let Hop { to, port, gateway } = hop(network, id, row.next_hop);
             let (packets, bytes) = (row.packets, row.bytes);
             FibRow { prefix: Shown(IpPrefix::V6(row.prefix)), to, port, gateway, packets, bytes }

@@ -227,6 +227,12 @@ impl Router {
         self.plane.forwarding_mut().set_unwritten(source);
     }
 
+    /// The same for IPv6.
+    pub fn set_unwritten6(&mut self, source: Arc<dyn Unwritten<Prefix6>>) {
+        self.control.set_unwritten6(source.clone());
+        self.plane.forwarding_mut().set_unwritten6(source);
+    }
+
     /// How it was set up.
     pub fn config(&self) -> &RouterConfig {
         &self.config
