@@ -51,6 +51,11 @@ def cases(topologies: Path) -> list[Case]:
         Case("failover.yaml, 60 s", (str(ROOT / "examples" / "failover.yaml"), "--duration", "60 s")),
         Case("lsp-mesh, Abilene", mesh),
         Case("lsp-mesh, UsCarrier, 4,000 LSPs", large),
+        Case("protection", ("protection",)),
+        Case("tag-switching", ("tag-switching",)),
+        Case("tag-switching, UDP", ("tag-switching", "--set", "part=udp")),
+        Case("multicast", ("multicast",)),
+        Case("openflow, quick", ("openflow", "--set", "quick=true")),
     ]
 
 
@@ -69,8 +74,10 @@ def measured(case: Case, folder: Path) -> dict[str, float]:
     out = folder / "run"
     command = [str(TWINPLANE), "run", *case.words, "--json", "--out", str(out)]
     child = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(child.pid, 0)
-    child.returncode = 0
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in (0, 1):
+        raise SystemExit(f"error: {case.name}: the run ended with exit code {child.returncode}")
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     return {
         "processor_s": used.ru_utime + used.ru_stime,

@@ -205,6 +205,10 @@ RUNS: dict[str, tuple[dict[str, Any], int]] = {
     "diffserv": ({"settings": ("duration_s=20",)}, 20_000),
     "lsp-flap": ({"settings": ("n=40", "m=20", "rate_mbps=20", "grace_s=5")}, 150_000),
     "points": ({"settings": ("duration_s=3,5", "drain_s=0.5"), "repeat": 2}, 15_000),
+    "protection": ({"settings": ("failures=3", "packets_per_s=400")}, 20_000),
+    "tag-switching": ({"settings": ("part=udp", "duration_s=8", "tags=with")}, 5_000),
+    "multicast": ({"settings": ("forwarding=ip", "receivers=1", "duration_s=0.4")}, 10_000),
+    "openflow": ({"settings": ("part=packet-out", "quick=true")}, 5_000),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from ..errors import TwinplaneError
 from ..results.points import Point
 from ..results.repeats import plus_minus
+from . import load as by_name
 from .parameters import P
 from .scores import Comparison
 
@@ -83,6 +84,10 @@ class Experiment(ABC, Generic[P]):
     trees: ClassVar[bool] = False
     """Are all trees of queues shown, on the terminal and on the page?"""
 
+    def __reduce__(self) -> tuple[Callable[[str], Experiment[Any]], tuple[str]]:
+        """Another process loads it by its name: what it keeps of networks means nothing there."""
+        return by_name, (self.name,)
+
     def is_forked(self, parameters: P) -> bool:
         """`forks` of a run with these parameters."""
         return self.forks
@@ -127,6 +132,13 @@ class Experiment(ABC, Generic[P]):
     @abstractmethod
     def run(self, network: Network, parameters: P, tick: Tick | None = None) -> None:
         """Run it to the end."""
+
+    def pauses(self, network: Network, parameters: P) -> Iterator[float]:
+        """Times in seconds, in their order, at which a run stops to do something more to the network.
+
+        It is done when the next one is asked for. Afterwards `run` runs to the end.
+        """
+        return iter(())
 
     def end_s(self, parameters: P) -> float | None:
         """To which time `run` runs, in seconds; None if that is not known before."""

@@ -129,7 +129,7 @@ def _tried(experiment: Experiment[Any], task: Task, seconds: float, events: int 
         begun = time.process_time()
         network, taps = prepared(experiment, part, task)
         memory.check(network.draft)
-        trial = Trial(network, _end_s(experiment, part, task.seed))
+        trial = Trial(network, _end_s(experiment, part, task.seed), experiment.pauses(network, part))
         found.before_s += time.process_time() - begun
         looks: dict[str, list[tuple[float, float]]] = {}
         for _ in range(2):

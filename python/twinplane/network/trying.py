@@ -6,7 +6,8 @@ A trial is made on a network of its own, or in a process of its own: nothing of 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -92,8 +93,12 @@ def _demanded(network: Network, said: Mapping[str, Any]) -> Iterator[tuple[float
 class Trial:
     """A network that is run, little by little, towards the end of a run."""
 
-    def __init__(self, network: Network, end_s: float) -> None:
-        """Builds the network: what that takes is `build_s`."""
+    def __init__(self, network: Network, end_s: float, pauses: Iterable[float] = ()) -> None:
+        """Builds the network: what that takes is `build_s`.
+
+        `pauses` are times in seconds at which something more is done to the network: when the next is
+        asked for.
+        """
         before, begun = resident(), time.process_time()
         self.network = network
         self.core = network.engine.start()
@@ -103,7 +108,8 @@ class Trial:
         self.end_s, self.load = end_s, load_of(network)
         self.looks = [Look(0.0, self.core.events_done(), 0.0, resident())]
         self._apart = 0
-        self._stops = self._planned()
+        self._stops, self._pauses = self._planned(), iter(pauses)
+        self._pause = self._next_pause()
 
     def _planned(self) -> list[int]:
         """Moments in picoseconds at which it is looked at, whatever happens: the last is the end."""
@@ -116,6 +122,15 @@ class Trial:
             for part in range(1, PARTS + 1)
         }
         return sorted(found)
+
+    def _next_pause(self) -> int | None:
+        """The next one in picoseconds, which is looked at; before that what is to be done now is done."""
+        if (at_s := next(self._pauses, None)) is None:
+            return None
+        at = round(at_s * 1e12)
+        if at not in self._stops and at < self._stops[-1]:
+            insort(self._stops, at)
+        return at
 
     @property
     def done(self) -> bool:
@@ -148,8 +163,8 @@ class Trial:
         chunk = EVENTS_A_LOOK if events is None else min(EVENTS_A_LOOK, max(events // PARTS, 1))
         while self._stops:
             reached = self.core.run_some(self._stops[0], chunk)
-            if reached:
-                del self._stops[0]
+            if reached and self._stops.pop(0) == self._pause:
+                self._pause = self._next_pause()
             passed, count = time.process_time() - begun, self.core.events_done()
             at_s = self.core.now_ps() / 1e12
             held = resident() - self._apart

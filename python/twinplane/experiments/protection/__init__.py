@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -49,12 +49,17 @@ class Protection(Experiment[ProtectionParameters]):
         """When the last failure is over; of a topology from a file each ends by itself."""
         return None if parameters.everywhere else parameters.end_s
 
+    def pauses(self, network: Network, parameters: ProtectionParameters) -> Iterator[float]:
+        """See `build.fill`."""
+        return fill(network, parameters)
+
     def run(self, network: Network, parameters: ProtectionParameters, tick: Tick | None = None) -> None:
         """Signalling, and one failure after the other; or every one from the same beginning."""
         if parameters.everywhere:
             self._tried[network] = try_all(network, parameters, tick)
             return
-        fill(network, parameters)
+        for until_s in self.pauses(network, parameters):
+            network.run(until=until_s)
         steps(network, parameters.end_s, tick)
 
     def summarise(self, network: Network, parameters: ProtectionParameters) -> Outcome:

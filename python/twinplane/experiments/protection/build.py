@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from ...network import Network
@@ -73,12 +74,15 @@ def asked(p: ProtectionParameters) -> dict[str, Any]:
     return {"protection": protection, "retry_first": "100 ms", "retry_max": "500 ms"}
 
 
-def fill(net: Network, p: ProtectionParameters) -> None:
-    """Signal the other LSPs: no more at once than the queue of a control processor takes."""
+def fill(net: Network, p: ProtectionParameters) -> Iterator[float]:
+    """Signal the other LSPs: no more at once than the queue of a control processor takes.
+
+    Gives the time in seconds to which the network has to be run before the next ones come.
+    """
     head, tail = (next(node for node in net.nodes if node.name == name) for name in "ad")
     assert isinstance(head, HeadEnd)
-    net.run(until=f"{SETTLED_S} s")
+    yield SETTLED_S
     for place, first in enumerate(range(2, p.lsps, BATCH)):
         count = min(BATCH, p.lsps - first)
         head.lsp(f"others{place}", tail, ["b", "c", "d"], count=count, **asked(p))
-        net.run(until=f"{SETTLED_S + BATCH_S * (place + 1)} s")
+        yield SETTLED_S + BATCH_S * (place + 1)

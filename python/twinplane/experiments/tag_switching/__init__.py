@@ -76,7 +76,7 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         """See `measuring.summarise` and `throughput.summarise`."""
         if parameters.part != "recovery":
             return throughput.summarise(network, parameters)
-        return measuring.summarise(network, parameters, self._seeds.pop(network))
+        return measuring.summarise(network, parameters, self._seeds[network])
 
     def headline(self, parameters: TagSwitchingParameters) -> str:
         """How a failure is seen, and how long it lasts; or what is sent over which path."""
