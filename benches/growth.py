@@ -130,7 +130,12 @@ def many_routes(tp: Any, size: int) -> tuple[Any, float]:
 def long_links(tp: Any, size: int) -> tuple[Any, float]:
     """100 routers, links of 1 ms, 2,000 flows: what two threads are good for."""
     net, routers = ring(tp, 100, "1 ms")
-    return net, send(net, routers, 2_000, lambda place: 1 + place % 30, size / 2_000 / 15.5)
+    return net, send(net, routers, 2_000, lambda place: 1 + place % 30, packets_of(size))
+
+
+def packets_of(packet_hops: int) -> float:
+    """Packets of each of 2,000 flows, 15.5 links long on average, that make so many packet-hops."""
+    return packet_hops / 2_000 / 15.5
 
 
 def short_links(tp: Any, size: int) -> tuple[Any, float]:

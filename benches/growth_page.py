@@ -25,6 +25,8 @@ SERIES = {"build_s": "build", "run_s": "run", "describe_s": "describe"}
 """Steps that are shown, and their words."""
 LEAST_S = 0.05
 """Less is decided by the start of things, and is not told from noise."""
+LONG_S = 0.5
+"""In a shorter run much is over before devices are shared out by what they have to do."""
 PROCESSORS = (1, 2, 4, 8, 16)
 NOT_YET = """Not measured yet: threads are measured by the clock, which says nothing on a busy machine. On a
 quiet one
@@ -83,52 +85,84 @@ def power(sizes: Sequence[float], values: Sequence[float]) -> Power | None:
 class Rounds:
     """What several threads take: shared work, and meetings.
 
-    A run takes work / n * imbalance + rounds * meeting, in seconds, with n threads.
+    What takes one thread so many seconds of work takes n threads work / n * imbalance + rounds * meeting.
     """
 
     imbalance: float
+    """1 where all have the same to do. What each thread gains by a cache of its own is in it, too."""
     meeting_s: float
     work_s: float
+    """What one thread takes for what is extrapolated."""
     spread: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Variances of what two threads take without meetings, and of a meeting, and what they have in common."""
+    """Variances of half the imbalance, and of a meeting, and what they have in common."""
     freedom: int = 0
     """Measurements, less what was fitted to them."""
+
+    def taken(self, threads: int, rounds: float, work_s: float | None = None) -> float:
+        """As a share of what one thread takes; a meeting of more takes longer by their logarithm."""
+        if threads == 1:
+            return 1.0
+        meetings = rounds / (self.work_s if work_s is None else work_s) * math.log2(threads)
+        return self.imbalance / threads + meetings * self.meeting_s
+
+    def speedup(self, threads: int, rounds: float, work_s: float | None = None) -> float:
+        """How many times as fast as one thread."""
+        return 1 / self.taken(threads, rounds, work_s)
 
     def interval(self, threads: int, rounds: float) -> tuple[float, float]:
         """Where the speed-up lies with 95 %, if the model holds; as wide as can be if nothing tells."""
         if threads == 1 or self.freedom < 1:
             return (1.0, 1.0) if threads == 1 else (0.0, math.inf)
-        halves, meetings = 2 / threads, rounds * math.log2(threads)
+        halves, meetings = 2 / threads, rounds / self.work_s * math.log2(threads)
         of_work, of_meeting, both = self.spread
         variance = halves**2 * of_work + meetings**2 * of_meeting + 2 * halves * meetings * both
         half = t_quantile(self.freedom) * math.sqrt(max(variance, 0.0))
-        taken = self.work_s / self.speedup(threads, rounds)
-        return self.work_s / (taken + half), self.work_s / (taken - half) if taken > half else math.inf
+        taken = self.taken(threads, rounds)
+        return 1 / (taken + half), 1 / (taken - half) if taken > half else math.inf
 
-    def speedup(self, threads: int, rounds: float) -> float:
-        """How many times as fast as one thread; a meeting of more takes longer by their logarithm."""
-        if threads == 1:
-            return 1.0
-        meeting = self.meeting_s * math.log2(threads)
-        return self.work_s / (self.work_s / threads * self.imbalance + rounds * meeting)
+
+@dataclass(frozen=True)
+class Pair:
+    """One network with one thread and with two, by the clock."""
+
+    law: str
+    size: int
+    rounds: float
+    one_s: float
+    two_s: float
+    same: bool
+    """Were the digests the same?"""
+
+    @property
+    def counts(self) -> bool:
+        """Is it so long that two threads have shared it out well?"""
+        return self.one_s >= LONG_S
+
+
+def pairs(points: Sequence[Point]) -> list[Pair]:
+    """Links of several lengths, and runs of several lengths with links of 1 ms."""
+    found = []
+    for law, rounds in (("rounds", rounds_of), ("threads", rounds_of_run)):
+        twos = {one["size"]: one for one in of_law(points, law, 2)}
+        for one in of_law(points, law):
+            if (two := twos.get(one["size"])) is not None:
+                same = one["digest"] == two["digest"]
+                size = one["size"]
+                found.append(Pair(law, size, rounds(size), one["run_wall_s"], two["run_wall_s"], same))
+    return found
 
 
 def fitted(points: Sequence[Point]) -> Rounds | None:
-    """The model of `rounds`: links of several lengths, one thread and two, by the clock.
+    """The model, of all pairs that take long enough.
 
-    With links so long that rounds are few, what two threads take beyond half is imbalance; the slope over the
-    number of rounds is a meeting.
+    Where rounds are few, what two threads take beyond half is imbalance; the slope over the number of rounds
+    is a meeting. Two threads are set against one with the same links, for short links make both slower.
     """
-    ones, twos = (
-        {one["size"]: one["run_wall_s"] for one in of_law(points, "rounds", threads)} for threads in (1, 2)
-    )
-    both = sorted(ones.keys() & twos.keys())
+    both = [pair for pair in pairs(points) if pair.counts]
     if len(both) < 3:
         return None
-    work = statistics.median(ones[size] for size in both)
-    xs = [rounds_of(size) for size in both]
-    ys = [twos[size] * work / ones[size] for size in both]
-    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
+    xs = [pair.rounds / pair.one_s for pair in both]
+    ys = [pair.two_s / pair.one_s for pair in both]
     # Relative errors count, or else the shortest links alone would decide.
     weights = [1 / y**2 for y in ys]
     whole = sum(weights)
@@ -140,7 +174,10 @@ def fitted(points: Sequence[Point]) -> Rounds | None:
     freedom = len(both) - 2
     noise = sum(w * one**2 for w, one in zip(weights, off, strict=True)) / freedom
     spread = (noise * (1 / whole + mean_x**2 / around), noise / around, -noise * mean_x / around)
-    return Rounds((mean_y - slope * mean_x) / (work / 2), max(slope, 0.0), work, spread, freedom)
+    work = statistics.median(
+        [pair.one_s for pair in both if pair.law == "rounds"] or [pair.one_s for pair in both]
+    )
+    return Rounds((mean_y - slope * mean_x) * 2, max(slope, 0.0), work, spread, freedom)
 
 
 RUN_S = growth.ROUNDS_PACKETS * growth.PERIOD_S
@@ -150,6 +187,11 @@ RUN_S = growth.ROUNDS_PACKETS * growth.PERIOD_S
 def rounds_of(delay_us: float) -> float:
     """Exchanges of a run of `rounds` with links of so many microseconds: one for each that time passes by."""
     return RUN_S / (delay_us * 1e-6)
+
+
+def rounds_of_run(packet_hops: int) -> float:
+    """The same of a run of `threads` with so many packet-hops."""
+    return growth.packets_of(packet_hops) * growth.PERIOD_S / 1e-3
 
 
 def of_law(points: Sequence[Point], law: str, threads: int = 1) -> list[Point]:
@@ -278,35 +320,43 @@ def _built(points: Sequence[Point]) -> list[str]:
 
 def _threads(points: Sequence[Point]) -> list[str]:
     """Two threads beside one, and the model of more."""
-    lines = ["## Threads", ""]
-    ones, twos = of_law(points, "threads"), {one["size"]: one for one in of_law(points, "threads", 2)}
-    pairs = [(one, twos[one["size"]]) for one in ones if one["size"] in twos]
-    if pairs:
+    lines, found, model = ["## Threads", ""], pairs(points), fitted(points)
+    told = (
+        (
+            "threads",
+            "packet-hops",
+            ": links of 1 ms, 100 routers, 2,000 flows (floor of the ratio 1.7, goal 1.9)",
+        ),
+        ("rounds", "links of, us", ": 9.3 million packet-hops, links of other lengths"),
+    )
+    for law, unit, what in told:
+        own = [pair for pair in found if pair.law == law]
+        if not own:
+            continue
         lines += [
-            "**Measured**, links of 1 ms, 100 routers, 2,000 flows (floor of the ratio 1.7, goal 1.9; a run"
-            " of less than a tenth of a second is over before two threads can gain as much):",
+            f"**Measured**{what}:",
             "",
-            "| packet-hops | one thread, clock | two threads, clock | ratio | same digest |",
-            "|---:|---:|---:|---:|---|",
+            f"| {unit} | one thread, clock | two threads, clock | ratio | model | same digest |",
+            "|---:|---:|---:|---:|---:|---|",
         ]
-        for one, two in pairs:
-            ratio = one["run_wall_s"] / two["run_wall_s"]
-            same = "yes" if one["digest"] == two["digest"] else "NO"
-            clocks = " | ".join(f"{found['run_wall_s']:.3g} s" for found in (one, two))
-            lines.append(f"| {one['size']:,} | {clocks} | {ratio:.2f} | {same} |")
+        for pair in own:
+            fits = model is not None and pair.counts
+            said = f"{model.speedup(2, pair.rounds, pair.one_s):.2f}" if model and fits else "-"
+            clocks = f"{pair.one_s:.3g} s | {pair.two_s:.3g} s | {pair.one_s / pair.two_s:.2f}"
+            lines.append(f"| {pair.size:,} | {clocks} | {said} | {'yes' if pair.same else 'NO'} |")
         lines.append("")
-    model = fitted(points)
     if model is None:
         return [*lines, NOT_YET]
     lines += [
-        "**Model.** A run of n threads takes work / n * imbalance + rounds * meeting. Fitted to one thread"
-        f" and two with links of 1 us to 1 ms: imbalance {model.imbalance:.2f}, a meeting"
-        f" {model.meeting_s * 1e6:.1f} us, work {model.work_s:.2f} s.",
+        "**Model.** A run of n threads takes work / n * imbalance + rounds * meeting. Fitted to all runs"
+        f" above that take one thread {LONG_S:g} s at least: imbalance {model.imbalance:.2f}, a meeting"
+        f" {model.meeting_s * 1e6:.1f} us. A shorter run is over before two threads can gain as much. What"
+        " each thread gains by a cache of its own is in the imbalance, too.",
         "",
-        "**Extrapolated, not measured**: speed-up of the same network if meetings take longer with the"
-        " logarithm of the number of threads, and imbalance stays as it is. In brackets the interval of 95 %"
-        " that follows from how the measurements of two threads spread around the model; whether the model"
-        " holds for 16 is not in it.",
+        f"**Extrapolated, not measured**: speed-up of the same network, of {model.work_s:.2f} s of work, if"
+        " meetings take longer with the logarithm of the number of threads, and imbalance stays as it is. In"
+        " brackets the interval of 95 % that follows from how the measurements of two threads spread around"
+        " the model; whether the model holds for 16 is not in it.",
         "",
         f"| links | rounds | {' | '.join(f'{n} threads' for n in PROCESSORS)} |",
         f"|---|---:|{'---:|' * len(PROCESSORS)}",

@@ -57,6 +57,28 @@ def test_the_model_of_threads_is_found_again() -> None:
     assert model.interval(1, 30) == (1.0, 1.0)
 
 
+def test_the_model_agrees_with_runs_of_both_laws() -> None:
+    """Each pair is set against its own work, however long it is and however slow its links make it."""
+    points = []
+    for law, size, work, rounds in (
+        *(("rounds", us, 2.0 + 1.0 / us, growth_page.rounds_of(us)) for us in (1, 10, 100, 1_000)),
+        *(
+            ("threads", hops, hops / 8e6, growth_page.rounds_of_run(hops))
+            for hops in (10_000_000, 40_000_000)
+        ),
+    ):
+        points.append(made(law, size, 1, run_wall_s=work))
+        points.append(made(law, size, 2, run_wall_s=work / 2 * 0.96 + rounds * 2e-6))
+    # Too short to count.
+    points += [made("threads", 40_000, threads, run_wall_s=0.02) for threads in (1, 2)]
+    model = growth_page.fitted(points)
+    assert model is not None and len(growth_page.pairs(points)) == 7
+    assert (model.imbalance, model.meeting_s) == (pytest.approx(0.96), pytest.approx(2e-6))
+    for pair in growth_page.pairs(points)[:6]:
+        if pair.counts:
+            assert model.speedup(2, pair.rounds, pair.one_s) == pytest.approx(pair.one_s / pair.two_s)
+
+
 def test_the_interval_of_the_model_holds_what_was_put_in() -> None:
     """Of measurements that are off by 3 %, in 200 drawings: the truth is inside in nine of ten at least."""
     chance, inside = random.Random(1), 0
@@ -85,7 +107,7 @@ def test_a_page_has_a_row_for_each_law_and_says_what_is_extrapolated() -> None:
     for law in growth_page.ORDER[:5]:
         assert f"| {growth.LAWS[law].unit} | " in text
     assert "| 1.00 ± 0.00 |" in text and "not measured" in text and "16 threads" in text
-    assert "| 2.00 | yes |" in text
+    assert "| 2.00 | 2.00 | yes |" in text and "| 2.00 | - | yes |" in text
     assert "medians of 3 with revision r" in text and "10,000 routers with 12,000 links" in text
 
 
