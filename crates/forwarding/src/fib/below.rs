@@ -18,6 +18,32 @@ const FEW: usize = 4;
 #[repr(align(64))]
 struct Node([Slot; 1 << NODE_BITS]);
 
+/// A copy of a bucket to be changed: what covers it, those that end in it, and one more.
+struct Few {
+    held: [Held; MOST + 2],
+    count: usize,
+}
+
+impl Few {
+    fn of(row: &[Held]) -> Few {
+        let mut few = Few { held: [Held::default(); MOST + 2], count: row.len() };
+        few.held[..row.len()].copy_from_slice(row);
+        few
+    }
+    fn row(&self) -> &[Held] {
+        &self.held[..self.count]
+    }
+    fn insert(&mut self, place: usize, new: Held) {
+        self.held.copy_within(place..self.count, place + 1);
+        self.held[place] = new;
+        self.count += 1;
+    }
+    fn remove(&mut self, place: usize) {
+        self.held.copy_within(place + 1..self.count, place);
+        self.count -= 1;
+    }
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Below {
@@ -114,16 +140,16 @@ impl Below {
             *held = new;
             return slot;
         }
-        let mut all = row.to_vec();
+        let mut all = Few::of(row);
         all.insert(row.partition_point(|held| rank(held.leaf) < rank(new.leaf)), new);
         self.release_row(slot);
-        if all.iter().filter(|held| held.len() > depth).count() <= MOST {
-            return self.keep_row(&all);
+        if all.row().iter().filter(|held| held.len() > depth).count() <= MOST {
+            return self.keep_row(all.row());
         }
         let node = self.keep_node(Node([NOTHING; 1 << NODE_BITS]));
-        for held in all {
+        for held in all.row() {
             if held.len() > depth {
-                self.insert_in_node(node, depth, held);
+                self.insert_in_node(node, depth, *held);
             } else {
                 self.nodes[node].0.fill(held.leaf);
             }
@@ -171,14 +197,14 @@ impl Below {
             return slot;
         }
         let cover = Held { bits: first.bits, leaf: new };
-        let mut all = row.to_vec();
+        let mut all = Few::of(row);
         self.release_row(slot);
         if is_covered {
             all.remove(0);
         } else {
             all.insert(0, cover);
         }
-        self.keep_row(&all)
+        self.keep_row(all.row())
     }
 
     /// What a slot is that stands for the first `depth` bits, without a prefix that is longer.
@@ -205,13 +231,13 @@ impl Below {
         else {
             return slot;
         };
-        let mut all = row.to_vec();
+        let mut all = Few::of(row);
         all.remove(place);
         self.release_row(slot);
         // A prefix that covers all, and is left alone, needs no bucket.
-        match all[..] {
+        match all.row() {
             [cover] if cover.len() <= depth => cover.leaf,
-            _ => self.keep_row(&all),
+            all => self.keep_row(all),
         }
     }
 
