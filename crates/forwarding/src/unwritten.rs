@@ -110,11 +110,10 @@ impl Forwarding {
             return false;
         }
         let Some((prefix, next_hop)) = source.route(Prefix::host(to)) else { return false };
+        let Some(route) = self.new_route(next_hop) else { return false };
         // Nothing is known of the prefix, or the address would have been found.
-        if let Some(route) = self.new_route(next_hop) {
-            self.recent.forget_within(prefix, &mut self.fib);
-            self.fib.enter_own(prefix, route);
-        }
+        self.recent.forget_within(prefix, &mut self.fib);
+        self.fib.enter_own(prefix, route);
         for inner in source.within(prefix) {
             self.use_route(&*source, inner);
         }

@@ -47,12 +47,13 @@ impl Forwarding {
         known.is_none_or(|known| known.route.kind == Kind::Empty)
     }
 
-    fn put_in6(&mut self, prefix: Prefix6, next_hop: NextHop) {
-        if let Some(entry) = self.new_route(next_hop) {
-            let fib = self.fib6.get_or_insert_default();
-            fib.recent = None;
-            fib.update(prefix, |known| known.route = entry);
-        }
+    /// Returns whether there is a route now: next hops that a table cannot have are left out.
+    fn put_in6(&mut self, prefix: Prefix6, next_hop: NextHop) -> bool {
+        let Some(entry) = self.new_route(next_hop) else { return false };
+        let fib = self.fib6.get_or_insert_default();
+        fib.recent = None;
+        fib.update(prefix, |known| known.route = entry);
+        true
     }
 
     /// Puts in the route that a packet to `to` takes, of which no prefix is known. Was there one?
@@ -63,7 +64,9 @@ impl Forwarding {
             return false;
         }
         let Some((prefix, next_hop)) = source.route(Prefix6::host(to)) else { return false };
-        self.put_in6(prefix, next_hop);
+        if !self.put_in6(prefix, next_hop) {
+            return false;
+        }
         for inner in source.within(prefix) {
             self.use_route6(&*source, inner);
         }
