@@ -54,7 +54,9 @@ class Need:
     found: int = 0
     """Pairs of routers that find routes to each other: in other areas, too, they have one to each network."""
     labelled: int = 0
-    """Those of them that have labels for these."""
+    """Those of them that have labels for these. Static routes are not counted: most are found when they are
+    first used. Where they all stand from the beginning (with segments, or at limited tables), a large network
+    may need more than is foretold."""
 
     @property
     def bytes(self) -> int:

@@ -128,7 +128,7 @@ impl Transport {
         }
     }
 
-    /// The neighbours, in the order in which they were met.
+    /// The neighbours, in the order in which they were met; one that is new has the place of one that was forgotten.
     pub fn neighbors(&self) -> impl Iterator<Item = NeighborView> {
         self.peers.iter().filter(|peer| !peer.is_vacant).map(|peer| NeighborView {
             neighbor: peer.neighbor,
