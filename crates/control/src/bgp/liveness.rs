@@ -2,13 +2,14 @@
 //!
 //! A neighbour that restarts is watched on, and so is one that this router waits for since its own restart. If BFD
 //! goes on at both ends while control planes restart, silence means that packets do not get through, and nobody waits
-//! any more (4.3.1). Otherwise it may be a part of the restart, and nothing follows from it (4.3.2).
+//! any more (4.3.1). Otherwise it may be a part of the restart, and nothing follows from it (4.3.2), unless it lasts
+//! when the restart is over.
 
 use super::peers::shared_link;
 use super::session::SessionStep;
 use super::{Bgp, Peer};
 use crate::protocol::Context;
-use crate::services::{Services, WatchedPath, Way};
+use crate::services::{Services, Verdict, WatchedPath, Way};
 use base::Time;
 use std::collections::BTreeMap;
 use wire::bgp::Notification;
@@ -48,26 +49,46 @@ impl Bgp {
 
     /// A path is dead: sessions with the neighbour at its end do not wait for the hold time.
     pub(super) fn on_dead(&mut self, now: Time, context: &mut Context<'_>, dead: WatchedPath) {
-        let is_independent = context.services.liveness.is_independent(dead);
         for place in 0..self.peers.len() {
             let peer = &self.peers[place];
             if peer.config.bfd.is_none() || path(context.services, peer) != dead {
                 continue;
             }
-            if self.is_restarting(place) && !is_independent {
+            if self.is_restarting(place) && !context.services.liveness.is_independent(dead) {
                 // RFC 5882, 4.3.2: its BFD may have restarted with it.
+                self.excused.insert(place);
                 continue;
             }
-            let is_up = self.peers[place].is_established();
-            let sessions = self.peers[place].connections().filter_map(|one| one.session).filter(|_| is_up);
-            for id in sessions.collect::<Vec<_>>() {
-                self.end_because(now, context, id, (SessionStep::Stop, Notification::new(Code::Cease)), DEAD);
-            }
-            if is_independent {
-                // RFC 5882, 10.2: as if the restart timer had expired.
-                self.drop_stale(context, place, None);
-                self.await_no_more(place);
-            }
+            self.give_up(now, context, place);
+        }
+    }
+
+    /// Restarts that are over excuse nobody any more who does not answer BFD.
+    pub(super) fn excuse_no_more(&mut self, now: Time, context: &mut Context<'_>) {
+        if self.excused.is_empty() {
+            return;
+        }
+        let mut excused = core::mem::take(&mut self.excused);
+        let is_dead = |place: usize| {
+            let path = path(context.services, &self.peers[place]);
+            context.services.liveness.verdict(path) == Verdict::Dead
+        };
+        let due = excused.due(now, is_dead, |place| self.is_restarting(place));
+        self.excused = excused;
+        due.into_iter().for_each(|place| self.give_up(now, context, place));
+    }
+
+    /// The path to a neighbour is dead, whatever restarts.
+    fn give_up(&mut self, now: Time, context: &mut Context<'_>, place: usize) {
+        let is_up = self.peers[place].is_established();
+        let sessions = self.peers[place].connections().filter_map(|one| one.session).filter(|_| is_up);
+        for id in sessions.collect::<Vec<_>>() {
+            self.end_because(now, context, id, (SessionStep::Stop, Notification::new(Code::Cease)), DEAD);
+        }
+        if context.services.liveness.is_independent(path(context.services, &self.peers[place])) {
+            // RFC 5882, 10.2: as if the restart timer had expired.
+            self.drop_stale(context, place, None);
+            self.await_no_more(place);
         }
     }
 }

@@ -45,7 +45,7 @@ use crate::machine::State as _;
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Output, Protocol, Topic, UNKNOWN_KIND};
 use crate::services::policy::PolicyRule;
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
-use crate::services::{Pace, Services};
+use crate::services::{Excused, Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix};
 use base::random::{Rng as _, Stream};
@@ -211,6 +211,8 @@ pub struct Bgp {
     bound_before: BTreeMap<IpPrefix, Bound>,
     /// LSPs that are watched.
     lsps: Lsps,
+    /// Neighbours, by their place, that have not answered BFD since a restart of theirs, or of BGP here.
+    excused: Excused<usize>,
     /// Other neighbours or LSPs than before may have to be watched.
     is_watch_due: bool,
     outputs: VecDeque<Output>,
@@ -248,6 +250,7 @@ impl Bgp {
             keeps_labels: false,
             bound_before: BTreeMap::new(),
             lsps: Lsps::default(),
+            excused: Excused::default(),
             is_watch_due: false,
             outputs: VecDeque::new(),
         }
@@ -298,6 +301,7 @@ impl Bgp {
     /// Chooses routes after a restart if it is time, and tells neighbours what is due.
     fn settle(&mut self, now: Time, context: &mut Context<'_>) {
         self.choose_due(now, context);
+        self.excuse_no_more(now, context);
         (0..self.peers.len()).for_each(|place| self.tell(now, context, place));
         self.tidy_labels(context);
     }
@@ -451,6 +455,7 @@ impl Protocol for Bgp {
         if !self.is_started {
             return Some(Time::ZERO);
         }
-        self.peers.iter().filter_map(Peer::due).chain(self.deferral_timeout()).min()
+        let peers = self.peers.iter().filter_map(Peer::due);
+        peers.chain(self.deferral_timeout()).chain(self.excused.timeout()).min()
     }
 }

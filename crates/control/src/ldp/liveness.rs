@@ -4,16 +4,23 @@
 //! A neighbour that restarts is watched on while it is not heard, and so are those that have not been heard since LDP
 //! has restarted here. If BFD goes on at both ends while control planes restart, silence means that packets do not get
 //! through, and labels are not kept any longer (RFC 5882, 4.3.1). Otherwise it may be a part of the restart, and
-//! nothing follows from it (4.3.2).
+//! nothing follows from it (4.3.2), unless it lasts when the restart is over.
 
+use super::said::key_of;
 use super::{Config, Ldp};
 use crate::protocol::Context;
-use crate::services::{Interface, WatchedLsp, WatchedPath, Way};
+use crate::services::{Interface, Services, Verdict, WatchedLsp, WatchedPath, Way};
 use base::plane::Prefix;
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use wire::ldp::LdpId;
+
+/// The path to a neighbour on a link.
+fn path(services: &Services, ((port, _), remote): ((PortId, LdpId), Ipv4Addr)) -> Option<WatchedPath> {
+    let (local, _) = services.interfaces.of_port(port).and_then(Interface::ipv4)?;
+    Some(WatchedPath::hop(port, local, remote))
+}
 
 impl Ldp {
     /// Has those watched that are heard, and LSPs, if the settings say so.
@@ -23,14 +30,9 @@ impl Ldp {
         if !is_due || bfd.or(lsp_watch).is_none() {
             return;
         }
-        let interfaces = &context.services.interfaces;
-        let path = |port: PortId, remote: Ipv4Addr| {
-            let (local, _) = interfaces.of_port(port).and_then(Interface::ipv4)?;
-            Some(WatchedPath::hop(port, local, remote))
-        };
-        let known: Vec<_> = self.known().filter_map(|((port, _), address)| path(port, address)).collect();
+        let known: Vec<_> = self.known().filter_map(|one| path(context.services, one)).collect();
         let neighbors = bfd.into_iter().flat_map(|pace| known.iter().map(move |path| (*path, pace)));
-        let local = interfaces.router_id.into();
+        let local = context.services.interfaces.router_id.into();
         let lsp = |prefix: Prefix| {
             let way = Way::Lsp(WatchedLsp::Ldp(prefix));
             WatchedPath { way, local, remote: prefix.address().into() }
@@ -68,27 +70,61 @@ impl Ldp {
         if self.config.bfd.is_none() {
             return;
         }
-        let is_independent = context.services.liveness.is_independent(dead);
         let is_gone = |((port, _), address): &((PortId, LdpId), Ipv4Addr)| {
             Some(*port) == dead.port() && *address == dead.remote
         };
+        let is_independent = context.services.liveness.is_independent(dead);
         for (key, _) in self.known().filter(is_gone).collect::<Vec<_>>() {
-            let (_, peer) = key;
-            if (self.stale_until.contains_key(&peer) || self.bridged.contains_key(&key)) && !is_independent {
+            if self.is_restarting(key) && !is_independent {
                 // RFC 5882, 4.3.2: its BFD may have restarted with it.
+                self.excused.insert(key);
                 continue;
             }
-            if self.adjacencies.contains_key(&key) {
-                self.part(now, context, key);
-            }
-            self.bridged.remove(&key);
-            self.is_watch_due = true;
-            // Over other links it may still be there.
-            if !self.is_heard(peer) && !self.bridged.keys().any(|(_, id)| *id == peer) {
-                // RFC 5882, 4.3.1, and 4.3.2.2 of one that did not seem to restart: its labels are not kept.
-                self.drop_stale(now, context, peer);
-                self.update_links(now, context, peer);
-            }
+            self.give_up(now, context, key);
+        }
+    }
+
+    /// Does a neighbour restart and has not given all its labels again, or has it not been heard on a link since LDP
+    /// has restarted here?
+    fn is_restarting(&self, key: (PortId, LdpId)) -> bool {
+        let (_, peer) = key;
+        // One that has a session again and no label to confirm has restarted, however long it may still take.
+        let is_back = || {
+            let is_up = self.sessions.values().any(|one| one.peer == Some(peer) && one.is_operational());
+            is_up && self.labels.stale_of(key_of(peer)) == 0
+        };
+        self.bridged.contains_key(&key) || self.stale_until.contains_key(&peer) && !is_back()
+    }
+
+    /// Restarts that are over excuse nobody any more who does not answer BFD.
+    pub(super) fn excuse_no_more(&mut self, now: Time, context: &mut Context<'_>) {
+        if self.excused.is_empty() {
+            return;
+        }
+        let mut excused = core::mem::take(&mut self.excused);
+        let is_dead = |key: (PortId, LdpId)| {
+            let known = self.known().filter(|(one, _)| *one == key);
+            let mut paths = known.filter_map(|one| path(context.services, one));
+            paths.any(|path| context.services.liveness.verdict(path) == Verdict::Dead)
+        };
+        let due = excused.due(now, is_dead, |key| self.is_restarting(key));
+        self.excused = excused;
+        due.into_iter().for_each(|key| self.give_up(now, context, key));
+    }
+
+    /// The path to a neighbour on a link is dead, whatever restarts.
+    fn give_up(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
+        let (_, peer) = key;
+        if self.adjacencies.contains_key(&key) {
+            self.part(now, context, key);
+        }
+        self.bridged.remove(&key);
+        self.is_watch_due = true;
+        // Over other links it may still be there.
+        if !self.is_heard(peer) && !self.bridged.keys().any(|(_, id)| *id == peer) {
+            // RFC 5882, 4.3.1, and 4.3.2.2 of one that did not seem to restart: its labels are not kept.
+            self.drop_stale(now, context, peer);
+            self.update_links(now, context, peer);
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::services::distribution::{
 };
 use crate::services::label_vcs::{LabelVcs, VcState};
 use crate::services::sessions::{Key, Options, SessionEvent, SessionId, SessionOutput};
-use crate::services::{CellLabels, Pace, Services};
+use crate::services::{CellLabels, Excused, Pace, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, IpPrefix, Prefix};
 use base::queue::take_first;
@@ -186,6 +186,8 @@ pub struct Ldp {
     /// Neighbours that are not heard while they restart, or since LDP has restarted here, by port and label space: they
     /// are watched on (RFC 5882, 4.3).
     bridged: BTreeMap<(PortId, LdpId), Ipv4Addr>,
+    /// Neighbours that have not answered BFD since a restart of theirs, or of LDP here.
+    excused: Excused<(PortId, LdpId)>,
     /// Neighbours that have had a session since the node or LDP has started.
     met: BTreeSet<LdpId>,
     /// Hellos that were malformed or of nobody who is meant.
@@ -227,6 +229,7 @@ impl Ldp {
             holding_until: None,
             stale_until: BTreeMap::new(),
             bridged: BTreeMap::new(),
+            excused: Excused::default(),
             met: BTreeSet::new(),
             ignored: 0,
             hellos: 0,
@@ -267,6 +270,7 @@ impl Ldp {
 
     /// Sends what the call has made up.
     fn settle(&mut self, now: Time, context: &mut Context<'_>) {
+        self.excuse_no_more(now, context);
         self.synchronise(context);
         self.tell_labels(now, context);
         self.outputs.extend(self.labels.poll_batch().map(Output::Tables));
@@ -444,9 +448,10 @@ impl Protocol for Ldp {
         let (retry, far) = (self.labels.poll_timeout(), self.reach_timeout());
         let complete = self.complete_timeout();
         let kept = self.restarts_timeout();
+        let excused = self.excused.timeout();
         let again = self.vcs.as_ref().and_then(LabelVcs::poll_timeout);
-        let due =
-            Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete, kept, again]);
+        let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete]);
+        let due = Time::earliest([due, kept, excused, again]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

@@ -50,7 +50,9 @@ pub use interfaces::{
 pub(crate) use labelled::ways_to;
 pub use labelled::{Beneath, Incoming, Labelled};
 pub use labels::{LabelSpace, Labels, Limits};
-pub use liveness::{Liveness, Pace, PingSpec, Verdict, WatchSpec, WatchedLsp, WatchedPath, Watcher, Way};
+pub use liveness::{
+    COMES_BACK, Excused, Liveness, Pace, PingSpec, Verdict, WatchSpec, WatchedLsp, WatchedPath, Watcher, Way,
+};
 pub use multicast::Multicast;
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;

@@ -5,7 +5,7 @@ use super::peers::{Beside, END, restarting};
 use super::restarting::{graceful, marks_end, restart, two};
 use crate::protocol::{Change, Protocol};
 use crate::services::sessions::{Closed, SessionEvent};
-use crate::services::{Verdict, WatchedPath};
+use crate::services::{COMES_BACK, Verdict, WatchedPath};
 use base::{PortId, Span};
 use core::net::Ipv4Addr;
 use serde_json::json;
@@ -72,6 +72,32 @@ fn a_neighbour_that_restarts_is_not_waited_for_if_its_packets_stop() {
         // The restart is over: what happens now is a failure (4.2.1, 4.3.2.2).
         net.silence(0, false);
         assert_eq!((net.routes().len(), net.has_ceased(0), net.is_watched(0)), (0, true, false));
+    }
+}
+
+/// RFC 5882, 4.3.2: what a restart excuses, it excuses as long as it lasts. BFD of a neighbour that is back has a while
+/// to come back, too.
+#[test]
+fn a_path_that_died_in_a_restart_and_is_dead_after_it_is_a_failure() {
+    for is_back in [false, true] {
+        let mut net = two("ipv4", &json!({}));
+        net.open(0, restarting(0x80));
+        net.tell(0, &[V4, OTHER]);
+        net.event(net.sessions[&0], SessionEvent::Closed(Closed::Reset));
+        net.silence(0, false);
+        net.wait(Span::from_secs(20));
+        net.open(0, restarting(0x80));
+        net.wait(Span::from_secs(20));
+        net.tell(0, &[V4, OTHER]);
+        net.update(0, END());
+        if is_back {
+            net.services.liveness.found(path(0), Verdict::Alive);
+        }
+        net.wait(Span(COMES_BACK.0 - 1));
+        assert_eq!((net.routes().len(), net.has_ceased(0), net.is_watched(0)), (2, false, true));
+        net.wait(Span(1));
+        let expected = if is_back { (2, false, true) } else { (0, true, false) };
+        assert_eq!((net.routes().len(), net.has_ceased(0), net.is_watched(0)), expected);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Neighbours that BFD does not hear any more, beside restarts (RFC 5882, 4.3).
 
-use super::answers::{Bench, THEIRS};
-use super::restarts::{FAR, GRACEFUL, ft};
+use super::answers::{Bench, OTHER, THEIRS, mapping};
+use super::restarts::{FAR, FARTHER, GRACEFUL, ft};
 use crate::protocol::{Change, Protocol};
 use crate::services::distribution::LabelControl;
-use crate::services::{Verdict, WatchedPath};
+use crate::services::{COMES_BACK, Verdict, WatchedPath};
 use base::PortId;
 use core::net::Ipv4Addr;
+use wire::ldp::{Addresses, Body};
 
 fn path() -> WatchedPath {
     WatchedPath::hop(PortId(0), Ipv4Addr::new(192, 168, 0, 1), THEIRS)
@@ -56,6 +57,31 @@ fn a_neighbour_that_restarts_is_not_waited_for_if_its_packets_stop() {
         // The Neighbor Liveness Timer is 40 s.
         bench.wait_alone(40 - silent_s);
         assert_eq!((bench.out(FAR), bench.is_watched()), (None, false));
+    }
+}
+
+/// RFC 5882, 4.3.2: what a restart excuses, it excuses as long as it lasts: until all labels are given again, whatever
+/// time the neighbour has for that. Its BFD has a while to come back, too.
+#[test]
+fn a_path_that_died_in_a_restart_and_is_dead_after_it_is_a_failure() {
+    for is_back in [false, true] {
+        let mut bench = Bench::graceful();
+        bench.lose();
+        bench.silence(false);
+        bench.wait(15);
+        bench.establish_with(ft(true, 60, 30));
+        bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS])));
+        bench.say(mapping(FAR, 99));
+        bench.wait(15);
+        bench.say(mapping(FARTHER, 98));
+        if is_back {
+            bench.services.liveness.found(path(), Verdict::Alive);
+        }
+        let comes_back_s = COMES_BACK.0 / base::Span::from_secs(1).0;
+        bench.wait(comes_back_s - 1);
+        assert_eq!((bench.out(FAR), bench.is_closed), (Some(99), false));
+        bench.wait(1);
+        assert_eq!((bench.out(FAR), bench.is_closed), (is_back.then_some(99), !is_back));
     }
 }
 

@@ -12,7 +12,7 @@ use core::net::Ipv4Addr;
 use wire::ldp::*;
 
 pub(super) const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
-const FARTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 10);
+pub(super) const FARTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 10);
 pub(super) const GRACEFUL: Graceful = Graceful {
     reconnect: Span::from_secs(60),
     hold: Span::from_secs(50),
@@ -36,7 +36,7 @@ fn wanting(restart: Option<FtSession>) -> Body {
 
 impl Bench {
     /// What its Initialization says of restarts, in answer to the neighbour's.
-    fn establish_with(&mut self, restart: Option<FtSession>) -> Option<FtSession> {
+    pub(super) fn establish_with(&mut self, restart: Option<FtSession>) -> Option<FtSession> {
         self.heard();
         let (local, remote) = ((OWN, PORT).into(), (OTHER, 50_000).into());
         self.event(SessionEvent::Accepted { local, remote });

@@ -5,12 +5,14 @@
 //! All who want the same path watched share it. A path of which nothing is known is not dead: nobody loses a neighbour
 //! because that does not speak BFD, or because somebody has shut a session down (RFC 5882, 3.2 and 3.3).
 
+mod excused;
 mod lsp;
 mod ping_section;
 mod section;
 #[cfg(test)]
 mod tests;
 
+pub use excused::{COMES_BACK, Excused};
 pub use lsp::WatchedLsp;
 pub use ping_section::PingSpec;
 pub use section::WatchSpec;
