@@ -63,6 +63,14 @@ impl Bgp {
         }
     }
 
+    /// BGP begins, perhaps after a restart: nobody has told it of paths that died meanwhile.
+    pub(super) fn look_again(&mut self, now: Time, context: &mut Context<'_>) {
+        let awaited = (0..self.peers.len()).filter(|place| self.is_restarting(*place));
+        let paths = awaited.map(|place| path(context.services, &self.peers[place]));
+        let dead = paths.filter(|path| context.services.liveness.verdict(*path) == Verdict::Dead);
+        dead.collect::<Vec<_>>().into_iter().for_each(|path| self.on_dead(now, context, path));
+    }
+
     /// Restarts that are over excuse nobody any more who does not answer BFD.
     pub(super) fn excuse_no_more(&mut self, now: Time, context: &mut Context<'_>) {
         if self.excused.is_empty() {

@@ -287,8 +287,9 @@ impl Bgp {
         self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
     }
 
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, now: Time, context: &mut Context<'_>) {
         self.is_started = true;
+        self.look_again(now, context);
         let Services { rib, rib6, .. } = &mut **context.services;
         rib.use_every_route();
         rib6.use_every_route();
@@ -402,7 +403,7 @@ impl Protocol for Bgp {
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
         if !self.is_started {
-            self.start(context);
+            self.start(now, context);
         }
         self.timers(now, context);
         self.settle(now, context);

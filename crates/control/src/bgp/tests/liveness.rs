@@ -26,13 +26,18 @@ impl Beside {
 
     /// The neighbour was heard by BFD, and is not any more. Has BFD gone on at both ends while they restarted?
     fn silence(&mut self, n: u8, is_independent: bool) {
-        let liveness = &mut self.services.liveness;
-        liveness.set_independent(path(n), is_independent);
-        [Verdict::Alive, Verdict::Dead].into_iter().for_each(|verdict| liveness.found(path(n), verdict));
+        self.die(n, is_independent);
         while let Some((path, is_alive)) = self.services.liveness.poll_change() {
             let change = Change::Liveness { path, is_alive };
             self.with(|bgp, now, context| bgp.handle_change(now, context, &change));
         }
+    }
+
+    /// The same, and nobody is told yet.
+    fn die(&mut self, n: u8, is_independent: bool) {
+        let liveness = &mut self.services.liveness;
+        liveness.set_independent(path(n), is_independent);
+        [Verdict::Alive, Verdict::Dead].into_iter().for_each(|verdict| liveness.found(path(n), verdict));
     }
 
     fn has_ceased(&self, n: u8) -> bool {
@@ -131,5 +136,35 @@ fn a_router_that_restarts_does_not_wait_for_a_neighbour_whose_packets_stop() {
         net.silence(1, is_independent);
         assert_eq!((net.bgp.awaits(1), net.is_watched(1)), (!is_independent, !is_independent));
         assert_eq!(net.routes().len(), if is_independent { 1 } else { 3 });
+    }
+}
+
+/// Nobody tells BGP of a path that dies while BGP is down for its own restart: it asks when it is back.
+#[test]
+fn a_path_that_died_while_bgp_was_down_is_found_when_it_is_back() {
+    for is_independent in [true, false] {
+        let mut net = two("ipv4", &graceful());
+        for n in [0, 1] {
+            net.open(n, marks_end(Family::Ipv4, false));
+            net.tell(n, [&[V4, OTHER][..], &["192.0.2.128/25"]][usize::from(n)]);
+        }
+        net.die(1, is_independent);
+        while net.services.liveness.poll_change().is_some() {}
+        restart(&mut net);
+        assert_eq!((net.bgp.awaits(1), net.is_watched(1)), (!is_independent, !is_independent));
+        net.open(0, marks_end(Family::Ipv4, false));
+        net.tell(0, &[V4]);
+        net.update(0, END());
+        assert_eq!(net.routes().len(), if is_independent { 1 } else { 3 });
+        if is_independent {
+            continue;
+        }
+        // The neighbour is back, and its BFD is not.
+        net.open(1, marks_end(Family::Ipv4, false));
+        net.tell(1, &["192.0.2.128/25"]);
+        net.update(1, END());
+        assert_eq!((net.routes().len(), net.has_ceased(1)), (2, false));
+        net.wait(COMES_BACK);
+        assert_eq!((net.routes().len(), net.has_ceased(1)), (1, true));
     }
 }
