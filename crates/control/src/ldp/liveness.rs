@@ -84,6 +84,13 @@ impl Ldp {
         }
     }
 
+    /// LDP begins, perhaps after a restart: nobody has told it of paths that died meanwhile.
+    pub(super) fn look_again(&mut self, now: Time, context: &mut Context<'_>) {
+        let paths = self.known().filter_map(|one| path(context.services, one));
+        let dead = paths.filter(|path| context.services.liveness.verdict(*path) == Verdict::Dead);
+        dead.collect::<Vec<_>>().into_iter().for_each(|path| self.on_dead(now, context, path));
+    }
+
     /// Does a neighbour restart and has not given all its labels again, or has it not been heard on a link since LDP
     /// has restarted here?
     fn is_restarting(&self, key: (PortId, LdpId)) -> bool {
@@ -115,16 +122,23 @@ impl Ldp {
     /// The path to a neighbour on a link is dead, whatever restarts.
     fn give_up(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         let (_, peer) = key;
-        if self.adjacencies.contains_key(&key) {
+        let heard = self.adjacencies.get(&key).map(|one| one.address);
+        if heard.is_some() {
             self.part(now, context, key);
         }
-        self.bridged.remove(&key);
+        let (port, address) = (key.0, self.bridged.remove(&key).or(heard));
         self.is_watch_due = true;
+        if let Some(address) = address {
+            // What packets went by there before a restart of LDP here leads nowhere.
+            self.labels.forget_preserved(now, context.services, port, address);
+        }
         // Over other links it may still be there.
         if !self.is_heard(peer) && !self.bridged.keys().any(|(_, id)| *id == peer) {
             // RFC 5882, 4.3.1, and 4.3.2.2 of one that did not seem to restart: its labels are not kept.
             self.drop_stale(now, context, peer);
             self.update_links(now, context, peer);
+        } else {
+            self.labels.part_at(now, context.services, key_of(peer), port);
         }
     }
 }

@@ -261,6 +261,7 @@ impl Ldp {
     fn start(&mut self, now: Time, context: &mut Context<'_>) {
         self.is_started = true;
         self.hello_due = now;
+        self.look_again(now, context);
         // Every route counts, so every route has to stand in the table.
         context.services.rib.use_every_route();
         let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();

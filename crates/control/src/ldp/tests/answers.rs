@@ -115,6 +115,16 @@ impl Bench {
 
     /// A neighbour says Hello, which may say something else.
     pub(super) fn greet_by(&mut self, router: Ipv4Addr, change: impl FnOnce(&mut Hello)) {
+        self.greet_from((PortId(0), THEIRS), router, change);
+    }
+
+    /// The same by a port, from an address there.
+    pub(super) fn greet_from(
+        &mut self,
+        (port, src): (PortId, Ipv4Addr),
+        router: Ipv4Addr,
+        change: impl FnOnce(&mut Hello),
+    ) {
         let mut hello = Hello {
             hold_s: 15,
             is_targeted: false,
@@ -128,8 +138,7 @@ impl Bench {
         let id = LdpId { router, space: self.space };
         let bytes = pdus(id, [&Message::new(1, Body::Hello(hello))], 4096).concat();
         let over = Over::Udp { src: PORT, dst: PORT };
-        let ip =
-            IpArrival { port: PortId(0), src: THEIRS, dst: ALL_ROUTERS, ttl: 1, router_alert: false, over };
+        let ip = IpArrival { port, src, dst: ALL_ROUTERS, ttl: 1, router_alert: false, over };
         self.call(|ldp, now, context| ldp.handle_message(now, context, &Arrival::Ip(ip), &bytes));
     }
 
@@ -231,8 +240,12 @@ impl Bench {
     }
 
     pub(super) fn route(&mut self, to: Ipv4Addr, is_there: bool) {
+        self.route_by((PortId(0), THEIRS), to, is_there);
+    }
+
+    pub(super) fn route_by(&mut self, (port, gateway): (PortId, Ipv4Addr), to: Ipv4Addr, is_there: bool) {
         let (prefix, source) = (Prefix::host(to), Source::Protocol(ProtocolId::new("igp")));
-        let next_hop = NextHop::Via { port: PortId(0), gateway: THEIRS.into() };
+        let next_hop = NextHop::Via { port, gateway: gateway.into() };
         match is_there {
             true => self.services.rib.set(prefix, Route::direct(source, 110, next_hop)),
             false => drop(self.services.rib.remove(prefix, source)),

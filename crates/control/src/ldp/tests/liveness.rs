@@ -4,8 +4,9 @@ use super::answers::{Bench, OTHER, THEIRS, mapping};
 use super::restarts::{FAR, FARTHER, GRACEFUL, ft};
 use crate::protocol::{Change, Protocol};
 use crate::services::distribution::LabelControl;
-use crate::services::{COMES_BACK, Verdict, WatchedPath};
-use base::PortId;
+use crate::services::{COMES_BACK, Hops, Pace, Route, RouteHop, Source, Verdict, WatchedPath};
+use base::plane::{IpPrefix, NextHop, Prefix, TableOp};
+use base::{Label, PortId, ProtocolId};
 use core::net::Ipv4Addr;
 use wire::ldp::{Addresses, Body};
 
@@ -20,13 +21,23 @@ impl Bench {
 
     /// The neighbour was heard by BFD, and is not any more. Has BFD gone on at both ends while they restarted?
     fn silence(&mut self, is_independent: bool) {
-        let liveness = &mut self.services.liveness;
-        liveness.set_independent(path(), is_independent);
-        [Verdict::Alive, Verdict::Dead].into_iter().for_each(|verdict| liveness.found(path(), verdict));
+        self.die(is_independent);
         while let Some((path, is_alive)) = self.services.liveness.poll_change() {
             let change = Change::Liveness { path, is_alive };
             self.call(|ldp, now, context| ldp.handle_change(now, context, &change));
         }
+    }
+
+    /// The same, and nobody is told yet.
+    fn die(&mut self, is_independent: bool) {
+        let liveness = &mut self.services.liveness;
+        liveness.set_independent(path(), is_independent);
+        [Verdict::Alive, Verdict::Dead].into_iter().for_each(|verdict| liveness.found(path(), verdict));
+    }
+
+    fn restart(&mut self) {
+        self.call(|ldp, now, context| ldp.handle_change(now, context, &Change::RestartAlone));
+        self.call(|ldp, now, context| ldp.handle_timeout(now, context));
     }
 
     /// Time passes, and the neighbour says nothing.
@@ -109,7 +120,76 @@ fn a_router_that_restarts_watches_those_on_that_it_has_not_heard_since() {
     bench.call(|ldp, now, context| ldp.handle_change(now, context, &Change::RestartAlone));
     bench.wait_alone(1);
     bench.silence(false);
-    assert!(bench.is_watched());
+    assert_eq!((bench.is_watched(), bench.out(FAR)), (true, Some(99)));
     bench.silence(true);
-    assert!(!bench.is_watched());
+    assert_eq!((bench.is_watched(), bench.out(FAR)), (false, None), "its entries do not wait for the timer");
+    assert_eq!(bench.ldp.labels().stale(), 0);
+}
+
+/// Nobody tells LDP of a path that dies while LDP is down for its own restart: it asks when it is back.
+#[test]
+fn a_path_that_died_while_ldp_was_down_is_found_when_it_is_back() {
+    for is_independent in [true, false] {
+        let mut bench = Bench::graceful();
+        bench.die(is_independent);
+        while bench.services.liveness.poll_change().is_some() {}
+        bench.restart();
+        let expected = if is_independent { (false, None) } else { (true, Some(99)) };
+        assert_eq!((bench.is_watched(), bench.out(FAR)), expected);
+    }
+}
+
+/// A neighbour on two links: if one of them fails, labels are kept for the other one.
+#[test]
+fn labels_are_not_kept_for_a_link_that_fails_in_a_restart() {
+    const OTHER_LINK: (PortId, Ipv4Addr) = (PortId(1), Ipv4Addr::new(192, 168, 1, 2));
+    let two = || {
+        let mut bench = Bench::with(|config| {
+            (config.graceful, config.keepalive_s) = (Some(GRACEFUL), 180);
+            config.bfd = Some(Pace::default());
+            config.ports = [PortId(0), PortId(1)].into();
+        });
+        bench.greet_from(OTHER_LINK, OTHER, |_| {});
+        bench.establish_with(ft(true, 60, 0));
+        bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS, OTHER_LINK.1])));
+        bench.route(FAR, true);
+        bench.route_by(OTHER_LINK, FARTHER, true);
+        bench.say(mapping(FAR, 99));
+        bench.say(mapping(FARTHER, 98));
+        bench
+    };
+    // While it is away, and while it confirms its labels.
+    for is_back in [false, true] {
+        let mut bench = two();
+        bench.lose();
+        if is_back {
+            bench.wait_alone(5);
+            bench.establish_with(ft(true, 60, 30));
+            bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS, OTHER_LINK.1])));
+        }
+        assert_eq!((bench.out(FAR), bench.out(FARTHER)), (Some(99), Some(98)));
+        bench.silence(true);
+        assert_eq!((bench.out(FAR), bench.out(FARTHER)), (None, Some(98)));
+    }
+    // While LDP restarts here. Of several next hops the others stay.
+    let mut bench = two();
+    let both = [(PortId(0), THEIRS), OTHER_LINK];
+    let hop = |(port, gateway): (PortId, Ipv4Addr)| NextHop::Via { port, gateway: gateway.into() };
+    let hops = Hops::from(both.map(|one| RouteHop::Direct(hop(one))).to_vec());
+    let prefix = Prefix::host(FARTHER);
+    let source = Source::Protocol(ProtocolId::new("igp"));
+    bench.services.rib.set(prefix, Route { hops, ..Route::direct(source, 110, hop(OTHER_LINK)) });
+    let change = Change::Route(IpPrefix::V4(prefix));
+    bench.call(|ldp, now, context| ldp.handle_change(now, context, &change));
+    assert_eq!(bench.out(FARTHER), Some(98));
+    let ways = |bench: &Bench| bench.ldp.labels().fec(prefix).map(|known| known.used.to_vec());
+    assert_eq!(ways(&bench).map_or(0, |ways| ways.len()), 2);
+    bench.restart();
+    bench.ops.clear();
+    bench.silence(true);
+    assert_eq!((bench.out(FAR), bench.out(FARTHER)), (None, Some(98)));
+    assert_eq!(ways(&bench), Some(vec![(OTHER_LINK.0, OTHER_LINK.1, Label::truncate(98))]));
+    assert!(bench.ops.iter().any(|op| matches!(op, TableOp::GroupRemove { .. })), "{:?}", bench.ops);
+    // What is left stays until time is up.
+    assert_eq!(bench.ldp.labels().stale(), 1);
 }

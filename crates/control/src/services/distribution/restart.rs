@@ -5,6 +5,7 @@
 //! has a label of its own. So an entry is confirmed when a next hop gives a label for that prefix, and the prefix keeps
 //! the label with which packets come.
 
+use super::fecs::Used;
 use super::{Binding, Cause, Distribution, KnownFec, LabelControl, Peer, PeerKey};
 use crate::services::{LabelSpace, Services};
 use base::plane::Prefix;
@@ -53,6 +54,28 @@ impl Distribution {
     pub(super) fn preserved(&self, prefix: Prefix, port: PortId, gateway: Ipv4Addr) -> Option<Label> {
         let known: &KnownFec = self.stale.get(&prefix).and_then(|prefix| self.fecs.get(prefix))?;
         known.used.iter().find(|used| (used.0, used.1) == (port, gateway)).map(|used| used.2)
+    }
+
+    /// Packets do not get to a next hop any more: they do not go there by labels from before the restart either.
+    pub fn forget_preserved(&mut self, now: Time, services: &mut Services, port: PortId, gateway: Ipv4Addr) {
+        let is_that = |used: &Used| (used.0, used.1) == (port, gateway);
+        for prefix in self.stale.iter().copied().collect::<Vec<_>>() {
+            let Some(known) = self.fecs.get_mut(&prefix).filter(|known| known.used.iter().any(is_that))
+            else {
+                continue;
+            };
+            if known.used.iter().all(is_that) {
+                // As when time is up.
+                self.stale.remove(&prefix);
+                self.update(now, services, prefix, Cause::Lost);
+            } else {
+                known.used = known.used.iter().copied().filter(|used| !is_that(used)).collect();
+                self.is_moved = true;
+                self.write(services, prefix);
+                self.update(now, services, prefix, Cause::Neighbor);
+            }
+        }
+        self.complete();
     }
 
     /// The entries of a prefix are confirmed if they can be. Is its label to be told only now?
@@ -122,6 +145,15 @@ impl Distribution {
             }
         }
         gone.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Lost));
+    }
+
+    /// A neighbour that may restart can't be reached by a link any more: its labels are not for that link, be they kept
+    /// or given.
+    pub fn part_at(&mut self, now: Time, services: &mut Services, key: PeerKey, port: PortId) {
+        let both = [self.peers.get_mut(&key), self.away.get_mut(&key)].into_iter().flatten();
+        let gone = both.filter_map(|peer| peer.ports.remove(&port).then(|| peer.given.ordered_keys()));
+        let gone: BTreeSet<Prefix> = gone.flatten().collect();
+        gone.into_iter().for_each(|prefix| self.update(now, services, prefix, Cause::Neighbor));
     }
 
     /// How many labels are kept of neighbours whose sessions were lost and that have not given them since.
