@@ -12,7 +12,7 @@ const RESTARTS: u64 = 20 * S;
 /// Then all packets between `a` and `b` are lost, while ports stay up.
 const FAILS: u64 = 22 * S;
 
-/// Two routers of different ASes, with a network behind the second. Neighbours are asked to keep its routes for a
+/// Two routers of different ASes, with a network behind each. Neighbours are asked to keep its routes for a
 /// minute.
 fn two(are_independent: [bool; 2]) -> Testbed {
     let neighbor = |asn: u32| json!({"asn": asn, "import": "all", "export": "all", "bfd": true});
@@ -25,16 +25,22 @@ fn two(are_independent: [bool; 2]) -> Testbed {
         "name": "two",
         "nodes": {"a": router(are_independent[0], 65001, "b", 65002),
             "b": router(are_independent[1], 65002, "a", 65001),
-            "h": {"kind": "host", "address": "10.3.0.2/24"}},
+            "h": {"kind": "host", "address": "10.3.0.2/24"}, "g": {"kind": "host", "address": "10.4.0.2/24"}},
         "links": [{"endpoints": ["a", "b"], "rate": "1 Gbit/s", "delay": "100 us"},
-            {"endpoints": ["b", "h"], "rate": "1 Gbit/s", "delay": "100 us"}],
+            {"endpoints": ["b", "h"], "rate": "1 Gbit/s", "delay": "100 us"},
+            {"endpoints": ["a", "g"], "rate": "1 Gbit/s", "delay": "100 us"}],
     }))
+}
+
+/// How many routes of BGP a router has.
+fn routes_of(network: &mut Testbed, node: usize) -> usize {
+    let table = network.table_json("rib", Some(node)).expect("a table");
+    column(&table, "source").iter().filter(|source| **source == "bgp").count()
 }
 
 /// How many routes of BGP the first router has.
 fn routes(network: &mut Testbed) -> usize {
-    let table = network.table_json("rib", Some(0)).expect("a table");
-    column(&table, "source").iter().filter(|source| **source == "bgp").count()
+    routes_of(network, 0)
 }
 
 fn column_of(network: &mut Testbed, name: &str) -> Vec<Value> {
@@ -61,6 +67,10 @@ fn a_restart_is_over_when_packets_stop_if_bfd_is_independent() {
         network.run_until(Time(FAILS + S)).expect("a run");
         assert_eq!(column_of(&mut network, "state"), vec![json!("down"); 2]);
         assert_eq!(routes(&mut network), if is_independent { 0 } else { all });
+        // BGP of `b` is down, and finds out when it is back.
+        assert!(routes_of(&mut network, 1) > 0);
+        network.run_until(Time(RESTARTS + 11 * S)).expect("a run");
+        assert_eq!(routes_of(&mut network, 1) > 0, !is_independent);
         network.run_until(Time(RESTARTS + 61 * S)).expect("a run");
         assert_eq!(routes(&mut network), 0, "it did not come back");
     }
