@@ -3,8 +3,8 @@
 use base::{Span, Time};
 use std::collections::BTreeMap;
 
-/// How long a path may be dead after the restart is over. BFD that has restarted, too, sends once a second at most until
-/// its session is up (RFC 5880, 6.8.3), and needs a few packets for that.
+/// How long a path may be dead after the restart is over. BFD that has restarted, too, sends once a second at most
+/// until its session is up (RFC 5880, 6.8.3), and needs a few packets for that.
 pub const COMES_BACK: Span = Span::from_secs(10);
 
 /// Paths that are dead and excused, as a protocol names them: whoever does not come back after the restart is gone.
