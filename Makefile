@@ -18,25 +18,22 @@ run: $(VENV)/.built
 
 setup: $(VENV)/.built
 
-# Tests that wait leave processors idle. So the package is built beside those of Rust, and the tests of libraries are
-# compiled one by one beside those of Python, which come first where both could run.
+# Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run.
 test:
 	cargo test $(RUST_TESTED) --no-run
-	($(MAKE) $(VENV)/.testable && $(COMPILE_PYTHON)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
+	($(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON); $(MAKE) test-rust-units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
 	    wait $$built && exit $$tested
-	$(MAKE) test-rust-threads
-	nice -n 10 $(MAKE) test-rust-units & units=$$!; $(MAKE) test-python; tested=$$?; wait $$units && exit $$tested
+	$(MAKE) test-rust-threads test-python
 
 # By hand: every random campaign twenty times as long, and with another seed if one is given.
 test-long:
 	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
-# Tests of Python as they are compiled; else each process that runs them does it by itself.
-COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
-
 # Examples are compiled by `make lint`, and linked by who runs them. Some tests wait, so there are three at once for each
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
+# While processors are idle. Else each process of the tests does it by itself.
+COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
 RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
