@@ -18,6 +18,8 @@ run: $(VENV)/.built
 
 setup: $(VENV)/.built
 
+# Python's tests are only compiled: else each process that runs them does that by itself.
+COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
 # Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run.
 test:
 	cargo test $(RUST_TESTED) --no-run
@@ -32,8 +34,6 @@ test-long:
 # Examples are compiled by `make lint`, and linked by who runs them. Some tests wait, so there are three at once for each
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
-# While processors are idle. Else each process of the tests does it by itself.
-COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
 RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
 UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.

@@ -4,7 +4,7 @@
 //! in it is the longest. Where there are more, a node says for each of the next four bits what comes then; a prefix
 //! that ends in a node is the leaf of all slots that it covers and that have nothing longer.
 
-use super::pool::Pool;
+use super::pool::{self, Pool};
 use super::prefixes::Prefixes;
 use super::slot::{BUCKET, Held, NODE, NOTHING, Slot, at, bucket, count, covered, is_leaf, part, rank};
 
@@ -291,17 +291,10 @@ impl Below {
     }
 
     fn keep_node(&mut self, node: Node) -> usize {
-        match self.free.pop() {
-            Some(index) => {
-                self.nodes[index as usize] = node;
-                index as usize
-            }
-            None => {
-                base::growth::make_room(&mut self.nodes, 1);
-                self.nodes.push(node);
-                self.nodes.len() - 1
-            }
+        if self.free.is_empty() {
+            base::growth::make_room(&mut self.nodes, 1);
         }
+        pool::keep_one(&mut self.nodes, &mut self.free, node) as usize
     }
 
     /// Nodes, and prefixes in buckets, that are in use, for tests of their release.

@@ -165,16 +165,7 @@ impl Fib {
 
     /// Where what is known of one prefix alone may stand.
     fn keep(&mut self, known: Known) -> u32 {
-        match self.free_known.pop() {
-            Some(place) => {
-                self.known[place as usize] = known;
-                place
-            }
-            None => {
-                self.known.push(known);
-                (self.known.len() - 1) as u32
-            }
-        }
+        pool::keep_one(&mut self.known, &mut self.free_known, known)
     }
 
     /// Where what is known of a prefix may stand, alone or for others, too.
@@ -301,6 +292,16 @@ impl Fib {
             self.tree.widen(&self.prefixes);
         }
     }
+}
+
+/// The places of the bits that are set.
+#[inline(always)]
+pub(crate) fn places(mut set: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let place = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (place < 64).then_some(place as usize)
+    })
 }
 
 #[inline(always)]

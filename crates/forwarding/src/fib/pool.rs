@@ -1,5 +1,19 @@
 //! Memory for many short rows of elements, which come, grow and go: rows that went are used again by others as long.
 
+/// Keeps an element by itself, where one stood that is free now if there is any, and says where.
+pub(crate) fn keep_one<T>(all: &mut Vec<T>, free: &mut Vec<u32>, new: T) -> u32 {
+    match free.pop() {
+        Some(place) => {
+            all[place as usize] = new;
+            place
+        }
+        None => {
+            all.push(new);
+            (all.len() - 1) as u32
+        }
+    }
+}
+
 /// An element of a row, of which the first tells where the next free row is while its own row is free.
 pub(crate) trait Link: Copy {
     fn of(link: u32) -> Self;

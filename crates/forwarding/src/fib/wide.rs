@@ -9,6 +9,7 @@
 
 use super::below::{Below, Gone};
 use super::machine::{LANES, Lines, Table, Way};
+use super::places;
 use super::pool::Pool;
 use super::slot::{BUCKET, Held, MORE, NODE, NOTHING, Slot, at, covered, leaf, part, rank};
 use core::net::Ipv4Addr;
@@ -257,15 +258,6 @@ impl Wide {
 #[inline(always)]
 pub(super) fn block_of(bits: u32) -> usize {
     (bits >> (32 - BLOCK_BITS)) as usize
-}
-
-/// The places of the bits that are set.
-fn places(mut set: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let place = set.trailing_zeros();
-        set &= set.wrapping_sub(1);
-        (place < 64).then_some(place as usize)
-    })
 }
 
 /// Puts a prefix of more than 18 bits into the slots of its line.

@@ -10,7 +10,7 @@ use super::row::{self, LONG, MOST, Row};
 use super::slot::{
     BUCKET, Held, NODE, NOTHING, STRIDE, Slot, common, covered, index, is_leaf, level, mask, nibble, place,
 };
-use crate::fib::pool::Pool;
+use crate::fib::pool::{self, Pool};
 
 const SLOTS: usize = 1 << STRIDE;
 /// A node becomes a bucket again when it has so many prefixes.
@@ -333,16 +333,7 @@ impl Below {
     }
 
     fn keep_node(&mut self, node: Node) -> usize {
-        match self.free.pop() {
-            Some(index) => {
-                self.nodes[index as usize] = node;
-                index as usize
-            }
-            None => {
-                self.nodes.push(node);
-                self.nodes.len() - 1
-            }
-        }
+        pool::keep_one(&mut self.nodes, &mut self.free, node) as usize
     }
 
     /// Nodes in use.

@@ -6,6 +6,7 @@
 
 use super::row::Row;
 use super::slot::Slot;
+use crate::fib::places;
 
 /// Addresses that are looked up together.
 pub(super) const LANES: usize = u64::BITS as usize;
@@ -94,14 +95,4 @@ fn together(rows: &[u32], all: &[u128; LANES], which: u64, slots: &mut [Slot]) -
         slots[lane] = found;
     }
     unsure
-}
-
-/// The places of the bits that are set.
-#[inline(always)]
-pub(super) fn places(mut set: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let place = set.trailing_zeros();
-        set &= set.wrapping_sub(1);
-        (place < 64).then_some(place as usize)
-    })
 }

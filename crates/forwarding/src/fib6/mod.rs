@@ -17,7 +17,7 @@ use self::prefixes::Prefixes;
 use self::slot::{Held, NODE, NOTHING, Slot};
 use self::wide::Wide;
 use crate::entry::Kind;
-use crate::fib::Known;
+use crate::fib::{Known, pool};
 use base::plane::Prefix6;
 use core::net::Ipv6Addr;
 
@@ -155,16 +155,7 @@ impl Fib6 {
 
     /// Where what is known of a prefix may stand.
     fn keep(&mut self, known: Known) -> u32 {
-        match self.free_known.pop() {
-            Some(place) => {
-                self.known[place as usize] = known;
-                place
-            }
-            None => {
-                self.known.push(known);
-                (self.known.len() - 1) as u32
-            }
-        }
+        pool::keep_one(&mut self.known, &mut self.free_known, known)
     }
 
     /// All prefixes, sorted by address, then by length.

@@ -7,8 +7,9 @@
 //! nothing below has to change.
 
 use super::below::{Below, Gone};
-use super::machine::{LANES, Way, places};
+use super::machine::{LANES, Way};
 use super::slot::{Held, NODE, NOTHING, Slot, covered, index, is_leaf, part, rank};
+use crate::fib::places;
 use core::net::Ipv6Addr;
 
 /// Bits that choose an element of the root.
