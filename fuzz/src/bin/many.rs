@@ -40,9 +40,9 @@ fn main() -> ExitCode {
     let Some((_, target)) = TARGETS.into_iter().find(|(known, _)| known == name) else { return usage() };
     let seeds = match read(&format!("{corpus}/{name}")) {
         Ok(seeds) if !seeds.is_empty() => seeds,
-        Ok(_) => return fail(&format!("{corpus}/{name} is empty: `seeds {corpus}` writes inputs there")),
+        Ok(_) => return wrong(&format!("{corpus}/{name} is empty: `seeds {corpus}` writes inputs there")),
         Err(error) => {
-            return fail(&format!("{corpus}/{name}: {error}: `seeds {corpus}` writes inputs there"));
+            return wrong(&format!("{corpus}/{name}: {error}: `seeds {corpus}` writes inputs there"));
         }
     };
     // What failed is said once, in the line of the finding.
@@ -81,10 +81,16 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    fail(&format!("many CORPUS TARGET COUNT [FIRST]; targets are {}", names.join(", ")));
+    wrong(&format!("many CORPUS TARGET COUNT [FIRST]; targets are {}", names.join(", ")))
+}
+
+/// Of what was given, and not of what was found.
+fn wrong(words: &str) -> ExitCode {
+    eprintln!("{words}");
     ExitCode::from(2)
 }
 
+/// Of a finding.
 fn fail(words: &str) -> ExitCode {
     eprintln!("{words}");
     ExitCode::FAILURE
