@@ -18,6 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "needs(*names): skipped where one is not there, failed where it is required"
     )
+    config.addinivalue_line("markers", "live: by the clock on the wall, so it may run a second time")
     # Drawing charts for papers takes most of the time of a short run: tests of such files ask for them.
     os.environ["TWINPLANE_FIGURES"] = "none"
     if (seed := campaign.seed()) is not None and config.getoption("hypothesis_seed", None) is None:
@@ -46,11 +47,22 @@ LONGEST = (
 """Files that take a worker for a minute and more. What begins last should not take long."""
 
 
+LIVE = {"lab", "peer"}
+"""Folders whose tests wait for other programs by the clock on the wall. Others are marked `live`."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; those whose tests wait for other programs, and those that compute, in turn."""
+    """Long files first; those whose tests wait for other programs, and those that compute, in turn.
+
+    What runs by the clock on the wall depends on what else the machine does. If it fails it runs a second
+    time, and the last line counts that (decision 0065). What runs in virtual time never does.
+    """
+    for item in items:
+        if LIVE & set(item.path.parts) or item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
     files.sort(key=lambda file: file[0].path.stem not in LONGEST)
-    waits = [file for file in files if {"lab", "peer"} & set(file[0].path.parts)]
+    waits = [file for file in files if LIVE & set(file[0].path.parts)]
     computes = [file for file in files if file not in waits]
     items[:] = chain.from_iterable(chain.from_iterable(zip_longest(computes, waits, fillvalue=[])))
 
@@ -60,6 +72,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     required = " ".join(sorted(needs.required())) or "nothing"
     said = f"random campaigns: {campaign.scaled(100)} % of their length, seed {seed}; required: {required}"
     terminalreporter.write_line(said)
+    for first in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"ran a second time: {first.nodeid}")
+        terminalreporter.write_line(first.longreprtext)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

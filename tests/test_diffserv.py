@@ -440,10 +440,12 @@ def test_the_diffserv_objects_are_well_formed(tmp_path: Path) -> None:
 # -- real time --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.live
 def test_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     real_time(tmp_path, "--clock", "wall")
 
 
+@pytest.mark.live
 @pytest.mark.needs("labs")
 def test_on_a_lab(tmp_path: Path) -> None:
     real_time(tmp_path, "--lab")

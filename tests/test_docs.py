@@ -55,6 +55,7 @@ def test_blocks_say_whether_they_run(page: Path) -> None:
     assert {kind for kind, _ in blocks(page)} <= {*RUNS, *SHOWN}
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(kind in RUNS for kind, _ in blocks(page))], ids=name
 )

@@ -8,6 +8,7 @@ import pytest
 from support import campaign
 from support.outside import BRIEF, System, command, metrics
 
+pytestmark = pytest.mark.live
 needs_root = pytest.mark.needs("root", "ip")
 COUNTS = ("k", "k_up", "p", "failed", "lost_prior", "lost_during", "duplicated", "reordered", "misdelivered")
 POINTS = (2, 3, 4, 5, 6)

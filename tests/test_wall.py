@@ -13,6 +13,8 @@ from support.needs import need
 from twinplane import Network, TwinplaneError, capture_interface, core
 from twinplane.network.nodes import Host, Router
 
+pytestmark = pytest.mark.live
+
 NAME = f"tpt{os.getpid() % 100_000}"
 
 
