@@ -1,6 +1,6 @@
 //! What comes by sessions, and what is answered (RFC 5036, 2.5.3 and 3.5).
 
-use super::said::key_of;
+use super::said::{IPV4, key_of};
 use super::session::{SessionState, SessionStep};
 use super::{Event, Ldp, cells};
 use crate::protocol::Context;
@@ -9,7 +9,7 @@ use crate::services::sessions::{SessionId, SessionOutput};
 use base::{Span, Time};
 use wire::Hex;
 use wire::ldp::{
-    Addresses, Body, DEFAULT_MAX_PDU, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
+    Addresses, Body, DEFAULT_MAX_PDU, Fec, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
     VERSION, kind,
 };
 
@@ -109,8 +109,8 @@ impl Ldp {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         let refused = |status| Err((SessionStep::Refused, about(status, &message)));
         let step = match (&message.body, session.state) {
-            (Body::Notification { notice, request, .. }, _) => {
-                return self.notified(now, context, id, *notice, *request);
+            (&Body::Notification { notice, request, fec, .. }, _) => {
+                return self.notified(now, context, id, notice, request, fec);
             }
             (Body::Initialization(wanted), SessionState::Initialized | SessionState::OpenSent) => {
                 return self
@@ -165,11 +165,18 @@ impl Ldp {
         id: SessionId,
         notice: Notice,
         request: Option<u32>,
+        fec: Option<Fec>,
     ) -> Result<(), Ended> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         if !notice.is_fatal() && session.is_operational() {
             session.step(now, SessionStep::Message);
-            self.advised(now, context, id, notice, request);
+            match Status::of(notice.code) {
+                // RFC 5919, 4: each kind of FEC has an end of its own.
+                Some(Status::EndOfLib) if fec == Some(Fec::AllPrefixes(IPV4)) => {
+                    self.is_complete(now, context, id);
+                }
+                _ => self.advised(now, context, id, notice, request),
+            }
             return Ok(());
         }
         let status = Status::of(notice.code);

@@ -12,7 +12,7 @@ use base::{Label, Time};
 use wire::ldp::{AnyLabel, Body, Fec, LdpId, Message, Notice, Status, kind};
 
 /// The number of IPv4 among address families.
-const IPV4: u16 = 1;
+pub(super) const IPV4: u16 = 1;
 
 /// A neighbour as the distribution of labels knows it.
 pub(super) const fn key_of(id: LdpId) -> PeerKey {
@@ -229,7 +229,6 @@ impl Ldp {
             Some(Status::NoRoute) => Refusal::NoRoute,
             Some(Status::LoopDetected) => Refusal::Loop,
             Some(Status::NoLabelResources) => Refusal::NoLabels,
-            Some(Status::EndOfLib) => return self.is_complete(now, context, id),
             Some(Status::LabelResourcesAvailable) => {
                 return match self.switched(key) {
                     Some(vcs) => vcs.labels_available(key),

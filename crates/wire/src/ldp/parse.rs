@@ -162,6 +162,16 @@ fn initialization(all: &Parameters<'_>) -> Result<Initialization, Malformed> {
     })
 }
 
+/// The FEC that a Notification is about; nothing for one that is not known. Nobody has to know all those of whose end a
+/// neighbour tells (RFC 5919, 4).
+fn told(found: &Found<'_>) -> Result<Option<Fec>, Malformed> {
+    match Fec::read(found) {
+        Ok(fecs) => Ok(fecs.first().copied()),
+        Err(malformed) if malformed.status == Status::UnknownFec => Ok(None),
+        Err(malformed) => Err(malformed),
+    }
+}
+
 fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
     let bytes = |found: &Found<'_>| Ok(found.value.into());
     let label =
@@ -174,7 +184,7 @@ fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
             returned_message: all.optional(tlv_type::RETURNED_MESSAGE, bytes)?,
             returned_tlvs: all.optional(tlv_type::RETURNED_TLVS, bytes)?,
             request: all.number(tlv_type::LABEL_REQUEST_ID)?,
-            fec: all.optional(tlv_type::FEC, |found| Ok(Fec::read(found)?.first().copied()))?.flatten(),
+            fec: all.optional(tlv_type::FEC, told)?.flatten(),
         },
         kind::CAPABILITY => Body::Capability(all.capabilities()?),
         kind::HELLO => Body::Hello(hello(all)?),

@@ -78,6 +78,8 @@ fn a_link_is_avoided_until_its_labels_are_known() {
     assert!(bench.services.avoided.is(port), "nobody is there");
     bench.establish(capable(ALL));
     assert!(bench.services.avoided.is(port), "labels may come");
+    bench.say(Body::end_of_lib(Fec::AllPrefixes(2)));
+    assert!(bench.services.avoided.is(port), "those of IPv6 are not those of IPv4");
     bench.say(Body::end_of_lib(END));
     assert!(!bench.services.avoided.is(port));
     bench.say(Body::notify(Notice::new(Status::Shutdown)));
