@@ -275,8 +275,10 @@ impl Bgp {
         let collides = other
             .filter(|other| matches!(other.state, SessionState::OpenConfirm | SessionState::Established));
         if let Some(other) = collides.map(|other| (other.session, other.is_established())) {
-            // The connection that the end with the greater identifier has begun stays.
-            let this_stays = !other.1 && (self.router_id > open.id) == is_begun;
+            // The connection that the end with the greater identifier has begun stays; of equal ones, that of the
+            // greater AS (RFC 6286, 2.3).
+            let is_greater = (self.router_id, self.config.asn) > (open.id, open.asn());
+            let this_stays = !other.1 && is_greater == is_begun;
             let loser = if this_stays { other.0 } else { Some(id) };
             if let Some(loser) = loser {
                 self.end(now, context, loser, SessionStep::Stop, Notification::new(Code::Collision));

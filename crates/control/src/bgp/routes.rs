@@ -28,13 +28,13 @@ pub(super) fn cost_of(services: &Services, address: IpAddr) -> Option<u32> {
     }
 }
 
+/// The longest prefix decides, also if packets to it are discarded.
 fn cost_by<P: RoutePrefix>(rib: &Rib<P>, address: P::Address) -> Option<u32> {
-    (0..=P::BITS).rev().find_map(|len| {
-        let routes = rib.routes(P::of(address, len));
-        let other = routes.iter().find(|route| route.source != Source::Protocol(Bgp::ID))?;
-        let leads = |hop: &RouteHop<P>| !matches!(hop, RouteHop::Direct(NextHop::Local | NextHop::Discard));
-        other.hops.as_slice().iter().any(leads).then_some(other.metric)
-    })
+    let is_other = |route: &&Route<P>| route.source != Source::Protocol(Bgp::ID);
+    let of = |len| rib.routes(P::of(address, len)).iter().find(is_other);
+    let found = (0..=P::BITS).rev().find_map(of)?;
+    let leads = |hop: &RouteHop<P>| !matches!(hop, RouteHop::Direct(NextHop::Local | NextHop::Discard));
+    found.hops.as_slice().iter().any(leads).then_some(found.metric)
 }
 
 /// The best route to a prefix as redistribution sees it: its source, metric and tag, and whether it is an address of

@@ -140,7 +140,10 @@ impl Node {
         };
         if is_there {
             let (port, gateway) = (PortId(words.or("port", 0)?), words.or("via", Ipv4Addr::UNSPECIFIED)?);
-            let hop = NextHop::Via { port, gateway: IpAddr::V4(gateway) };
+            let hop = match words.has("discard") {
+                true => NextHop::Discard,
+                false => NextHop::Via { port, gateway: IpAddr::V4(gateway) },
+            };
             let route = match source {
                 Source::Static => Route::fixed(hop),
                 source => Route { metric: words.or("metric", 10)?, ..Route::direct(source, 110, hop) },
