@@ -9,6 +9,7 @@ use super::unacknowledged::Unacknowledged;
 use super::{ACK_DELAY, MIN_LS_ARRIVAL, Ospf};
 use base::Time;
 use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::ospf::{
     ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKey, LsaKind, Lsas,
@@ -19,6 +20,25 @@ use wire::ospf::{
 pub(super) const IP_AND_HEADER: usize = 20 + HEADER_LEN;
 /// Bytes of an update in front of the instances.
 const UPDATE_LEN: usize = 4;
+
+/// When an instance was last sent back to a neighbour that had an older one, within the last second.
+#[derive(Debug, Default)]
+pub(super) struct Corrected(BTreeMap<(Scope, LsaKey), Time>);
+
+impl Corrected {
+    /// May it be sent back now (RFC 2328, 13 (8): once in MinLSArrival)? Then that is noted.
+    fn is_due(&mut self, now: Time, scope: Scope, key: LsaKey) -> bool {
+        let is_recent = |at: Time| now < at + MIN_LS_ARRIVAL;
+        if self.0.len() >= 1_000 {
+            self.0.retain(|_, at| is_recent(*at));
+        }
+        let is_due = !self.0.get(&(scope, key)).is_some_and(|at| is_recent(*at));
+        if is_due {
+            self.0.insert((scope, key), now);
+        }
+        is_due
+    }
+}
 
 /// How many of these instances one packet takes. One that is too long by itself goes alone: IP cuts it.
 fn fitting<'a>(instances: impl Iterator<Item = &'a Instance>, room: usize) -> usize {
@@ -120,7 +140,10 @@ impl Ospf {
         // The neighbour has an older one.
         if let Some(known) = known {
             let is_wrapping = known.age(now) >= MAX_AGE && known.header().sequence == MAX_SEQUENCE;
-            if !is_wrapping && now >= known.installed + MIN_LS_ARRIVAL {
+            if !is_wrapping
+                && now >= known.installed + MIN_LS_ARRIVAL
+                && self.corrected.is_due(now, scope, header.key)
+            {
                 self.send_instances(now, at.0, Some(at.1), &[known]);
             }
         }

@@ -162,6 +162,7 @@ pub struct Ospf {
     interfaces: Interfaces,
     databases: Databases,
     unacknowledged: Unacknowledged,
+    corrected: flood::Corrected,
     /// What this router has to say.
     own: BTreeMap<Place, LsaBody>,
     /// When it has said it last.
@@ -242,6 +243,7 @@ impl Ospf {
             interfaces: Interfaces::default(),
             databases: Databases::default(),
             unacknowledged: Unacknowledged::default(),
+            corrected: flood::Corrected::default(),
             own: BTreeMap::new(),
             made: BTreeMap::new(),
             sequences: Sequences::default(),
