@@ -27,8 +27,17 @@ pub(crate) enum Kind {
     Connected,
     /// Keeps the packet at this node: the next label, or the IP header, is looked up.
     Local,
+    /// The same, if the IP header is what is looked up. With a label below, the packet is dropped.
+    Unlabelled,
     /// The packet is dropped, and counted.
     Discard,
+}
+
+impl Kind {
+    /// Is a label with such an entry taken off here, and what is below it looked up?
+    pub(crate) fn is_popped(self) -> bool {
+        matches!(self, Kind::Local | Kind::Unlabelled)
+    }
 }
 
 /// The compiled form of an [`Nhlfe`].

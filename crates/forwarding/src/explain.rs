@@ -164,11 +164,11 @@ impl Forwarding {
                 None => return (taken, true),
             };
             taken.push(Taken { rule: Rule::Label(label), nhlfe });
-            if nhlfe.next_hop != NextHop::Local {
-                return (taken, true);
-            }
-            if word & BOTTOM != 0 {
-                break;
+            let bottom = word & BOTTOM != 0;
+            match nhlfe.next_hop {
+                NextHop::Local | NextHop::Unlabelled if bottom => break,
+                NextHop::Local => {}
+                _ => return (taken, true),
             }
             at += LABEL;
         }

@@ -35,7 +35,7 @@ impl Forwarding {
         let phb = treatment.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
-            Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
+            Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
             Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }

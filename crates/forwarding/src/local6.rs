@@ -32,7 +32,7 @@ impl Forwarding {
         let (place, known) = known.ok_or(PuntReason::NoRoute { labels: 0 })?;
         let entry = known.active();
         match entry.kind {
-            Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
+            Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
             Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }

@@ -142,7 +142,7 @@ impl Forwarding {
                 if word >> 12 != Label::ROUTER_ALERT.value() {
                     let context = self.context(entry)?;
                     let told = context.phb(tc_of(word));
-                    if entry.is_some_and(|e| e.kind != Kind::Local) {
+                    if entry.is_some_and(|e| !e.kind.is_popped()) {
                         return known.note(told);
                     }
                     if !known.pop(context.model(), told) || known.treatment.is_some() {

@@ -389,6 +389,7 @@ impl Forwarding {
         let by_phb = self.preconfigured.is_some() || matches!(tc, TcSource::DiffServ(_));
         let kind = match (nhlfe.next_hop, push.len()) {
             (NextHop::Local, _) => Kind::Local,
+            (NextHop::Unlabelled, _) => Kind::Unlabelled,
             (NextHop::Discard, _) => Kind::Discard,
             (NextHop::Replicate(_), 0) => Kind::Replicate,
             // The labels are those of the branches.
@@ -426,7 +427,7 @@ impl Forwarding {
             }
             NextHop::Group(group) => self.adjacencies.acquire_group(group).ok_or(TableError::NoGroup),
             NextHop::Replicate(list) => self.lists.acquire(list).ok_or(TableError::NoGroup),
-            NextHop::Local | NextHop::Discard => Ok(u32::MAX),
+            NextHop::Local | NextHop::Unlabelled | NextHop::Discard => Ok(u32::MAX),
         }
     }
 
@@ -453,6 +454,7 @@ impl Forwarding {
         let push = LabelStack::new(&labels[..usize::from(entry.depth).min(LabelStack::MAX)]);
         let next_hop = match entry.kind {
             Kind::Local => NextHop::Local,
+            Kind::Unlabelled => NextHop::Unlabelled,
             Kind::Discard | Kind::Empty => NextHop::Discard,
             Kind::Replicate => self.lists.id(entry.next_hop).map_or(NextHop::Discard, NextHop::Replicate),
             Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.next_hop) {

@@ -166,6 +166,24 @@ fn labels_without_an_entry_are_dropped() {
     stays(&mut tables, frame(&[(0xf_ffff, 0, 9)], ip(64)), Verdict::Drop(DropReason::Discard));
 }
 
+/// RFC 3031, 3.22: what is below a label that came to its end too early may be another router's.
+#[test]
+fn what_is_below_a_label_without_a_next_label_is_ip_or_dropped() {
+    let to_here = |next_hop| nhlfe(&[], next_hop, Uniform, TcSource::Copy);
+    let mut tables = node(&[
+        ilm(100, to_here(NextHop::Unlabelled)),
+        ilm(101, to_here(NextHop::Local)),
+        ilm(200, to_gateway(&[300], Uniform)),
+    ]);
+    let mut last = frame(&[(100, 0, 9)], ip(64));
+    assert_eq!(forward(&mut tables, &mut last), OUT);
+    assert_eq!(last, sent(&[], ip(8)));
+    stays(&mut tables, frame(&[(100, 0, 9), (200, 0, 9)], ip(64)), Verdict::Drop(DropReason::LabelBelow));
+    let mut ours = frame(&[(101, 0, 9), (200, 0, 9)], ip(64));
+    assert_eq!(forward(&mut tables, &mut ours), OUT);
+    assert_eq!(tables.ilm_row(label(200)).map(|row| row.packets), Some(1));
+}
+
 #[test]
 fn a_stack_that_outgrows_the_headroom_is_dropped() {
     let mut tables = node(&[ilm(100, to_gateway(&[100, 100, 100, 100], Uniform))]);

@@ -92,7 +92,10 @@ impl Naive {
                 value => match self.ilm.get(&value) {
                     None if ttl <= 1 => return Punted,
                     None => return Dropped(DropReason::UnknownLabel),
-                    Some(n) => (Some(*n).filter(|n| n.next_hop != NextHop::Local), n.ttl),
+                    Some(n) if n.next_hop == NextHop::Unlabelled && !top.bottom => {
+                        return Dropped(DropReason::LabelBelow);
+                    }
+                    Some(n) => (Some(*n).filter(|n| !is_here(n.next_hop)), n.ttl),
                 },
             };
             stack.remove(0);
@@ -153,7 +156,7 @@ impl Naive {
         let filtered = self.filters.values().find(|(filter, _)| !connected && filter.takes(&flow));
         let chosen = filtered.map(|f| f.1).or_else(|| self.choose(to, Phb::of_dscp(flow.dscp)));
         let Some(nhlfe) = chosen else { return Punted };
-        if nhlfe.next_hop == NextHop::Local {
+        if is_here(nhlfe.next_hop) {
             return Punted;
         }
         let NextHop::Via { port, gateway } = nhlfe.next_hop else { return Dropped(DropReason::Discard) };
@@ -245,12 +248,18 @@ fn with_ttl(ip: &[u8], ttl: u8) -> Vec<u8> {
     ip
 }
 
+/// Does what is below a label, or the packet itself, stay at the node?
+fn is_here(next_hop: NextHop) -> bool {
+    matches!(next_hop, NextHop::Local | NextHop::Unlabelled)
+}
+
 const PORTS: u16 = 3;
 
 fn next_hop() -> impl Strategy<Value = NextHop> {
     prop_oneof![
         6 => (0..PORTS, 0u8..4).prop_map(|(port, n)| NextHop::Via { port: PortId(port), gateway: gateway(n).into() }),
         2 => Just(NextHop::Local),
+        1 => Just(NextHop::Unlabelled),
         1 => Just(NextHop::Discard),
     ]
 }

@@ -531,3 +531,40 @@ fn sessions_are_signed_and_passwords_have_to_be_the_same() {
     let tcp: Vec<Vec<u8>> = frames.filter(is_tcp).collect();
     assert!(tcp.len() > 10 && tcp.iter().all(|frame| frame[34 + 20..][..4] == [1, 1, 19, 18]));
 }
+
+/// Two labels come to a router that has none of the next one, since its route leads into a tunnel: what is below is no
+/// label of its own, and is not looked up as one (RFC 3031, 3.22).
+#[test]
+fn a_label_below_one_that_ends_too_early_is_not_looked_up() {
+    let labels = json!({"asn": 65000, "families": ["ipv4-labelled"], "advertisement_interval": "1 s"});
+    let edge = |id: &str, far: &str, net: &str| {
+        let mut edge = with_ospf(&quick());
+        edge["router_id"] = json!(id);
+        edge["bgp"] = json!({"asn": 65000, "networks": [net], "neighbors": {far: labels}});
+        edge
+    };
+    let core = with_ospf(&quick());
+    let mut described = json!({
+        "name": "below",
+        "nodes": {
+            "p1": core, "p2": core,
+            "pe1": edge("10.250.0.1", "10.250.0.2", "203.0.113.0/24"),
+            "pe2": edge("10.250.0.2", "10.250.0.1", "198.51.100.0/24"),
+            "x": {"kind": "host", "address": "203.0.113.2/24"}, "y": {"kind": "host", "address": "198.51.100.2/24"},
+        },
+        "links": [link("pe1", "p1", 1), link("p1", "p2", 1), link("p2", "pe2", 1), link("x", "pe1", 1),
+            link("y", "pe2", 1)],
+        "flows": [{"name": "f", "from": "x", "to": "y", "rate": "1 Mbit/s", "size": 500, "start": "40 s"}],
+    });
+    let mut without = network(&described);
+    without.run_until(Time::ZERO + Span::from_secs(60)).expect("it runs");
+    let (sent, received) = conserved(&mut without).expect("nothing vanished");
+    assert!(sent > 4_000 && sent - received <= 1, "{sent} {received}");
+    described["lsps"] = json!([{"name": "u", "from": "p1", "to": "pe2", "autoroute": true}]);
+    let mut run = network(&described);
+    run.run_until(Time::ZERO + Span::from_secs(60)).expect("it runs");
+    let losses = run.table_json("losses", None).expect("a table");
+    let places: Vec<_> = column(&losses, "node").into_iter().zip(column(&losses, "reason")).collect();
+    let below = (json!("p1"), json!("label-below"));
+    assert!(!places.is_empty() && places.iter().all(|place| *place == below), "{losses}");
+}

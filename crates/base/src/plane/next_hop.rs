@@ -37,6 +37,10 @@ pub enum NextHop {
     Replicate(ReplicationId),
     /// To this node: what is left is looked at again (the next label, or the IP header).
     Local,
+    /// To this node if no label is left: the IP header is looked at again. A label that is left was given by another
+    /// router and means nothing here (RFC 3031, 3.22): the packet is dropped and counted as
+    /// [`DropReason::LabelBelow`](crate::device::DropReason::LabelBelow).
+    Unlabelled,
     /// Nowhere: the packet is dropped and counted as [`DropReason::Discard`](crate::device::DropReason::Discard).
     Discard,
 }

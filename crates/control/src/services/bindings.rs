@@ -272,7 +272,7 @@ impl Bindings {
                 };
                 self.groups.get(&group)?.iter().map(leg).collect()
             }
-            NextHop::Replicate(_) | NextHop::Local | NextHop::Discard => None,
+            NextHop::Replicate(_) | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => None,
         }
     }
 

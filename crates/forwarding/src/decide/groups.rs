@@ -95,7 +95,7 @@ impl Forwarding {
         match entry.kind {
             Kind::One | Kind::Via if ttl <= 1 => return Err(DropReason::TtlExpired.into()),
             Kind::One | Kind::Via => {}
-            Kind::Local => return Err(PuntReason::Local { labels }.into()),
+            Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels }.into()),
             _ => return Err(DropReason::Discard.into()),
         }
         popped.known.note(self.phb_of_tos(tos));

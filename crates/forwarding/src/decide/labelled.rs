@@ -54,7 +54,8 @@ impl Forwarding {
                     match entry.kind {
                         Kind::Empty => return Err(unknown()),
                         Kind::Discard => return Err(DropReason::Discard.into()),
-                        Kind::Local => {
+                        Kind::Unlabelled if !bottom => return Err(DropReason::LabelBelow.into()),
+                        Kind::Local | Kind::Unlabelled => {
                             popped = popped.pop(entry.ttl(), ttl);
                             self.note_pop(&mut popped.known, word, Some(entry))?;
                         }

@@ -100,7 +100,7 @@ impl Forwarding {
         let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
             Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
-            Kind::Local => return Err(PuntReason::Local { labels }.into()),
+            Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
         let mut plan =

@@ -222,7 +222,7 @@ pub fn hop(network: &Network, node: usize, next_hop: NextHop) -> Hop<'_> {
         }
         NextHop::Group(group) => named(format!("group {}", group.0).into()),
         NextHop::Replicate(list) => named(format!("replication {}", list.0).into()),
-        NextHop::Local => named("local".into()),
+        NextHop::Local | NextHop::Unlabelled => named("local".into()),
         NextHop::Discard => named("discard".into()),
     }
 }

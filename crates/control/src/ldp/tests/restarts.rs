@@ -243,7 +243,7 @@ fn entries_stay_while_the_speaker_restarts() {
         _ => None,
     };
     let written: Vec<_> = bench.ops.iter().filter_map(of).collect();
-    assert_eq!(written, [(other, Some(NextHop::Local))], "and nothing of {label}");
+    assert_eq!(written, [(other, Some(NextHop::Unlabelled))], "and nothing of {label}");
 }
 
 /// RFC 3478, 3.1.1, with ordered control: a label is told again when the next hop has given one, and all are told by

@@ -43,8 +43,8 @@ impl Binding {
 /// each of a thousand routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
-    /// To what is below the label.
-    Below,
+    /// To the IP header below the label. Another label below means nothing here (RFC 3031, 3.22).
+    Unlabelled,
     /// To a neighbour, with its label.
     Way(Used),
     /// To several neighbours, with their labels.
@@ -54,7 +54,7 @@ enum Target {
 impl Target {
     fn nhlfe(self) -> Nhlfe {
         match self {
-            Target::Below => below(),
+            Target::Unlabelled => entry(LabelStack::EMPTY, NextHop::Unlabelled),
             Target::Way((port, gateway, label)) => {
                 entry(stack(label), NextHop::Via { port, gateway: gateway.into() })
             }
@@ -100,11 +100,6 @@ fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
 
 fn stack(label: Label) -> LabelStack {
     if label == Label::IMPLICIT_NULL { LabelStack::EMPTY } else { LabelStack::one(label) }
-}
-
-/// Looks at what is below the label.
-fn below() -> Nhlfe {
-    entry(LabelStack::EMPTY, NextHop::Local)
 }
 
 /// Is it of this router, or right beyond it?
@@ -340,7 +335,7 @@ impl Distribution {
             }
         };
         if let Some(Binding::Label { label, is_written }) = known.binding {
-            let ilm = target.unwrap_or(Target::Below);
+            let ilm = target.unwrap_or(Target::Unlabelled);
             if known.ilm != Some(ilm) {
                 if !is_written && known.ilm.is_none() {
                     self.writes.tell.push((ops.len() as u32, prefix, label));
@@ -412,7 +407,7 @@ impl Distribution {
             return;
         };
         self.writes.tell.retain(|(_, of, _)| *of != prefix);
-        self.writes.ops.push(TableOp::IlmSet { label, nhlfe: below() });
+        self.writes.ops.push(TableOp::IlmSet { label, nhlfe: Target::Unlabelled.nhlfe() });
         known.old.push((label, told));
     }
 

@@ -75,7 +75,7 @@ fn next_hop(next_hop: NextHop) -> Option<Reason> {
         NextHop::Group(_) => Some("a group of next hops"),
         NextHop::Replicate(_) => Some("copies of a packet"),
         NextHop::Via { gateway: IpAddr::V6(_), .. } => Some("IPv6"),
-        NextHop::Via { .. } | NextHop::Local | NextHop::Discard => None,
+        NextHop::Via { .. } | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => None,
     }
 }
 
