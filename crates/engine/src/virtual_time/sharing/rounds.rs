@@ -13,13 +13,18 @@ use core::cmp::Reverse;
 /// A frame on its way to another world, and its lane.
 type Parcel = (u32, Flight);
 
-/// A round is made shorter than it could be if more than so many events happen in it, so that who looks for signals
-/// need not wait, and worlds are not far apart when a device fails.
+/// A round is made shorter than it could be if more than so many events happen in it, or if more, so many for each
+/// device. So who looks for signals need not wait, and worlds are not far apart when a device fails; and a device still
+/// has something to do in each round, since to visit it costs more than an event.
 const EVENTS_A_ROUND: u64 = 100_000;
+const EVENTS_A_DEVICE: u64 = 50;
 
-/// A round that has come to so many events ends wherever it is. That is for devices that send frames to each other
-/// without end at one time: whoever called can still look for signals.
-const NO_END: u64 = 50 * EVENTS_A_ROUND;
+/// In a look at whether threads pay, rounds have so many events for each device at least.
+const EVENTS_A_DEVICE_TRIED: u64 = 5;
+
+/// A round that has come to so many times the events that it should have ends wherever it is. That is for devices that
+/// send frames to each other without end at one time: whoever called can still look for signals.
+const NO_END: u64 = 50;
 
 /// After so many rounds it is asked whether they still pay.
 const ROUNDS_A_LOOK: u64 = 64;
@@ -82,18 +87,21 @@ impl World {
         let before = self.events_done;
         let asked = self.sharing.asked.map_or(0, |asked| asked.least_events);
         let looked = self.sharing.trial.as_ref().and_then(|trial| trial.events());
+        let most = EVENTS_A_ROUND.max(EVENTS_A_DEVICE * self.nodes.len() as u64);
         let (round, longest) = match looked {
             // A short look has more and shorter rounds than there will be.
             Some(events) => {
-                let round = (events / ROUNDS_TRIED).clamp(1, EVENTS_A_ROUND);
+                let least = (EVENTS_A_DEVICE_TRIED * self.nodes.len() as u64).clamp(1, most);
+                let round = (events / ROUNDS_TRIED).clamp(least, most);
                 (round, self.span_of(round).min(partition.lookahead))
             }
-            None => (EVENTS_A_ROUND, partition.lookahead),
+            None => (most, partition.lookahead),
         };
         let plan = Plan {
             worlds,
             longest,
             span: self.span_of(round).min(longest),
+            most,
             first,
             end,
             budget: budget.min(EVENTS_A_LOOK),
@@ -259,7 +267,9 @@ impl World {
             }
             let before = sum.events;
             let last = Time(sum.next.0.saturating_add(span).min(plan.end.0) - 1);
-            if let Err(error) = self.guarded(|world| world.go_on(last, NO_END)).and_then(|done| done) {
+            if let Err(error) =
+                self.guarded(|world| world.go_on(last, NO_END * plan.most)).and_then(|done| done)
+            {
                 done.failure = Some(Failure { at: self.now, node: self.running, error });
             }
             let mut own = self.hand_over(last, &mut parcels);
@@ -277,8 +287,8 @@ impl World {
                 }
             });
             match sum.events - before {
-                many if many > EVENTS_A_ROUND => span = (span / 2).max(1),
-                few if few < EVENTS_A_ROUND / 4 => span = span.saturating_mul(2).min(plan.longest),
+                many if many > plan.most => span = (span / 2).max(1),
+                few if few < plan.most / 4 => span = span.saturating_mul(2).min(plan.longest),
                 _ => {}
             }
         }
@@ -315,6 +325,8 @@ struct Plan {
     longest: u64,
     /// The length of the first.
     span: u64,
+    /// With more events a round is followed by a shorter one.
+    most: u64,
     first: Time,
     /// What is due at this time or later is not done.
     end: Time,
