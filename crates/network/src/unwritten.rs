@@ -221,7 +221,7 @@ impl<P: RoutePrefix> Ways<P> {
 pub(crate) struct RoutesOf<P: RoutePrefix> {
     ways: Arc<Ways<P>>,
     node: u32,
-    /// Nodes that searches have looked around from.
+    /// Links that searches have looked at from one of their ends.
     visited: AtomicUsize,
     /// For each node the port that leads there, plus one: once searches have cost as much as finding all of them.
     ports: OnceLock<Box<[u16]>>,
@@ -244,7 +244,7 @@ impl<P: RoutePrefix> RoutesOf<P> {
     fn hop(&self, target: Target) -> Option<NextHop> {
         let (ways, node) = (&self.ways, self.node as usize);
         if let Target::Node(other) = target
-            && self.visited.load(Ordering::Relaxed) > ways.graph.len()
+            && self.visited.load(Ordering::Relaxed) > ways.graph.ends()
         {
             let ports = self.ports.get_or_init(|| self.ports());
             let port = PortId(ports[other as usize].checked_sub(1)?);
