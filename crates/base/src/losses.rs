@@ -139,13 +139,24 @@ pub struct Keeping {
     recognise: Arc<dyn Recognise>,
     bin: Span,
     marks: Marks,
+    /// Set when one of the books that keep so has anything: then it is worth while to look into them.
+    is_any: Arc<AtomicBool>,
 }
 
 impl Keeping {
     /// Keeps losses of the frames that `recognise` knows, in bins of `bin`, at least a picosecond long; those before
     /// and after one of the `marks` apart.
     pub fn new(recognise: Arc<dyn Recognise>, bin: Span, marks: Marks) -> Keeping {
-        Keeping { recognise, bin: Span(bin.0.max(1)), marks }
+        Keeping { recognise, bin: Span(bin.0.max(1)), marks, is_any: Arc::default() }
+    }
+
+    /// Has a book that keeps so anything in it?
+    pub fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::Relaxed)
+    }
+
+    fn note(&self) {
+        self.is_any.store(true, Ordering::Relaxed);
     }
 }
 
@@ -222,6 +233,7 @@ impl LossBook {
             && let Some(of) = kept.keeping.recognise.recognise(frame.header())
         {
             *kept.copies.entry(of.packet.flow).or_default() += copies;
+            kept.keeping.note();
         }
     }
 
@@ -240,6 +252,7 @@ impl LossBook {
         }
         if let Some(of) = after {
             *kept.copies.entry(of.packet.flow).or_default() += 1;
+            kept.keeping.note();
         }
     }
 
@@ -278,6 +291,7 @@ impl LossBook {
 
 impl Kept {
     fn lose(&mut self, at: Time, of: Recognised, reason: DropReason) {
+        self.keeping.note();
         let Recognised { packet, number } = of;
         let bin = self.keeping.bin.0 as u64;
         if at < self.start || at.0 - self.start.0 >= bin {

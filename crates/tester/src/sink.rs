@@ -12,6 +12,8 @@ use crate::together::{Of, Togethers};
 use base::frame::{FCS_LEN, Framing};
 use base::{Frame, Serialiser, Span, StreamId, Time};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wire::measurement;
 
 base::words! {
@@ -241,6 +243,8 @@ pub struct Sink {
     unknown: u64,
     /// Packets of streams that are not expected, by stream and phase.
     astray: BTreeMap<(StreamId, usize), u64>,
+    /// Set when there are any: one for all sinks of a network, so that nobody has to ask each.
+    has_astray: Arc<AtomicBool>,
     /// Streams that the same instrument sends.
     own: BTreeSet<StreamId>,
     log: Option<Vec<LogEntry>>,
@@ -267,9 +271,15 @@ impl Sink {
             together: Togethers::default(),
             unknown: 0,
             astray: BTreeMap::new(),
+            has_astray: Arc::default(),
             own: BTreeSet::new(),
             log: None,
         }
+    }
+
+    /// Has it set what says of all sinks of a network that packets came astray.
+    pub fn share(&mut self, has_astray: &Arc<AtomicBool>) {
+        self.has_astray.clone_from(has_astray);
     }
 
     /// The instrument sends a stream: what comes back of it was not delivered to a wrong place, but not sent on.
@@ -392,6 +402,7 @@ impl Sink {
         }
         self.unknown += 1;
         *self.astray.entry((stamp.stream, phase)).or_default() += 1;
+        self.has_astray.store(true, Ordering::Relaxed);
         Receipt::Misdelivered
     }
 

@@ -54,7 +54,9 @@ impl World {
 
     /// What was lost in the network, port by port; of what was lost nowhere there is nothing.
     pub fn losses(&self) -> impl Iterator<Item = LossesAt<'_>> {
-        self.lanes.iter().zip(&self.ports).enumerate().flat_map(|(g, (lane, port))| {
+        let is_any = self.keeping.as_ref().is_some_and(Keeping::is_any);
+        let lanes = self.lanes.iter().zip(&self.ports).enumerate().take(if is_any { usize::MAX } else { 0 });
+        lanes.flat_map(|(g, (lane, port))| {
             let back = &self.lanes[g ^ 1];
             let (node, own, to) = (back.to_node, back.to_port, lane.to_node);
             let at = move |place, book| LossesAt { node, port: own, to, place, book };

@@ -5,6 +5,7 @@ use crate::checks::Checks;
 use base::StreamId;
 use base::table::{Rows, Table};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 base::table! {
     /// Whether the packets of each flow that arrived are those that were sent: label, LSP, TTL, TC and bytes. Packets
@@ -66,9 +67,12 @@ fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<It
 /// Packets that came to sinks that do not expect them, by stream and phase.
 pub(super) type Astray = BTreeMap<(StreamId, usize), u64>;
 
-/// Asks each sink once.
+/// Asks each sink once, if there is anything to ask for.
 pub(super) fn astray(testbed: &Testbed) -> Astray {
     let mut found = Astray::new();
+    if !testbed.has_astray.load(Ordering::Relaxed) {
+        return found;
+    }
     for sink in testbed.ids().filter_map(|node| testbed.sink(node.index())) {
         sink.astray().for_each(|(of, count)| *found.entry(of).or_default() += count);
     }

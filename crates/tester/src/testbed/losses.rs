@@ -10,6 +10,7 @@ use base::losses::{Keeping, Recognise, Recognised, Stretch, TestPacket};
 use base::table::{Rows, Table, word};
 use base::{Dscp, NodeId, Phb, StreamId, Time, TrafficClass};
 use engine::LossPlace;
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -187,11 +188,6 @@ impl Testbed {
         self.network.world_mut().keep_losses(keeping);
     }
 
-    /// The node of the description at which a device stands: its own, or the router that it is beside.
-    fn place_of(&self, id: NodeId, beside: &BTreeMap<NodeId, usize>) -> usize {
-        beside.get(&id).copied().unwrap_or(id.index())
-    }
-
     /// Where a flow begins that is asked for; all nodes if all flows are.
     fn asked_origins(&self, only: Option<usize>) -> Vec<usize> {
         match only {
@@ -203,22 +199,27 @@ impl Testbed {
     fn known_losses(&self, only: Option<usize>) -> BTreeMap<Key, u64> {
         let is_asked = |flow: u32| only.is_none_or(|only| flow as usize == only);
         let nodes = 0..self.description().nodes.len();
-        let beside = nodes.filter_map(|node| Some((self.network.beside(node)?.0, node))).collect();
+        let beside = LazyCell::new(|| {
+            nodes.filter_map(|node| Some((self.network.beside(node)?.0, node))).collect::<BTreeMap<_, _>>()
+        });
+        // The node of the description at which a device stands: its own, or the router that it is beside.
+        let place_of = |id: NodeId| beside.get(&id).copied().unwrap_or(id.index());
         let mut rows: BTreeMap<Key, u64> = BTreeMap::new();
         for losses in self.network.world().losses() {
-            let to = self.place_of(losses.to, &beside);
-            let (place, to) = match losses.place {
-                LossPlace::Device => ("device", None),
-                LossPlace::Port => ("port", None),
-                LossPlace::Link => ("link", Some(to)),
-            };
-            let node = self.place_of(losses.node, &beside);
-            let at = At { place, node, port: Some(u32::from(losses.port.0)), to };
+            let at = LazyCell::new(|| {
+                let (place, to) = match losses.place {
+                    LossPlace::Device => ("device", None),
+                    LossPlace::Port => ("port", None),
+                    LossPlace::Link => ("link", Some(place_of(losses.to))),
+                };
+                At { place, node: place_of(losses.node), port: Some(u32::from(losses.port.0)), to }
+            });
             for (loss, count) in losses.book.losses() {
                 let TestPacket { flow, dscp, class } = loss.packet;
                 if !is_asked(flow) {
                     continue;
                 }
+                let at = *at;
                 let tc = class.map(|class| u32::from(class.value()));
                 *rows.entry((flow, Some(loss.start), dscp, tc, at, Some(loss.reason))).or_default() += count;
             }
@@ -274,11 +275,16 @@ impl Testbed {
         for losses in self.network.world().losses() {
             losses.book.copies().for_each(|(flow, count)| add(flow, &|account| account.duplicated += count));
         }
-        self.network.world().show_held(&mut |frame| {
-            if let Some(of) = self.owners.recognise(frame.header()) {
-                add(of.packet.flow, &|account| account.in_flight += 1);
-            }
-        });
+        // To look for them means to look at each queue, link and device.
+        let is_whole = |account: &Account| account.unknown() == Some(0);
+        if !accounts.values().all(is_whole) {
+            self.network.world().show_held(&mut |frame| {
+                let of = self.owners.recognise(frame.header());
+                if let Some(account) = of.and_then(|of| accounts.get_mut(&of.packet.flow)) {
+                    account.in_flight += 1;
+                }
+            });
+        }
         accounts
     }
 }

@@ -51,7 +51,7 @@ use base::diagnostic::{At, Diagnostic, Step};
 use base::table::{Row, Table, TableDecl};
 use base::{Device, NodeId, StreamId};
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use engine::external;
 use flow_ports::SourcePorts;
 use losses::Owners;
@@ -109,6 +109,8 @@ pub struct Testbed {
     /// Whose test packets are.
     owners: Arc<Owners>,
     streams_asked: AtomicU64,
+    /// A packet has come to a sink that does not expect it.
+    has_astray: Arc<AtomicBool>,
 }
 
 impl Deref for Testbed {
@@ -191,6 +193,7 @@ impl Testbed {
             harms: Vec::new(),
             owners: Arc::default(),
             streams_asked: AtomicU64::new(0),
+            has_astray: Arc::default(),
         };
         testbed.check_openflow_testers(is_real)?;
         testbed.keep_losses();
@@ -240,7 +243,8 @@ impl Testbed {
     /// Gives every instrument a sink that measures as the description says.
     fn set_sinks(&mut self) {
         for node in 0..self.description().nodes.len() {
-            let sink = self.measuring.sink();
+            let mut sink = self.measuring.sink();
+            sink.share(&self.has_astray);
             if let Some(instrument) = self.instrument_mut(node) {
                 *instrument.sink_mut() = sink;
             }
