@@ -20,17 +20,24 @@ use serde_json::json;
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tester::Testbed;
 use tester::spec::NetworkFile;
 
-/// Events between two looks at the interpreter's signals: some tens of milliseconds.
-const EVENTS_PER_LOOK: u64 = 500_000;
+/// Events between two looks at the interpreter's signals, at least and at most.
+const EVENTS_A_LOOK: (u64, u64) = (1_000, 500_000);
+
+/// So much time is to pass between them, at least and at most. An event may be a packet that is sent on, or a message
+/// after which a thousand routes are chosen anew.
+const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
 
 /// A network. Python may use and drop it on any thread; two at once are refused.
 #[pyclass(name = "Network")]
 pub struct PyNetwork {
     /// Never locked: a method that changes the network has it to itself. The mutex only says so to the compiler.
     inner: Mutex<Testbed>,
+    /// Events until the next look at signals.
+    events_a_look: u64,
 }
 
 impl PyNetwork {
@@ -67,13 +74,26 @@ impl PyNetwork {
                 py.detach(|| make(&file))
             }
         };
-        Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?) })
+        Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?), events_a_look: EVENTS_A_LOOK.0 })
     }
 
     /// Runs to a time. Ctrl-C stops between two events and leaves the network as it is then.
     fn run_until(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
-        while !self.run_some(py, until_ps, EVENTS_PER_LOOK)? {}
+        while !self.run_a_while(py, until_ps)? {}
         Ok(())
+    }
+
+    /// Runs for some tens of milliseconds towards a time; returns whether it is reached.
+    fn run_a_while(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<bool> {
+        let begun = Instant::now();
+        let reached = self.run_some(py, until_ps, self.events_a_look)?;
+        let taken = begun.elapsed();
+        if taken > LOOK.1 {
+            self.events_a_look = (self.events_a_look / 2).max(EVENTS_A_LOOK.0);
+        } else if taken < LOOK.0 && !reached {
+            self.events_a_look = (2 * self.events_a_look).min(EVENTS_A_LOOK.1);
+        }
+        Ok(reached)
     }
 
     /// Runs a bounded number of events towards a time (or, in real time, a few milliseconds); returns whether it is
@@ -410,7 +430,7 @@ impl PyNetwork {
             "same": done.same,
             "whole": done.whole,
         });
-        Ok((PyNetwork { inner: Mutex::new(network) }, summary.to_string()))
+        Ok((PyNetwork { inner: Mutex::new(network), events_a_look: EVENTS_A_LOOK.0 }, summary.to_string()))
     }
 
     fn peer_send(&mut self, node: usize, frame: &[u8]) -> PyResult<()> {

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from .. import _core
     from .handles import Capture, Lsp, Node
 
-EVENTS_PER_LOOK = 500_000
-"""Events between two calls of a `progress` function."""
+EVENTS_A_NODE = 10
+"""After so many events for each node it is asked again what a run has shown, which costs all nodes a look."""
+SMALL = 1_000
+"""Of a network of so many nodes it is always asked."""
 
 
 class Engine:
@@ -39,6 +41,7 @@ class Engine:
         self._closed = self._told_of_threads = False
         self._core: _core.Network | None = None
         self._warnings: list[str] | None = None
+        self._events_looked = 0
         self._open_captures: dict[int, int] = {}
 
     def require_open(self) -> None:
@@ -76,14 +79,16 @@ class Engine:
     @property
     def warnings(self) -> list[str]:
         """What is surprising about its queues and conditioners, though it runs: a sentence each."""
-        if self._warnings is None and self.draft.nodes:
-            self.running()
+        if self.draft.nodes and self.running().events_done() != self._events_looked:
+            self.warn_of_what_was_found()
         return list(self._warnings or ())
 
     def warn_of_what_was_found(self) -> None:
         """Warn of what only the run showed, as bursts that token buckets were too small for."""
-        for text in together(map(core.of_core, self.running().found_out()), self.draft.explain):
-            self._warnings = [*self.warnings, text]
+        running = self.running()
+        self._events_looked = running.events_done()
+        for text in together(map(core.of_core, running.found_out()), self.draft.explain):
+            self._warnings = [*(self._warnings or ()), text]
             warn(text)
 
     def start(self) -> _core.Network:
@@ -158,11 +163,13 @@ class Engine:
             if progress is None:
                 running.run_until(target)
             else:
-                while not running.run_some(target, EVENTS_PER_LOOK):
+                while not running.run_a_while(target):
                     progress(running.now_ps() / 1e12)
         if threads is not None:
             self._warn_of_threads(threads)
-        self.warn_of_what_was_found()
+        looked = running.events_done() - self._events_looked
+        if len(self.draft.nodes) <= SMALL or looked >= EVENTS_A_NODE * len(self.draft.nodes):
+            self.warn_of_what_was_found()
 
     def open(self, capture: Capture) -> None:
         """Begin a capture."""
