@@ -109,6 +109,10 @@ def test_why_there_is_none_is_said() -> None:
     net = diamond()
     with pytest.raises(tp.TwinplaneError, match=r"'a' to 'd': no path with 2 Gbit/s .* bandwidth"):
         net.node("a").te_paths("d", bandwidth="2 Gbit/s")
+    # Messages round what is asked for to the nearest float.
+    for asked in ("1 Tbit/s", "999999999999 bit/s"):
+        with pytest.raises(tp.TwinplaneError, match=f"no path with {asked} at priority 7"):
+            net.node("a").te_paths("d", bandwidth=asked)
     with pytest.raises(tp.TwinplaneError, match="'nobody' is neither an address nor the name of a node"):
         net.node("a").te_paths("nobody")
     with pytest.raises(tp.TwinplaneError, match="traffic engineering knows addresses of IPv4"):

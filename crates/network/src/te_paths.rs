@@ -6,7 +6,7 @@ use crate::problem::RunProblem;
 use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Rate};
-use control::services::te::{Affinities, Constraints, Disjoint, Metric};
+use control::services::te::{Affinities, Constraints, Disjoint, Metric, NoPath};
 use core::net::{IpAddr, Ipv4Addr};
 
 base::record! {
@@ -101,7 +101,11 @@ impl Network {
                 })
             }
         };
-        let found = found.map_err(|why| {
+        let found = found.map_err(|mut why| {
+            // As it was asked for, not as messages say it.
+            if let NoPath::Blocked { asked: words, .. } = &mut why {
+                *words = NoPath::asked(asked.bandwidth, asked.setup_priority);
+            }
             let (from, to, why) = (self.node_name(from).into(), asked.to.clone(), why.to_string());
             Diagnostic::new(RunProblem::NoTePath { from, to, why })
         })?;

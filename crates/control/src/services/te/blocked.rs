@@ -1,7 +1,8 @@
 //! Why there is no path, in words.
 
-use super::constraints::{Constraints, REASONS, Reason};
+use super::constraints::{REASONS, Reason};
 use super::search::Query;
+use base::Rate;
 use base::describe::Describe;
 use core::fmt;
 use core::net::Ipv4Addr;
@@ -33,13 +34,23 @@ pub enum NoPath {
     },
 }
 
-/// What was asked for.
-fn asked(constraints: &Constraints) -> String {
-    if constraints.bandwidth.0 == 0 {
-        return String::new();
+impl NoPath {
+    /// What was asked for, in words: this bandwidth at a setup priority; none without bandwidth.
+    pub fn asked(bandwidth: Rate, priority: u8) -> String {
+        if bandwidth.0 == 0 {
+            return String::new();
+        }
+        let rate = bandwidth.write();
+        format!(" with {} at priority {priority}", rate.as_text().unwrap_or_default())
     }
-    let rate = constraints.bandwidth.write();
-    format!(" with {} at priority {}", rate.as_text().unwrap_or_default(), constraints.priority)
+}
+
+/// A rate that was rounded to a float of bytes a second (RFC 3209, 4.6.2), as somebody may have written it: of all
+/// numbers that are rounded to it the one with the fewest digits.
+fn as_written(rounded: Rate) -> Rate {
+    let shortest = rounded.as_bytes_per_s().to_string().parse::<u64>();
+    let rate = shortest.ok().and_then(|bytes| bytes.checked_mul(8)).map(Rate);
+    rate.filter(|rate| Rate::from_bytes_per_s(rate.as_bytes_per_s()) == rounded).unwrap_or(rounded)
 }
 
 impl Query<'_> {
@@ -70,7 +81,8 @@ impl Query<'_> {
                 refused[reason as usize] += 1;
             }
         }
-        NoPath::Blocked { refused, asked: asked(self.constraints) }
+        let asked = NoPath::asked(as_written(self.constraints.bandwidth), self.constraints.priority);
+        NoPath::Blocked { refused, asked }
     }
 }
 

@@ -60,6 +60,11 @@ fn why(database: &mut Engineering, constraints: &Constraints) -> String {
 fn it_says_why_there_is_no_path() {
     let mut all = square();
     assert_eq!(why(&mut all, &ask(1001)), "no path with 1001 Mbit/s at priority 7: 2 links lack bandwidth");
+    // What messages have rounded is said as it was written.
+    let rounded = Rate::from_bytes_per_s(Rate(1_000_000_000_000).as_bytes_per_s());
+    assert_eq!(rounded, Rate(999_999_995_904));
+    let most = Constraints { bandwidth: rounded, ..ask(0) };
+    assert_eq!(why(&mut all, &most), "no path with 1 Tbit/s at priority 7: 2 links lack bandwidth");
     let short = Constraints { hop_limit: Some(1), ..ask(1) };
     assert_eq!(why(&mut all, &short), "no path of 1 links or fewer: the shortest has 2");
     all.set_link(key(2, 4), TeLink { groups: 1, ..link(2, 4, 1) });
