@@ -14,10 +14,12 @@ use std::collections::BTreeSet;
 /// What joins there are, and what is wrong with others.
 #[derive(Default)]
 pub(super) struct Joined {
-    /// The two routers of each that both of its ends know.
+    /// The two routers of each, also where something is wrong with it: that is said.
     pub pairs: Vec<[usize; 2]>,
     /// Regions through which a router wants to be joined to one that is none of ours.
     pub beyond: BTreeSet<String>,
+    /// Routers that want to be joined to one that there is not, and through which region; that is said, too.
+    pub astray: Vec<(usize, String)>,
     pub said: Vec<Diagnostic>,
 }
 
@@ -58,6 +60,7 @@ impl Network {
                     if self.is_known_in_full() {
                         let router = join.router.to_string();
                         say(AdviceProblem::JoinsNobody { protocol: name, a, router });
+                        found.astray.push((node, join.region.clone()));
                     }
                     continue;
                 };
@@ -67,6 +70,7 @@ impl Network {
                 let Some(back) = theirs.setup.joins().1.into_iter().find(is_back) else {
                     let (b, region) = (self.node_name(other).to_string(), join.region.clone());
                     say(AdviceProblem::NotJoined { protocol: name, a, b, what, region });
+                    found.pairs.push([node, other]);
                     continue;
                 };
                 // Each pair once.
@@ -80,10 +84,8 @@ impl Network {
                     name: self.node_name(node),
                 };
                 let wrong = differences(protocol, &end(node, join.wants), &end(other, back.wants));
-                if wrong.is_empty() {
-                    found.pairs.push([node, other]);
-                }
                 wrong.into_iter().for_each(say);
+                found.pairs.push([node, other]);
             }
         }
         found

@@ -12,6 +12,11 @@ impl Parts {
         Parts { above: nodes.map(|node| (node, node)).collect() }
     }
 
+    /// Takes one in, as a part of its own if it is new.
+    pub fn add(&mut self, node: usize) {
+        self.above.entry(node).or_insert(node);
+    }
+
     /// The first router of its part.
     pub fn top(&self, node: usize) -> usize {
         let mut here = node;

@@ -45,34 +45,42 @@ impl Network {
     ) -> Vec<Diagnostic> {
         let Ways { meetings, joined, around } = ways;
         let mut routers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        // Where ends do not agree, which is said, each may be meant to be in the region of any other.
+        let mut meant: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let mut pieces = Parts::new(core::iter::empty());
         for ends in meetings {
-            let mut before = None;
+            let all: BTreeSet<usize> = ends.iter().map(|end| end.node).collect();
             for end in ends {
                 let Some(region) = end.wanted(what) else { continue };
                 routers.entry(region).or_default().insert(end.node);
-                if region == center {
-                    pieces.above.entry(end.node).or_insert(end.node);
-                    pieces.join(before.unwrap_or(end.node), end.node);
-                    before = Some(end.node);
-                }
+                meant.entry(region).or_default().extend(&all);
+            }
+            if ends.iter().any(|end| end.wanted(what) == Some(center)) {
+                all.iter().for_each(|node| pieces.add(*node));
+                pieces.join_known(&all);
             }
         }
         for &[one, other] in &joined.pairs {
-            routers.entry(center).or_default().extend([one, other]);
-            for node in [one, other] {
-                pieces.above.entry(node).or_insert(node);
+            for all in [&mut routers, &mut meant] {
+                all.entry(center).or_default().extend([one, other]);
             }
+            [one, other].into_iter().for_each(|node| pieces.add(node));
             pieces.join(one, other);
         }
+        for (node, region) in &joined.astray {
+            meant.entry(center).or_default().insert(*node);
+            pieces.add(*node);
+            pieces.join_known(meant.get(region.as_str()).into_iter().flatten().chain([node]));
+        }
         around.iter().for_each(|one| pieces.join_known(&one.nodes));
+        let disputed = Disputed::new(meetings, what);
         let own = protocol.to_string();
-        let inside = routers.get(center).cloned().unwrap_or_default();
+        let inside = meant.get(center).cloned().unwrap_or_default();
         let mut said = Vec::new();
         for node in routers.values().flatten().copied().collect::<BTreeSet<_>>() {
             let of: Vec<&str> =
                 routers.iter().filter(|(_, all)| all.contains(&node)).map(|one| *one.0).collect();
-            if of.len() > 1 && !inside.contains(&node) {
+            if disputed.are_several(&of) && !inside.contains(&node) {
                 let (protocol, own) = (own.clone(), of.join(" and "));
                 let stray = AdviceProblem::Stray { protocol, what, own, center: center.to_string() };
                 said.push(stray.of_node(&self.description, node));
@@ -87,11 +95,12 @@ impl Network {
             let leads = |known: &&str| *known == center || joined.beyond.contains(*known);
             regions.contains(region) && (one.is_open || regions.iter().any(leads))
         };
-        let is_apart = |region: &str, all: &BTreeSet<usize>| {
-            all.is_disjoint(&inside) && !around.iter().any(|one| may_join(region, one))
+        let is_apart = |region: &str| {
+            let mut same = meant.iter().filter(|(other, _)| disputed.are_one(region, other));
+            same.all(|(_, all)| all.is_disjoint(&inside)) && !around.iter().any(|one| may_join(region, one))
         };
         let is_known = !said.is_empty();
-        for (region, all) in outside.filter(|(region, all)| !is_known && is_apart(region, all)) {
+        for (region, all) in outside.filter(|(region, _)| !is_known && is_apart(region)) {
             let names = some_names(all.iter().map(|node| self.node_name(*node)));
             let (protocol, center) = (own.clone(), center.to_string());
             let apart =
@@ -123,5 +132,39 @@ impl Network {
             }
         }
         around.into_values().collect()
+    }
+}
+
+/// Regions of which ends of one link do not agree whether it is in the one or in the other: that is said, and either may
+/// be meant.
+struct Disputed<'a> {
+    known: BTreeMap<&'a str, usize>,
+    parts: Parts,
+}
+
+impl<'a> Disputed<'a> {
+    fn new(meetings: &'a [Vec<End<'a>>], what: &str) -> Disputed<'a> {
+        let regions = |ends: &'a [End<'a>]| ends.iter().filter_map(|end| end.wanted(what));
+        let all: BTreeSet<&str> = meetings.iter().flat_map(|ends| regions(ends)).collect();
+        let known: BTreeMap<&str, usize> = all.into_iter().zip(0..).collect();
+        let mut parts = Parts::new(known.values().copied());
+        for ends in meetings {
+            let here: Vec<usize> = regions(ends).map(|region| known[region]).collect();
+            parts.join_known(&here);
+        }
+        Disputed { known, parts }
+    }
+
+    /// The first of the regions that may be meant in place of one.
+    fn first(&self, region: &str) -> Option<usize> {
+        self.known.get(region).map(|number| self.parts.top(*number))
+    }
+
+    fn are_one(&self, one: &str, other: &str) -> bool {
+        one == other || self.first(one).is_some_and(|first| Some(first) == self.first(other))
+    }
+
+    fn are_several(&self, regions: &[&str]) -> bool {
+        regions.iter().any(|region| !self.are_one(region, regions[0]))
     }
 }
