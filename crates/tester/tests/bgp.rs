@@ -4,6 +4,7 @@ use crate::common::named::network;
 use crate::common::{S, column, conserved, sum};
 use base::{LinkId, Span, Time};
 use engine::{Fault, FaultKind};
+use network::PacketSpec;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
@@ -146,6 +147,21 @@ fn carried(network: &mut Testbed, from: &str, to: &str) -> u64 {
     mine.filter_map(|(_, offered)| offered.as_u64()).sum()
 }
 
+/// What decides on a packet from `h1`.
+fn way(network: &mut Testbed, to: &str) -> Value {
+    let spec = PacketSpec {
+        to: to.into(),
+        src: None,
+        protocol: None,
+        src_port: None,
+        dst_port: None,
+        dscp: None,
+        labels: Vec::new(),
+    };
+    let from = network.description().nodes.iter().position(|node| node.name == "h1").expect("a node");
+    network::tables::json(&network.path(from, &spec).expect("a view")).expect("JSON")
+}
+
 /// The next hop is the end of the tunnel, or lies behind it. Routers in between know nothing of the destinations, so
 /// that a packet arrives by the tunnel or not at all.
 #[test]
@@ -154,6 +170,10 @@ fn next_hops_are_resolved_through_a_tunnel_with_autoroute() {
         let mut network = behind_a_tunnel(next_hop_self);
         network.run_until(Time(60 * S)).expect("a run");
         assert!(routes(&mut network, "a", "bgp").contains(&"10.2.0.0/24".into()));
+        let table = way(&mut network, "10.2.0.2");
+        assert_eq!([&column(&table, "owner")[0], &column(&table, "through")[0]], ["bgp", "lsp t"], "{table}");
+        let others = column(&table, "overrides")[0].to_string();
+        assert!(others.contains("(ospf): preference 110"), "{table}");
         let before = carried(&mut network, "a", "c");
         network.run_until(Time(70 * S)).expect("a run");
         assert_eq!(lost(&mut network), 0);

@@ -70,7 +70,7 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
         row["labels"] or "-",
         row["table"],
         row["entry"],
-        row["owner"] or "-",
+        (row["owner"] or "-") + (f" through {row['through']}" if row["through"] else ""),
         row["action"],
         to,
     ]

@@ -227,9 +227,9 @@ class Prober(Node):
         The packet comes from outside to this router, or from this host. `to` and `src` are nodes or
         addresses; the source is this node unless it is said. What a router itself sends is not asked of
         filters. A row for each entry that the packet goes through: `hop` and `node`, the `labels` that it
-        comes with, `table` (``filter``, ``ftn``, ``ilm``, ``fib``), `entry` and its `owner`, `action`, where
-        it goes (`to`, `port`, `gateway`, `mac`), the labels that it `leaves` with, and what would decide
-        without the entry (`overrides`).
+        comes with, `table` (``filter``, ``ftn``, ``ilm``, ``fib``), `entry` and its `owner`, what leads to
+        the next hop of a route beyond others (`through`), `action`, where it goes (`to`, `port`, `gateway`,
+        `mac`), the labels that it `leaves` with, and what would decide without the entry (`overrides`).
         """
         said = {
             "to": to if isinstance(to, str) else to.name,

@@ -178,6 +178,13 @@ impl Bindings {
         self.get(prefix).map(|binding| self.binder_of(binding))
     }
 
+    /// Whose the bindings of a prefix are, the one in force first.
+    pub fn binders(&self, prefix: IpPrefix) -> impl Iterator<Item = Binder> {
+        let least = Binder { preference: 0, owner: ProtocolId::LEAST, rank: 0 };
+        let waiting = self.behind.range((prefix, least)..).take_while(move |((of, _), _)| *of == prefix);
+        self.binder(prefix).into_iter().chain(waiting.map(|((_, binder), _)| *binder))
+    }
+
     /// Binds a prefix to an entry, or to another than before.
     pub fn bind(&mut self, prefix: IpPrefix, binder: Binder, nhlfe: Nhlfe) -> Bound {
         let first = self.get(prefix).map(|first| self.binder_of(first));
@@ -333,6 +340,8 @@ mod tests {
         bindings.bind(IpPrefix::V4(Prefix::host([10, 0, 0, 2].into())), of("a", 0, 0), entry(99));
         // One further down gets another label, which nobody writes until its turn comes.
         assert_eq!(bindings.bind(prefix, order[3], entry(100)), Bound { new: false, in_force: false });
+        let all = [order[4], order[3], order[2], order[1], order[0]];
+        assert!(bindings.binders(prefix).eq(all));
         assert_eq!(bindings.withdraw(prefix, order[2]), After::Same);
         assert_eq!(bindings.withdraw(prefix, order[2]), After::Absent, "twice");
         assert_eq!(bindings.withdraw(prefix, order[4]), After::Next(entry(100)));

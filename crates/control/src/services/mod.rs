@@ -54,7 +54,7 @@ pub use liveness::{
     COMES_BACK, Excused, Liveness, Pace, PingSpec, Verdict, WatchSpec, WatchedLsp, WatchedPath, Watcher, Way,
 };
 pub use multicast::Multicast;
-pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
+pub use rib::{Carrier, Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
 pub use shortcuts::Shortcuts;
 pub use te::Engineering;

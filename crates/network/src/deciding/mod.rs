@@ -4,6 +4,7 @@
 //! The frame is made, and at each router the forwarding plane says what it would do with it (`forwarding::explain`) and
 //! writes the frame that would leave; that one arrives at the next router.
 
+mod carriers;
 mod packet;
 mod words;
 
@@ -35,6 +36,9 @@ base::table! {
         entry: String,
         /// Whose the entry is: an LSP by its name, or `connected`, `static` or a protocol. Absent if it is nobody's.
         owner: Option<String>,
+        /// Of a route whose next hop is an address that other routes or LSPs lead to, what leads there: an LSP by its
+        /// name, or the protocol whose LSP or route it is, or several. Absent if the entry says the neighbour itself.
+        through: Option<String>,
         /// What becomes of the packet: `forward`, `push`, `swap` or `pop` of labels, `deliver`, or `drop` and why.
         action: String,
         /// The next node; absent if the packet does not leave here.
@@ -48,7 +52,8 @@ base::table! {
         /// The labels that the packet leaves with, outermost first; absent if it leaves without.
         leaves: Option<String>,
         /// What would decide without the entry, the next best first, up to the first route; then routes to its prefix
-        /// that a better one keeps out of the table.
+        /// that a better one keeps out of the table; then what would lead to its next hop in place of what `through`
+        /// says.
         overrides: Vec<String>,
     }
 }
@@ -169,6 +174,7 @@ impl Network {
             table: "none",
             entry: before.first().map_or_else(|| destination.to_string(), u32::to_string),
             owner: None,
+            through: None,
             action: String::new(),
             to: None,
             port: None,
@@ -185,6 +191,7 @@ impl Network {
                 table: words::table(&taken.rule),
                 entry: words::entry(&taken.rule),
                 owner: self.owner_of(at.node, taken),
+                through: self.through(at.node, &taken.rule),
                 action: words::action(taken),
                 ..row(step)
             })
@@ -196,7 +203,9 @@ impl Network {
         if let Some(last) = rows.last_mut() {
             let all = explained.overridden.iter().map(|taken| self.overridden(at.node, taken));
             let weaker = explained.taken.last().map(|taken| self.weaker_routes(at.node, &taken.rule));
-            last.overrides = all.chain(weaker.unwrap_or_default()).collect();
+            let beneath = explained.taken.last().map(|taken| self.weaker_carriers(at.node, &taken.rule));
+            last.overrides =
+                all.chain(weaker.unwrap_or_default()).chain(beneath.unwrap_or_default()).collect();
             if let Outcome::Leaves { port, gateway, mac } = explained.outcome {
                 next = self.beyond(at.node, port, gateway, destination);
                 let name = next.as_ref().map_or("tester", |next| self.node_name(next.node));

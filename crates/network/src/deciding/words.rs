@@ -6,7 +6,7 @@ use base::Label;
 use base::plane::{IpPrefix, NextHop};
 use base::table::word;
 use control::rsvp::Rsvp;
-use control::services::RoutePrefix;
+use control::services::{RoutePrefix, Source};
 use forwarding::PuntReason;
 use forwarding::explain::{Outcome, Rule, Taken};
 
@@ -76,23 +76,13 @@ impl Network {
             }
             Rule::Filter { order, .. } => rsvp?.named_by_order(order).map(lsp),
             Rule::Mapped { classes: Some((order, _)), .. } => rsvp?.named_by_order(order).map(lsp),
-            Rule::Mapped { prefix, .. } => {
-                let binder = services.bindings.binder(prefix)?;
-                let named = rsvp.filter(|_| binder.owner == Rsvp::ID);
-                let named = named.and_then(|rsvp| rsvp.named_by_sequence(binder.rank));
-                Some(named.map_or_else(|| binder.owner.name().to_string(), lsp))
-            }
+            Rule::Mapped { prefix, .. } => Some(self.binder_name(node, services.bindings.binder(prefix)?)),
             Rule::Route(prefix) => {
                 let source = match prefix {
-                    IpPrefix::V4(prefix) => services.rib.best(prefix).map(|route| route.source.word()),
-                    IpPrefix::V6(prefix) => services.rib6.best(prefix).map(|route| route.source.word()),
+                    IpPrefix::V4(prefix) => services.rib.best(prefix).map(|route| route.source),
+                    IpPrefix::V6(prefix) => services.rib6.best(prefix).map(|route| route.source),
                 };
-                let source = source.map_or_else(|| "static".into(), |word| word.to_string());
-                let group = match taken.nhlfe.next_hop {
-                    NextHop::Group(group) if source == Rsvp::ID.name() => Some(group),
-                    _ => None,
-                };
-                Some(group.and_then(|group| rsvp?.named_by_group(group)).map_or(source, lsp))
+                Some(self.source_name(node, source.unwrap_or(Source::Static), taken.nhlfe.next_hop))
             }
         }
     }
@@ -119,7 +109,10 @@ impl Network {
     }
 }
 
-fn weaker<P: RoutePrefix + core::fmt::Display>(rib: &control::services::Rib<P>, prefix: P) -> Vec<String> {
+pub(super) fn weaker<P: RoutePrefix + core::fmt::Display>(
+    rib: &control::services::Rib<P>,
+    prefix: P,
+) -> Vec<String> {
     let best = rib.best(prefix).map(|route| route.source);
     let others = rib.routes(prefix).iter().filter(|route| Some(route.source) != best);
     let line = |route: &control::services::Route<P>| {

@@ -3,7 +3,7 @@
 //!
 //! A gateway is never resolved through a route that leads through itself, and through at most eight others.
 
-use super::{Active, Found, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of};
+use super::{Active, Found, Hops, Key, Rib, Route, RouteHop, RoutePrefix, Source, key_of, prefix_of};
 use crate::services::Bindings;
 use base::plane::{LabelStack, Leg, MEMBERS_MAX, NextHop};
 use base::queue::take_first;
@@ -24,8 +24,28 @@ pub(super) struct Gateway<P: RoutePrefix> {
     pub users: u32,
 }
 
-/// Where packets go, and what is put on them for the way there.
-type Way = (NextHop, LabelStack);
+/// What leads packets to a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier<P: RoutePrefix> {
+    /// The LSP that is bound to this prefix.
+    Lsp(P),
+    /// A route.
+    Route {
+        /// Its destinations, the gateway among them.
+        prefix: P,
+        /// Whence it comes.
+        source: Source,
+        /// Where it leads.
+        next_hop: NextHop,
+    },
+}
+
+/// Where packets go, what is put on them for the way there, and what leads them.
+struct Way<P: RoutePrefix> {
+    hop: NextHop,
+    labels: LabelStack,
+    by: Carrier<P>,
+}
 
 /// Does each of several next hops lead to a neighbour, so that a group can have them?
 pub(super) fn is_shared(hops: &[NextHop]) -> bool {
@@ -113,7 +133,7 @@ impl<P: RoutePrefix> Rib<P> {
     fn find(&mut self, gateway: P::Address) -> (bool, bool) {
         let mut search = Search { bindings: None, below: None, path: Vec::new(), asked: Vec::new() };
         let mut hops: Vec<NextHop> = Vec::new();
-        for (hop, _) in self.ways(gateway, &mut search) {
+        for Way { hop, .. } in self.ways(gateway, &mut search) {
             if !hops.contains(&hop) {
                 hops.push(hop);
             }
@@ -181,14 +201,18 @@ impl<P: RoutePrefix> Rib<P> {
     }
 
     /// Where packets to a gateway go.
-    fn ways(&self, gateway: P::Address, search: &mut Search<'_, P>) -> Vec<Way> {
+    fn ways(&self, gateway: P::Address, search: &mut Search<'_, P>) -> Vec<Way<P>> {
         let host = P::of(gateway, P::BITS);
         let legs = |bindings: &Bindings| match search.below {
             None => bindings.legs(host.into()),
             Some(below) => bindings.legs_without(host.into(), below.owner),
         };
         if let Some(legs) = search.bindings.and_then(legs) {
-            let way = |leg: Leg| (NextHop::Via { port: leg.port, gateway: leg.gateway }, leg.labels);
+            let by = Carrier::Lsp(host);
+            let way = |leg: Leg| {
+                let Leg { labels, port, gateway } = leg;
+                Way { hop: NextHop::Via { port, gateway }, labels, by }
+            };
             return legs.into_iter().map(way).collect();
         }
         if search.path.len() >= LEVELS || search.path.contains(&gateway) {
@@ -203,12 +227,14 @@ impl<P: RoutePrefix> Rib<P> {
             let is_suspended = self.suspended.contains(&key);
             let routes = self.routes.get(entry.routes).iter();
             let routes = routes.filter(|route| !(is_suspended && route.source == Source::Static));
-            if let Some(ways) = routes.map(|route| self.led(route, search)).find(|ways| !ways.is_empty()) {
+            let prefix = prefix_of(key);
+            let led = routes.map(|route| self.led(prefix, route, search)).find(|ways| !ways.is_empty());
+            if let Some(ways) = led {
                 let below = search.below;
-                let beyond = |(hop, labels): Way| match hop {
+                let beyond = |way: Way<P>| match way.hop {
                     // The gateway is on a connected network: it is the neighbour.
                     NextHop::Via { port, gateway: near } if near.is_unspecified() => {
-                        Some((NextHop::Via { port, gateway: gateway.into() }, labels))
+                        Some(Way { hop: NextHop::Via { port, gateway: gateway.into() }, ..way })
                     }
                     NextHop::Local => None,
                     // A router on the way there does not know the label.
@@ -217,7 +243,7 @@ impl<P: RoutePrefix> Rib<P> {
                     {
                         None
                     }
-                    other => Some((other, labels)),
+                    _ => Some(way),
                 };
                 found = ways.into_iter().filter_map(beyond).collect();
                 break;
@@ -227,12 +253,15 @@ impl<P: RoutePrefix> Rib<P> {
         found
     }
 
-    /// Where packets of a route go.
-    fn led(&self, route: &Route<P>, search: &mut Search<'_, P>) -> Vec<Way> {
+    /// Where packets of a route to a prefix go.
+    fn led(&self, prefix: P, route: &Route<P>, search: &mut Search<'_, P>) -> Vec<Way<P>> {
         let mut found = Vec::new();
         for hop in route.hops.as_slice() {
             match *hop {
-                RouteHop::Direct(next_hop) => found.push((next_hop, LabelStack::EMPTY)),
+                RouteHop::Direct(next_hop) => {
+                    let by = Carrier::Route { prefix, source: route.source, next_hop };
+                    found.push(Way { hop: next_hop, labels: LabelStack::EMPTY, by });
+                }
                 // An LSP to where the route leads does not end at the gateway.
                 RouteHop::Through(_) if search.below.is_some() => {}
                 RouteHop::Through(gateway) => {
@@ -260,7 +289,7 @@ impl<P: RoutePrefix> Rib<P> {
 
     fn legs_by(&self, gateway: P::Address, mut search: Search<'_, P>) -> Vec<Leg> {
         let mut legs: Vec<Leg> = Vec::new();
-        for (hop, labels) in self.ways(gateway, &mut search) {
+        for Way { hop, labels, .. } in self.ways(gateway, &mut search) {
             if let NextHop::Via { port, gateway } = hop {
                 let leg = Leg { labels, port, gateway };
                 if !gateway.is_unspecified() && legs.len() < MEMBERS_MAX && !legs.contains(&leg) {
@@ -269,6 +298,22 @@ impl<P: RoutePrefix> Rib<P> {
             }
         }
         legs
+    }
+
+    /// What leads packets of a prefix to the gateways of its route in force, each once; nothing if that names none.
+    pub fn carriers(&self, prefix: P, bindings: &Bindings) -> Vec<Carrier<P>> {
+        // LSPs are taken by what routes share that lead to neighbours.
+        let bindings = self.gateway(prefix).map(|_| bindings);
+        let mut found = Vec::new();
+        for gateway in self.best(prefix).into_iter().flat_map(Route::gateways) {
+            let mut search = Search { bindings, below: None, path: Vec::new(), asked: Vec::new() };
+            for Way { by, .. } in self.ways(gateway, &mut search) {
+                if !found.contains(&by) {
+                    found.push(by);
+                }
+            }
+        }
+        found
     }
 
     /// Somebody else than a route wants to know where a gateway leads.

@@ -16,6 +16,7 @@ mod route;
 mod tests;
 
 pub(crate) use gateways::Below;
+pub use gateways::Carrier;
 pub use prefix::RoutePrefix;
 pub use route::{Hops, Route, RouteHop, Source};
 
