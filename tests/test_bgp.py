@@ -158,6 +158,8 @@ def test_without_a_word_nothing_passes_between_ases() -> None:
     net.router("a", bgp={"asn": 65001, "networks": ["203.0.113.0/24"], "neighbors": {"b": {"asn": 65002}}})
     net.router("b", bgp={"asn": 65002, "neighbors": {"a": {"asn": 65001, "import": "all"}}})
     net.link("a", "b")
+    (said,) = net.warnings
+    assert "no route passes between it and 'b'" in said and "'import' and 'export' are missing here" in said
     net.run(until="20 s")
     rows = net.table("bgp_neighbors").to_dicts()
     assert [row["state"] for row in rows] == ["established"] * 2
@@ -224,7 +226,8 @@ def test_routes_of_others_are_told_and_a_next_hop_that_is_not_reached_is_said() 
     net.link("b", "c")
     net.route("a", "192.0.2.0/24", via="b")
     net.run(until="20 s")
-    assert not any("next hop" in one for one in net.warnings)
+    (said,) = net.warnings
+    assert "node 'b': bgp: it tells 'c' routes of 'a' with next hop" in said and "next_hop_self" in said
     route = best(net, "b", "192.0.2.0/24")
     assert route and route["origin"] == "incomplete"
     rows = [row for row in net.table("bgp_routes").to_dicts() if row["node"] == "c"]
@@ -235,7 +238,7 @@ def test_routes_of_others_are_told_and_a_next_hop_that_is_not_reached_is_said() 
     ):
         net.run(until="60 s")
     net.run(until="70 s")
-    assert len([one for one in net.warnings if "next hop" in one]) == 1
+    assert len([one for one in net.warnings if "no route leads to the next hop" in one]) == 1
 
 
 def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
@@ -265,14 +268,14 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
     [
         (None, "node 'a': bgp: 'a' expects 'b' and 'b' does not expect 'a': no session comes to be"),
         (tp.Bgp(asn=65002), "node 'a': bgp: 'a' expects 'b' and 'b' does not expect 'a'"),
-        (tp.Bgp(asn=65002, neighbors={"a": {"asn": 65001}}), None),
-        (tp.Bgp(asn=65002, neighbors={"100.64.0.5": {"asn": 65001}}), None),
-        (tp.Bgp(asn=65002, neighbors={"192.0.2.1": {"asn": 65001}}), "'b' does not expect 'a'"),
+        (tp.Bgp(asn=65002, neighbors={"a": outside(65001)}), None),
+        (tp.Bgp(asn=65002, neighbors={"100.64.0.5": outside(65001)}), None),
+        (tp.Bgp(asn=65002, neighbors={"192.0.2.1": outside(65001)}), "'b' does not expect 'a'"),
     ],
 )
 def test_who_expects_one_that_does_not_expect_it_is_named(other: tp.Bgp | None, said: str | None) -> None:
     net = tp.Network()
-    net.router("a", bgp=tp.Bgp(asn=65001, neighbors={"b": {"asn": 65002}}))
+    net.router("a", bgp=tp.Bgp(asn=65001, neighbors={"b": outside(65002)}))
     net.router("b", bgp=other)
     net.link("a", "b")
     if said is None:

@@ -613,8 +613,8 @@ pub struct Join<'a> {
     pub wants: Vec<Agreement>,
 }
 
-/// How a node is set up to speak a protocol.
-pub trait Setup: Debug + Send + Sync {
+/// How a node is set up to speak a protocol. Who knows which one it is may ask for its settings ([`Any`]).
+pub trait Setup: Any + Debug + Send + Sync {
     /// The protocol at a node with these services, in its initial state.
     fn protocol(&self, services: &Services) -> Box<dyn Protocol>;
 

@@ -28,10 +28,10 @@ pub(super) struct End<'a> {
 }
 
 /// Of each router that speaks a protocol: whom it expects to meet, by which name or address, and which node that is.
-type Expected<'a> = BTreeMap<usize, Vec<(&'a str, usize)>>;
+pub(super) type Expected<'a> = BTreeMap<usize, Vec<(&'a str, usize)>>;
 
 /// Does a router expect another one?
-fn expects(expected: &Expected<'_>, node: usize, other: usize) -> bool {
+pub(super) fn expects(expected: &Expected<'_>, node: usize, other: usize) -> bool {
     expected.get(&node).is_some_and(|names| names.iter().any(|(_, known)| *known == other))
 }
 
@@ -44,7 +44,8 @@ impl End<'_> {
 }
 
 impl Network {
-    /// Of each protocol: links whose ends do not agree, router ids that two have, and routers that nothing joins.
+    /// Of each protocol: links whose ends do not agree, router ids that two have, routers that nothing joins, and what
+    /// can never work.
     pub fn meeting_warnings(&self) -> Vec<Diagnostic> {
         let mut all: BTreeMap<ProtocolId, Vec<(usize, Spoken)>> = BTreeMap::new();
         for (node, spec) in self.description.nodes.iter().enumerate() {
@@ -66,8 +67,14 @@ impl Network {
             said.extend(self.not_expected(protocol, &expected));
             said.extend(self.far_disagreements(protocol, &speakers, &expected));
             said.extend(self.nowhere(protocol, &speakers));
+            said.extend(self.undesignated(protocol, &speakers));
+            said.extend(self.wrong_targets(&speakers));
+            said.extend(self.nothing_passes(protocol, &speakers, &expected));
+            said.extend(self.unreached(protocol, &speakers));
+            said.extend(self.next_hops_astray(protocol, &speakers, &expected));
         }
         said.extend(self.bfd_key_warnings());
+        said.extend(self.watching_alone());
         said
     }
 
@@ -168,10 +175,15 @@ impl Network {
 
     /// The node with a name or an address; nothing if it is not one of this network.
     pub(super) fn named_or_owning(&self, name: &str) -> Option<usize> {
+        match name.parse::<IpAddr>() {
+            Ok(address) => self.owner(address),
+            Err(_) => (0..self.description.nodes.len()).find(|node| self.node_name(*node) == name),
+        }
+    }
+
+    /// The node that has an address.
+    pub(super) fn owner(&self, address: IpAddr) -> Option<usize> {
         let mut nodes = 0..self.description.nodes.len();
-        let Ok(address) = name.parse::<IpAddr>() else {
-            return nodes.find(|node| self.node_name(*node) == name);
-        };
         let of_link = self.links.iter().find_map(|link| {
             let side = match address {
                 IpAddr::V4(address) => link.addresses.iter().position(|own| *own == address)?,
@@ -187,13 +199,15 @@ impl Network {
         })
     }
 
-    /// Is every node one of which all is known here, as it is not of those of others?
+    /// Is all known of a node here, as it is not of those of others?
+    pub(super) fn is_known(&self, node: usize) -> bool {
+        let facts = self.facts(node);
+        !facts.foreign && (facts.router || facts.host.is_some() || facts.segment.is_some())
+    }
+
+    /// Is every node one of which all is known?
     pub(super) fn is_known_in_full(&self) -> bool {
-        let is_known = |node: usize| {
-            let facts = self.facts(node);
-            !facts.foreign && (facts.router || facts.host.is_some() || facts.segment.is_some())
-        };
-        (0..self.description.nodes.len()).all(is_known)
+        (0..self.description.nodes.len()).all(|node| self.is_known(node))
     }
 
     /// Routers that expect others by addresses that no node has. Where a node is not known in full, as one of others is
@@ -287,12 +301,10 @@ impl Network {
         for ends in &meetings {
             let Some(first) = ends.iter().find(|end| end.wants.is_some()) else { continue };
             for other in ends.iter().filter(|other| !core::ptr::eq(*other, first)) {
-                let found = differences(protocol, first, other);
-                if found.is_empty() {
-                    parts.join(first.node, other.node);
-                }
+                // What keeps the two apart is said; that they are is not said once more.
+                parts.join(first.node, other.node);
                 let of_link = |problem: AdviceProblem| problem.of_link(&self.description, other.link);
-                said.extend(found.into_iter().map(of_link));
+                said.extend(differences(protocol, first, other).into_iter().map(of_link));
             }
         }
         let around = self.around_foreign(&places);
@@ -306,24 +318,22 @@ impl Network {
             }
         }
         // Routers that others find routes between need not be joined.
-        if said.is_empty() && speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
+        if speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
             said.extend(self.parted(protocol, &parts));
         }
         let center = speakers.iter().find_map(|(_, spoken)| spoken.setup.center());
         if let Some((what, center)) = center {
             let mut joined = self.joined(protocol, what, speakers);
             said.append(&mut joined.said);
-            if said.is_empty() {
-                let ways = Ways { meetings: &meetings, joined: &joined, around: &around };
-                said.extend(self.regions(protocol, what, &center, ways));
-            }
+            let ways = Ways { meetings: &meetings, joined: &joined, around: &around };
+            said.extend(self.regions(protocol, what, &center, ways));
         }
         said
     }
 
     /// Where routers meet: each link with both ends, and each segment with the ends of all of its links. An end is a
     /// link and a side of it.
-    fn meeting_places(&self) -> Vec<Vec<(usize, usize)>> {
+    pub(super) fn meeting_places(&self) -> Vec<Vec<(usize, usize)>> {
         let mut places = Vec::new();
         let mut segments: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         let standing = segment::joined(&self.description);

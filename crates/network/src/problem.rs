@@ -355,6 +355,18 @@ base::problems! {
         JoinsNobody { protocol: String, a: String, router: String } is Conflict, "joins-nobody", "{protocol}: '{a}' has a virtual link to {router}, and no router has that router id: it does not come to be";
         /// Labels for exact prefixes, and routes that are to blocks of addresses.
         NoExactRoutes { protocol: String } is Conflict, "no-exact-routes", "it speaks {protocol} and no protocol that finds routes: routes by shortest paths are to blocks of addresses, for which neighbours give no labels; 'ospf: true' finds routes to each";
+        /// A segment of which nobody becomes designated router (RFC 2328, 9.4).
+        NobodyDesignated { protocol: String, routers: String } is Conflict, "nobody-designated", "{protocol}: {routers} all have priority 0, so that none of them becomes designated router and no routes are exchanged here: one needs 'priority: 1' or more";
+        /// Sessions that nothing brings packets of to the other end.
+        NoRouteToNeighbor { neighbor: String, more: String } is Conflict, "no-route-to-neighbor", "nothing finds a route to its neighbour {neighbor}{more}: no session comes to be; 'ospf: true' at the routers in between and at both ends would find one, or say one in 'routes'";
+        /// Next hops that those who are told of them find no route to.
+        NextHopAstray { of: String, address: String, to: String } is Conflict, "next-hop-astray", "it tells {to} routes of '{of}' with next hop {address}, to which nothing finds a route there: they are not used; 'next_hop_self: true' for that neighbour would be right, or 'ospf: true' at both";
+        /// A session with another AS by which no route passes (RFC 8212).
+        NothingPasses { other: String, missing: String } is Conflict, "nothing-passes", "no route passes between it and '{other}', which is in another AS, as long as nobody says which may (RFC 8212): {missing}; 'all' lets every route pass";
+        /// A session that the other end does not want.
+        NotTargeted { b: String, address: String } is Conflict, "not-targeted", "it wants a session with '{b}' ({address}), which does not want one: no session comes to be; 'accept_targeted: true' of '{b}' would be right, or an address of this router among its 'targets'";
+        /// A neighbour that is watched and does not watch (RFC 5880, 6.1).
+        WatchedByOne { a: String, b: String, by: String } is Conflict, "watched-by-one", "bfd: '{a}' has '{b}' watched, and '{b}' does not have '{a}' watched: no session comes up between them; {by} at '{b}' would be right";
         /// Two routers with one number.
         SameRouterId { id: String, other: String } is Conflict, "same-router-id", "'{other}' has its router id {id}, too: others take the two for one";
         /// Routers of a protocol that do not hear of each other.

@@ -4,11 +4,23 @@
 use super::place::Place;
 use super::problem::AdviceProblem;
 use super::{Network, segment};
+use base::ProtocolId;
 use base::diagnostic::Diagnostic;
 use control::bfd::Bfd;
 use control::bfd::section::BfdSpec;
 use control::protocol::{Agreement, Setup};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// On whose behalf neighbours are watched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Client {
+    /// A protocol whose neighbours they are.
+    Protocol(ProtocolId),
+    /// A static route.
+    Route,
+    /// RSVP-TE, which all routers of ours speak.
+    Rsvp,
+}
 
 /// Where two routers watch each other.
 #[derive(Clone, Copy)]
@@ -112,22 +124,31 @@ impl Network {
     }
 
     /// Does the node at an end of a link have its neighbours there watched?
-    fn watches_at(&self, index: usize, side: usize) -> bool {
+    pub(super) fn watches_at(&self, index: usize, side: usize) -> bool {
+        !self.watching_at(index, side).is_empty()
+    }
+
+    /// On whose behalf a router of ours has its neighbours at an end of a link watched.
+    pub(super) fn watching_at(&self, index: usize, side: usize) -> Vec<Client> {
         let link = &self.links[index];
         let (node, attached) = (link.ends()[side], self.attached_at(link, side));
         let spec = &self.description.nodes[node];
         if !self.facts(node).is_own_router() {
-            return false;
+            return Vec::new();
         }
-        let by_route =
-            spec.static_routes.iter().any(|route| route.bfd.is_some() && route.links.contains(&index));
-        by_route
-            || spec.rsvp.bfd.0.is_some()
-            || spec.protocols.spoken().any(|spoken| spoken.setup.watches_at(&attached))
+        let watching = spec.protocols.spoken().filter(|spoken| spoken.setup.watches_at(&attached));
+        let mut all: Vec<Client> = watching.map(|spoken| Client::Protocol(spoken.protocol)).collect();
+        if spec.static_routes.iter().any(|route| route.bfd.is_some() && route.links.contains(&index)) {
+            all.push(Client::Route);
+        }
+        if spec.rsvp.bfd.0.is_some() {
+            all.push(Client::Rsvp);
+        }
+        all
     }
 
     /// Those whom a node has watched by name, address or router id, wherever they are.
-    fn watched_afar(&self, node: usize) -> BTreeSet<usize> {
+    pub(super) fn watched_afar(&self, node: usize) -> BTreeSet<usize> {
         let mut all = BTreeSet::new();
         for spoken in self.description.nodes[node].protocols.spoken() {
             let setup = self.in_mesh(node, spoken.protocol, spoken.setup.clone());

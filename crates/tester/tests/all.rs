@@ -1,6 +1,7 @@
 //! All tests in one program: linking one for each file took longer than running them.
 
 mod accounts;
+mod advice;
 mod atm;
 mod bfd;
 mod bfd_restart;

@@ -7,6 +7,7 @@ use base::describe::{
 };
 use base::diagnostic::{At, Diagnostic};
 use control::protocol::Setup;
+use core::any::Any;
 use std::sync::Arc;
 
 /// A protocol that a node speaks.
@@ -21,6 +22,12 @@ pub struct Spoken {
 }
 
 impl Spoken {
+    /// Its settings, if it is the protocol whose settings are of this type.
+    pub(crate) fn settings<T: Any>(&self) -> Option<&T> {
+        let setup: &dyn Any = &*self.setup;
+        setup.downcast_ref()
+    }
+
     /// The same with another setup.
     pub(crate) fn with_setup(&self, setup: Arc<dyn Setup>) -> Spoken {
         Spoken { setup, ..self.clone() }
