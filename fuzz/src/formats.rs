@@ -333,6 +333,7 @@ fn bgp_seeds() -> impl Iterator<Item = Vec<u8>> {
 fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
     let id = ldp::LdpId::platform([192, 0, 2, 1].into());
     let fec = ldp::Fec::Prefix(base::plane::IpPrefix::V4(base::plane::Prefix::host(id.router)));
+    let tree = ldp::Fec::P2mp(ldp::P2mp::generic(id.router.into(), 1));
     let label = ldp::AnyLabel::Generic(base::Label::FIRST_UNRESERVED);
     let transport = Some(id.router);
     let hello = ldp::Hello {
@@ -355,14 +356,19 @@ fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
         atm: None,
         frame_relay: None,
         restart: Some(ldp::FtSession { learns: true, reconnect_ms: 120_000, recovery_ms: 60_000 }),
-        capabilities: ldp::Capabilities { typed_wildcard: Some(true), ..ldp::Capabilities::default() },
+        capabilities: ldp::Capabilities {
+            typed_wildcard: Some(true),
+            p2mp: Some(true),
+            ..ldp::Capabilities::default()
+        },
     };
     let path = Some(vec![id.router]);
     let bodies = [
         ldp::Body::Hello(hello),
         ldp::Body::Initialization(session),
         ldp::Body::Address(ldp::Addresses::V4(vec![id.router])),
-        ldp::Body::Mapping { fecs: vec![fec, fec], label, request: Some(1), hops: Some(1), path },
+        ldp::Body::Mapping { fecs: vec![fec.clone(), fec], label, request: Some(1), hops: Some(1), path },
+        ldp::Body::Mapping { fecs: vec![tree], label, request: None, hops: None, path: None },
         ldp::Body::Withdraw { fec: ldp::Fec::Wildcard, label: Some(label) },
         ldp::Body::notify(ldp::Notice::new(ldp::Status::Shutdown)),
     ];

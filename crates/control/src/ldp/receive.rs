@@ -109,8 +109,8 @@ impl Ldp {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         let refused = |status| Err((SessionStep::Refused, about(status, &message)));
         let step = match (&message.body, session.state) {
-            (&Body::Notification { notice, request, fec, .. }, _) => {
-                return self.notified(now, context, id, notice, request, fec);
+            (Body::Notification { notice, request, fec, .. }, _) => {
+                return self.notified(now, context, id, *notice, *request, fec.as_ref());
             }
             (Body::Initialization(wanted), SessionState::Initialized | SessionState::OpenSent) => {
                 return self
@@ -165,14 +165,14 @@ impl Ldp {
         id: SessionId,
         notice: Notice,
         request: Option<u32>,
-        fec: Option<Fec>,
+        fec: Option<&Fec>,
     ) -> Result<(), Ended> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         if !notice.is_fatal() && session.is_operational() {
             session.step(now, SessionStep::Message);
             match Status::of(notice.code) {
                 // RFC 5919, 4: each kind of FEC has an end of its own.
-                Some(Status::EndOfLib) if fec == Some(Fec::AllPrefixes(IPV4)) => {
+                Some(Status::EndOfLib) if fec == Some(&Fec::AllPrefixes(IPV4)) => {
                     self.is_complete(now, context, id);
                 }
                 _ => self.advised(now, context, id, notice, request),

@@ -102,12 +102,13 @@ impl Initialization {
 }
 
 impl Capabilities {
-    /// RFC 5561, 9, RFC 5918, 5, and RFC 5919, 3: all of them may be left out by who does not know them.
+    /// RFC 5561, 9, RFC 5918, 5, RFC 5919, 3, and RFC 6388, 2.1: all of them may be left out by who does not know them.
     fn emit(self, to: &mut Vec<u8>) {
         let all = [
             (tlv_type::DYNAMIC_CAPABILITY, self.dynamic),
             (tlv_type::TYPED_WILDCARD_CAPABILITY, self.typed_wildcard),
             (tlv_type::UNRECOGNIZED_NOTIFICATION, self.unrecognized_notification),
+            (tlv_type::P2MP_CAPABILITY, self.p2mp),
         ];
         for (kind, state) in all {
             if let Some(is_on) = state {
@@ -144,7 +145,7 @@ impl Body {
                 }
                 number(to, tlv_type::LABEL_REQUEST_ID, *request);
                 if let Some(fec) = fec {
-                    fecs(to, &[*fec]);
+                    fecs(to, core::slice::from_ref(fec));
                 }
             }
             Body::Hello(hello) => hello.emit(to),
@@ -159,20 +160,20 @@ impl Body {
                 way(to, *hops, path.as_ref());
             }
             Body::Request { fec, hops, path } => {
-                fecs(to, &[*fec]);
+                fecs(to, core::slice::from_ref(fec));
                 way(to, *hops, path.as_ref());
             }
             Body::Withdraw { fec, label } => {
-                fecs(to, &[*fec]);
+                fecs(to, core::slice::from_ref(fec));
                 label.iter().for_each(|label| label.emit(to));
             }
             Body::Release { fec, label, notice } => {
-                fecs(to, &[*fec]);
+                fecs(to, core::slice::from_ref(fec));
                 label.iter().for_each(|label| label.emit(to));
                 notice.iter().for_each(|notice| notice.emit(to, UNKNOWN));
             }
             Body::Abort { fec, request } => {
-                fecs(to, &[*fec]);
+                fecs(to, core::slice::from_ref(fec));
                 number(to, tlv_type::LABEL_REQUEST_ID, Some(*request));
             }
         }

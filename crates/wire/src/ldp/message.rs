@@ -96,6 +96,8 @@ pub struct Capabilities {
     pub typed_wildcard: Option<bool>,
     /// It leaves notifications out that it does not know (RFC 5919, 3).
     pub unrecognized_notification: Option<bool>,
+    /// It takes part in point-to-multipoint LSPs (RFC 6388, 2.1).
+    pub p2mp: Option<bool>,
 }
 
 impl Capabilities {
@@ -107,6 +109,7 @@ impl Capabilities {
             dynamic: on(self.dynamic),
             typed_wildcard: on(self.typed_wildcard),
             unrecognized_notification: on(self.unrecognized_notification),
+            p2mp: on(self.p2mp),
         }
     }
 }

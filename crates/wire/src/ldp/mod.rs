@@ -1,9 +1,10 @@
-//! LDP (RFC 5036, with RFC 3478, 5561, 5918 and 5919): PDUs, messages and their parameters, and what a receiver has to
-//! answer to each that is malformed.
+//! LDP (RFC 5036, with RFC 3478, 5561, 5918, 5919 and 6388): PDUs, messages and their parameters, and what a receiver
+//! has to answer to each that is malformed.
 //!
 //! - [`pdu`](Header): the header in front of messages, and the division of a PDU into messages ([`Raw`])
 //! - [`message`](Message): all messages of RFC 5036, 3.5; `parse`, `emit`: from bytes and to bytes
 //! - [`tlv`](Tlv): parameters as they are on the wire; FECs, labels and addresses as values
+//! - [`p2mp`](P2mp): point-to-multipoint LSPs
 //! - [`atm`](AtmSession): labels and sessions of ATM links
 //! - [`status`](Status): the status codes of Notifications
 //!
@@ -13,6 +14,7 @@
 mod atm;
 mod emit;
 mod message;
+mod p2mp;
 mod parse;
 mod pdu;
 pub mod status;
@@ -22,6 +24,7 @@ mod tlv;
 
 pub use atm::{AtmLabel, AtmSession, Counts, Merge};
 pub use message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
+pub use p2mp::P2mp;
 pub use pdu::{DEFAULT_MAX_PDU, HEADER_LEN, Header, LEAST_PDU, LdpId, Raw, VERSION, kind, messages, pdus};
 pub use status::Status;
 pub use tlv::{Addresses, AnyLabel, Fec, Tlv, tlv_at, tlv_type};

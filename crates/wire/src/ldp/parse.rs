@@ -37,18 +37,15 @@ impl<'a> Parameters<'a> {
     /// The only element of an FEC (RFC 5036, 3.4.1: several are permitted in Label Mappings only).
     fn fec(&self) -> Result<Fec, Malformed> {
         let found = self.mandatory(tlv_type::FEC, "a message without an FEC")?;
-        match Fec::read(found)?[..] {
-            [only] => Ok(only),
-            _ => Err(found.malformed("an FEC of several elements")),
+        match <[Fec; 1]>::try_from(Fec::read(found)?) {
+            Ok([only]) => Ok(only),
+            Err(_) => Err(found.malformed("an FEC of several elements")),
         }
     }
 
-    fn prefix(&self) -> Result<Fec, Malformed> {
-        self.fec().and_then(|fec| match fec {
-            // RFC 5918, 4: a request can be for all FECs of a kind.
-            Fec::Prefix(_) | Fec::AllPrefixes(_) => Ok(fec),
-            Fec::Wildcard => Err(self.wildcard()),
-        })
+    /// What a request is for. RFC 5918, 4: it can be for all FECs of a kind.
+    fn requested(&self) -> Result<Fec, Malformed> {
+        self.fec().and_then(|fec| if fec == Fec::Wildcard { Err(self.wildcard()) } else { Ok(fec) })
     }
 
     /// RFC 5036, 3.4.1: a wildcard is for withdrawals and releases only.
@@ -96,6 +93,7 @@ impl<'a> Parameters<'a> {
             dynamic: self.capability(tlv_type::DYNAMIC_CAPABILITY)?,
             typed_wildcard: self.capability(tlv_type::TYPED_WILDCARD_CAPABILITY)?,
             unrecognized_notification: self.capability(tlv_type::UNRECOGNIZED_NOTIFICATION)?,
+            p2mp: self.capability(tlv_type::P2MP_CAPABILITY)?,
         })
     }
 
@@ -166,7 +164,7 @@ fn initialization(all: &Parameters<'_>) -> Result<Initialization, Malformed> {
 /// neighbour tells (RFC 5919, 4).
 fn told(found: &Found<'_>) -> Result<Option<Fec>, Malformed> {
     match Fec::read(found) {
-        Ok(fecs) => Ok(fecs.first().copied()),
+        Ok(fecs) => Ok(fecs.into_iter().next()),
         Err(malformed) if malformed.status == Status::UnknownFec => Ok(None),
         Err(malformed) => Err(malformed),
     }
@@ -193,14 +191,14 @@ fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
         kind::ADDRESS_WITHDRAW => Body::AddressWithdraw(all.addresses()?),
         kind::LABEL_MAPPING => {
             let fecs = all.fecs()?;
-            if fecs.iter().any(|fec| !matches!(fec, Fec::Prefix(_))) {
+            if fecs.iter().any(|fec| !matches!(fec, Fec::Prefix(_) | Fec::P2mp(_))) {
                 return Err(all.wildcard());
             }
             let label = label("a Label Mapping without a label")?;
             let request = all.number(tlv_type::LABEL_REQUEST_ID)?;
             Body::Mapping { fecs, label, request, hops: all.hops()?, path: all.path()? }
         }
-        kind::LABEL_REQUEST => Body::Request { fec: all.prefix()?, hops: all.hops()?, path: all.path()? },
+        kind::LABEL_REQUEST => Body::Request { fec: all.requested()?, hops: all.hops()?, path: all.path()? },
         kind::LABEL_WITHDRAW => Body::Withdraw { fec: all.fec()?, label: all.label()? },
         kind::LABEL_RELEASE => Body::Release {
             fec: all.fec()?,
@@ -208,7 +206,7 @@ fn body(kind: u16, all: &Parameters<'_>) -> Result<Body, Malformed> {
             notice: all.optional(tlv_type::STATUS, notice)?,
         },
         kind::LABEL_ABORT_REQUEST => {
-            let fec = all.prefix()?;
+            let fec = all.requested()?;
             let clause = "an abort without the number of the request";
             all.mandatory(tlv_type::LABEL_REQUEST_ID, clause)?;
             Body::Abort { fec, request: all.number(tlv_type::LABEL_REQUEST_ID)?.unwrap_or(0) }

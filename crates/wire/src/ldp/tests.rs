@@ -17,8 +17,25 @@ fn prefixes() -> impl Strategy<Value = Fec> {
     prop_oneof![v4, v6].prop_map(Fec::Prefix)
 }
 
+/// Point-to-multipoint LSPs: with generic identifiers, and with opaque values that nobody here understands.
+fn trees() -> impl Strategy<Value = Fec> {
+    let root = prop_oneof![
+        any::<u32>().prop_map(|root| Ipv4Addr::from_bits(root).into()),
+        any::<u128>().prop_map(|root| Ipv6Addr::from_bits(root).into()),
+    ];
+    let lsp = (root, any::<u32>(), vec(any::<u8>(), 0..12)).prop_map(|(root, id, opaque)| match opaque[..] {
+        [] => P2mp::generic(root, id),
+        _ => P2mp { root, opaque: Hex(opaque) },
+    });
+    lsp.prop_map(Fec::P2mp)
+}
+
+fn typed() -> impl Strategy<Value = Fec> {
+    prop_oneof![any::<u16>().prop_map(Fec::AllPrefixes), any::<u16>().prop_map(Fec::AllP2mp)]
+}
+
 fn fecs() -> impl Strategy<Value = Fec> {
-    prop_oneof![Just(Fec::Wildcard), any::<u16>().prop_map(Fec::AllPrefixes), prefixes()]
+    prop_oneof![Just(Fec::Wildcard), typed(), prefixes(), trees()]
 }
 
 fn labels() -> impl Strategy<Value = AnyLabel> {
@@ -53,11 +70,18 @@ fn hex() -> impl Strategy<Value = Option<Hex>> {
 }
 
 fn capabilities() -> impl Strategy<Value = Capabilities> {
-    any::<[Option<bool>; 3]>().prop_map(|[dynamic, typed_wildcard, unrecognized_notification]| Capabilities {
-        dynamic,
-        typed_wildcard,
-        unrecognized_notification,
+    any::<[Option<bool>; 4]>().prop_map(|[dynamic, typed_wildcard, unrecognized_notification, p2mp]| {
+        Capabilities { dynamic, typed_wildcard, unrecognized_notification, p2mp }
     })
+}
+
+/// What a label can be for.
+fn mapped() -> impl Strategy<Value = Vec<Fec>> {
+    prop_oneof![vec(prefixes(), 1..5), trees().prop_map(|one| vec![one])]
+}
+
+fn requested() -> impl Strategy<Value = Fec> {
+    prop_oneof![prefixes(), trees(), typed()]
 }
 
 fn bodies() -> impl Strategy<Value = Body> {
@@ -118,17 +142,21 @@ fn bodies() -> impl Strategy<Value = Body> {
         Just(Body::KeepAlive),
         addresses().prop_map(Body::Address),
         addresses().prop_map(Body::AddressWithdraw),
-        (vec(prefixes(), 1..5), labels(), of(any::<u32>()), of(any::<u8>()), path()).prop_map(
+        (mapped(), labels(), of(any::<u32>()), of(any::<u8>()), path()).prop_map(
             |(fecs, label, request, hops, path)| Body::Mapping { fecs, label, request, hops, path }
         ),
-        (prefixes(), of(any::<u8>()), path()).prop_map(|(fec, hops, path)| Body::Request { fec, hops, path }),
+        (requested(), of(any::<u8>()), path()).prop_map(|(fec, hops, path)| Body::Request {
+            fec,
+            hops,
+            path
+        }),
         (fecs(), of(labels())).prop_map(|(fec, label)| Body::Withdraw { fec, label }),
         (fecs(), of(labels()), of(notices())).prop_map(|(fec, label, notice)| Body::Release {
             fec,
             label,
             notice
         }),
-        (prefixes(), any::<u32>()).prop_map(|(fec, request)| Body::Abort { fec, request }),
+        (requested(), any::<u32>()).prop_map(|(fec, request)| Body::Abort { fec, request }),
     ]
 }
 
@@ -236,9 +264,32 @@ fn messages_have_the_bytes_of_the_rfc() {
         dynamic: Some(true),
         typed_wildcard: Some(true),
         unrecognized_notification: Some(false),
+        p2mp: None,
     };
     let expected = [2, 2, 0, 19, 0, 0, 0, 5, 0x85, 6, 0, 1, 0x80, 0x85, 11, 0, 1, 0x80, 0x86, 3, 0, 1, 0];
     assert_eq!(one(5, Body::Capability(capabilities)), [head(29), expected.to_vec()].concat());
+}
+
+/// RFC 6388, 2.1 to 2.3.1, and 9.
+#[test]
+fn trees_have_the_bytes_of_the_rfc() {
+    let head = |len: u8| vec![0, 1, 0, len, 10, 0, 0, 1, 0, 0];
+    let lsp = P2mp::generic(Ipv4Addr::new(10, 0, 0, 9).into(), 0x0102_0304);
+    assert_eq!(lsp.lsp_id(), Some(0x0102_0304));
+    let element = [6, 0, 1, 4, 10, 0, 0, 9, 0, 7, 1, 0, 4, 1, 2, 3, 4];
+    let withdraw = Body::Withdraw { fec: Fec::P2mp(lsp.clone()), label: None };
+    let begin = [4, 2, 0, 25, 0, 0, 0, 2, 1, 0, 0, 17];
+    assert_eq!(one(2, withdraw), [&head(35)[..], &begin, &element].concat());
+    let release = Body::Release { fec: Fec::AllP2mp(1), label: None, notice: None };
+    let expected = [4, 3, 0, 13, 0, 0, 0, 3, 1, 0, 0, 5, 5, 6, 2, 0, 1];
+    assert_eq!(one(3, release), [&head(23)[..], &expected].concat());
+    let capability = Capabilities { p2mp: Some(true), ..Capabilities::default() };
+    let expected = [2, 2, 0, 9, 0, 0, 0, 4, 0x85, 8, 0, 1, 0x80];
+    assert_eq!(one(4, Body::Capability(capability)), [&head(19)[..], &expected].concat());
+    // Opaque values that are something else, or longer, have no generic identifier.
+    for opaque in [&[2, 0, 4, 1, 2, 3, 4][..], &[1, 0, 4, 1, 2, 3], &[1, 0, 4, 1, 2, 3, 4, 0]] {
+        assert_eq!(P2mp { opaque: opaque.into(), ..lsp.clone() }.lsp_id(), None);
+    }
 }
 
 /// RFC 5036, 3.5.2 and 3.5.3, RFC 5561, 3, RFC 3478, 2: bits that are reserved are zero, and ignored.
@@ -336,6 +387,33 @@ fn malformed_input_has_its_status() {
         (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 2, 3, 0, 1], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 4, 5, 2, 1, 1], Status::MalformedTlvValue),
         (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 3, 2, 0, 1], Status::UnknownFec),
+        (kind::LABEL_REQUEST, &[1, 0, 0, 5, 5, 7, 2, 0, 1], Status::UnknownFec),
+        // RFC 6388, 2.2: a length that is not that of the family, in either direction.
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 8, 6, 0, 1, 16, 10, 0, 0, 9], Status::UnknownFec),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 8, 6, 0, 2, 4, 10, 0, 0, 9], Status::UnknownFec),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 8, 6, 0, 3, 4, 10, 0, 0, 9], Status::UnsupportedAddressFamily),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 3, 6, 0, 1], Status::MalformedTlvValue),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 6, 6, 0, 1, 4, 10, 0], Status::MalformedTlvValue),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 9, 6, 0, 1, 4, 10, 0, 0, 9, 0], Status::MalformedTlvValue),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 10, 6, 0, 1, 4, 10, 0, 0, 9, 0, 0], Status::MalformedTlvValue),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 11, 6, 0, 1, 4, 10, 0, 0, 9, 0, 2, 1], Status::MalformedTlvValue),
+        // It is the only element, before others and behind them; MP2MP LSPs are not known.
+        (
+            kind::LABEL_MAPPING,
+            &[1, 0, 0, 15, 6, 0, 1, 4, 10, 0, 0, 9, 0, 1, 7, 2, 0, 1, 0, 2, 0, 0, 4, 0, 0, 0, 16],
+            Status::MalformedTlvValue,
+        ),
+        (
+            kind::LABEL_MAPPING,
+            &[1, 0, 0, 15, 2, 0, 1, 0, 6, 0, 1, 4, 10, 0, 0, 9, 0, 1, 7, 2, 0, 0, 4, 0, 0, 0, 16],
+            Status::MalformedTlvValue,
+        ),
+        (kind::LABEL_WITHDRAW, &[1, 0, 0, 11, 7, 0, 1, 4, 10, 0, 0, 9, 0, 1, 7], Status::UnknownFec),
+        (
+            kind::INITIALIZATION,
+            &[5, 0, 0, 14, 0, 1, 0, 9, 0, 0, 16, 0, 10, 0, 0, 1, 0, 0, 0x85, 8, 0, 0],
+            Status::MalformedTlvValue,
+        ),
         (kind::LABEL_REQUEST, &[1, 0, 0, 3, 5, 1, 0], Status::UnknownFec),
         (
             kind::LABEL_MAPPING,

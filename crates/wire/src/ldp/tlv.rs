@@ -1,5 +1,6 @@
 //! Parameters (RFC 5036, 3.3 and 3.4): as they are on the wire, and those that several messages have as values.
 
+use super::p2mp::{P2MP, P2mp};
 use super::{Malformed, Status};
 use crate::hex::Hex;
 use base::Label;
@@ -50,6 +51,8 @@ pub mod tlv_type {
     pub const FT_SESSION: u16 = 0x0503;
     /// Dynamic Capability Announcement (RFC 5561, 9).
     pub const DYNAMIC_CAPABILITY: u16 = 0x0506;
+    /// P2MP Capability (RFC 6388, 2.1).
+    pub const P2MP_CAPABILITY: u16 = 0x0508;
     /// Typed Wildcard FEC Capability (RFC 5918, 5).
     pub const TYPED_WILDCARD_CAPABILITY: u16 = 0x050b;
     /// Unrecognized Notification Capability (RFC 5919, 3).
@@ -68,6 +71,7 @@ pub mod tlv_type {
                 | COMMON_HELLO..=IPV6_TRANSPORT
                 | COMMON_SESSION..=FT_SESSION
                 | DYNAMIC_CAPABILITY
+                | P2MP_CAPABILITY
                 | TYPED_WILDCARD_CAPABILITY
                 | UNRECOGNIZED_NOTIFICATION
                 | LABEL_REQUEST_ID
@@ -173,7 +177,7 @@ pub fn tlv_at(pdu: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 /// An element of an FEC (RFC 5036, 3.4.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fec {
     /// All FECs that a label is bound to, or all there are.
     Wildcard,
@@ -181,22 +185,31 @@ pub enum Fec {
     Prefix(IpPrefix),
     /// All prefixes of an address family, by its number (RFC 5918, 6).
     AllPrefixes(u16),
+    /// A point-to-multipoint LSP (RFC 6388, 2.2).
+    P2mp(P2mp),
+    /// All point-to-multipoint LSPs whose roots have addresses of a family, by its number (RFC 6388, 9).
+    AllP2mp(u16),
 }
+
+/// The type of prefixes among FEC elements.
+const PREFIX: u8 = 2;
 
 impl Fec {
     pub(super) fn emit(&self, to: &mut Vec<u8>) {
         let mut put = |family: u16, len: u8, address: &[u8]| {
             let [f, g] = family.to_be_bytes();
-            to.extend_from_slice(&[2, f, g, len]);
+            to.extend_from_slice(&[PREFIX, f, g, len]);
             to.extend_from_slice(&address[..usize::from(len).div_ceil(8)]);
         };
         match self {
             Fec::Wildcard => to.push(1),
-            Fec::AllPrefixes(family) => {
-                // RFC 5918, 6: typed, prefixes, two bytes of family.
+            Fec::AllPrefixes(family) | Fec::AllP2mp(family) => {
+                // RFC 5918, 6, and RFC 6388, 9: typed, of which type, two bytes of family.
+                let of = if matches!(self, Fec::AllP2mp(_)) { P2MP } else { PREFIX };
                 let [f, g] = family.to_be_bytes();
-                to.extend_from_slice(&[5, 2, 2, f, g]);
+                to.extend_from_slice(&[5, of, 2, f, g]);
             }
+            Fec::P2mp(lsp) => lsp.emit(to),
             Fec::Prefix(IpPrefix::V4(prefix)) => put(1, prefix.len(), &prefix.address().octets()),
             Fec::Prefix(IpPrefix::V6(prefix)) => put(2, prefix.len(), &prefix.address().octets()),
         }
@@ -207,12 +220,12 @@ impl Fec {
         let (mut all, mut rest) = (Vec::new(), found.value);
         while let [kind, behind @ ..] = rest {
             let at = found.at + found.value.len() - rest.len();
-            rest = match kind {
+            rest = match *kind {
                 1 => {
                     all.push(Fec::Wildcard);
                     behind
                 }
-                2 => {
+                PREFIX => {
                     let Some((&[f, g, len], behind)) = behind.split_first_chunk::<3>() else {
                         return Err(found.malformed("an FEC element that ends before its prefix"));
                     };
@@ -246,27 +259,40 @@ impl Fec {
                     let Some((said, behind)) = behind.split_at_checked(usize::from(len)) else {
                         return Err(found.malformed("a typed wildcard beyond its FEC"));
                     };
-                    if of != 2 {
+                    if ![PREFIX, P2MP].contains(&of) {
                         let clause = "a typed wildcard of an FEC element that is not known";
                         return Err(Malformed::new(Status::UnknownFec, at, clause));
                     }
                     let Ok(family) = <[u8; 2]>::try_from(said) else {
-                        return Err(found.malformed("a typed wildcard of prefixes has two bytes of family"));
+                        return Err(found.malformed("a typed wildcard of such elements has two bytes of family"));
                     };
-                    all.push(Fec::AllPrefixes(u16::from_be_bytes(family)));
+                    let family = u16::from_be_bytes(family);
+                    all.push(if of == P2MP { Fec::AllP2mp(family) } else { Fec::AllPrefixes(family) });
+                    behind
+                }
+                P2MP => {
+                    let (lsp, behind) = P2mp::read(found, at, behind)?;
+                    all.push(Fec::P2mp(lsp));
                     behind
                 }
                 _ => return Err(Malformed::new(Status::UnknownFec, at, "an FEC element that is not known")),
             };
         }
         // RFC 5918, 4: beside a typed wildcard other elements do not count.
-        if let Some(typed) = all.iter().find(|fec| matches!(fec, Fec::AllPrefixes(_))) {
-            return Ok(vec![*typed]);
+        if let Some(typed) = all.iter().find(|fec| matches!(fec, Fec::AllPrefixes(_) | Fec::AllP2mp(_))) {
+            return Ok(vec![typed.clone()]);
         }
-        match all.contains(&Fec::Wildcard) && all.len() > 1 {
-            true => Err(found.malformed("a wildcard beside other FEC elements")),
-            false if all.is_empty() => Err(found.malformed("an FEC without elements")),
-            false => Ok(all),
+        match &all[..] {
+            [] => Err(found.malformed("an FEC without elements")),
+            [_] => Ok(all),
+            several if several.contains(&Fec::Wildcard) => {
+                Err(found.malformed("a wildcard beside other FEC elements"))
+            }
+            // RFC 6388, 2.2: it is the only one.
+            several if several.iter().any(|fec| matches!(fec, Fec::P2mp(_))) => {
+                Err(found.malformed("a P2MP element beside other FEC elements"))
+            }
+            _ => Ok(all),
         }
     }
 }
