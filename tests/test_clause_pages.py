@@ -86,11 +86,12 @@ PAGES = {
         60,
     ),
     "ldp": Page(
-        ("5036", "2385", "3478", "5443", "5561", "5918", "5919", "5082", "6720"),
+        ("5036", "2385", "3478", "5443", "5561", "5918", "5919", "5082", "6720", "6388"),
         Named(
             {
                 "ldp": "crates/control/src/ldp/tests/{}.rs",
                 "labels": "crates/control/src/services/distribution/tests/{}.rs",
+                "trees": "crates/control/src/ldp/tests/multipoint/{}.rs",
                 "wire": "crates/wire/src/ldp/{}.rs",
                 "tcp": "crates/wire/src/tcp/{}.rs",
                 "node": "crates/node/tests/{}/mod.rs",

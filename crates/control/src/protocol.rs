@@ -628,6 +628,11 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it take part in LSPs with several ends that leaves set up?
+    fn joins_trees(&self) -> bool {
+        false
+    }
+
     /// Does it have neighbours watched? Then the node speaks BFD, whether anybody has said so or not.
     fn watches(&self) -> bool {
         false

@@ -2,11 +2,11 @@
 //!
 //! `hello hold=15 targeted wants-targeted gtsm transport=A`; `initialization keepalive=S receiver=ID on-demand
 //! loop-detection path-limit=N max-pdu=N version=N restart=RECONNECT_MS/RECOVERY_MS learns
-//! capabilities=typed-wildcard,dynamic, unrecognized`; `keepalive`; `address A,A`, `address-withdraw A,A`; `mapping
+//! capabilities=typed-wildcard,dynamic,unrecognized,p2mp`; `keepalive`; `address A,A`, `address-withdraw A,A`; `mapping
 //! fec=F label=N request=N hops=N path=ID,ID`; `request fec=F hops=N path=ID,ID`; `withdraw fec=F label=N`; `release
 //! fec=F label=N`; `abort fec=F request=N`; `notification status=WORD fec=F`; `message kind=0xNNNN parameters=HEX` for
-//! what is none of these. F is a prefix, `*` (wildcard) or `ipv4` (typed wildcard). Behind the kind may stand
-//! `number=N` and `ldp-id=ID`.
+//! what is none of these. F is a prefix, `*` (wildcard), `ipv4` or `p2mp` (typed wildcards), or `ROOT#LSP_ID`, a
+//! point-to-multipoint LSP. Behind the kind may stand `number=N` and `ldp-id=ID`.
 
 use super::script::hex;
 use super::words::{Line, Words, joined};
@@ -17,7 +17,7 @@ use base::{Label, PortId};
 use core::net::Ipv4Addr;
 use wire::ldp::{
     Addresses, AnyLabel, Body, Capabilities, Fec, FtSession, Header, Hello, Initialization, LdpId, Message,
-    Notice, Status, messages, pdus,
+    Notice, P2mp, Status, messages, pdus,
 };
 
 const PORT: u16 = 646;
@@ -32,7 +32,15 @@ fn fec(text: &str) -> Result<Fec, String> {
     match text {
         "*" => Ok(Fec::Wildcard),
         "ipv4" => Ok(Fec::AllPrefixes(1)),
-        prefix => prefix.parse().map(Fec::Prefix),
+        "p2mp" => Ok(Fec::AllP2mp(1)),
+        other => match other.split_once('#') {
+            None => other.parse().map(Fec::Prefix),
+            Some((root, lsp_id)) => {
+                let wrong = |_| format!("'{other}' is no ROOT#LSP_ID");
+                let root: Ipv4Addr = root.parse().map_err(|_| format!("'{root}' is no address"))?;
+                Ok(Fec::P2mp(P2mp::generic(root.into(), lsp_id.parse().map_err(wrong)?)))
+            }
+        },
     }
 }
 
@@ -42,6 +50,12 @@ fn fec_text(fec: &Fec) -> String {
         Fec::AllPrefixes(1) => "ipv4".into(),
         Fec::AllPrefixes(family) => format!("family-{family}"),
         Fec::Prefix(prefix) => prefix.to_string(),
+        Fec::AllP2mp(1) => "p2mp".into(),
+        Fec::AllP2mp(family) => format!("p2mp-family-{family}"),
+        Fec::P2mp(lsp) => match lsp.lsp_id() {
+            Some(lsp_id) => format!("{}#{lsp_id}", lsp.root),
+            None => format!("{}#{}", lsp.root, lsp.opaque),
+        },
     }
 }
 
@@ -108,6 +122,7 @@ fn body(kind: &str, own: Ipv4Addr, peer: &Peer, words: &mut Words) -> Result<Bod
                     dynamic: has("dynamic"),
                     typed_wildcard: has("typed-wildcard"),
                     unrecognized_notification: has("unrecognized"),
+                    p2mp: has("p2mp"),
                 },
             })
         }
@@ -156,6 +171,7 @@ fn text(body: &Body) -> String {
                 (said.capabilities.dynamic, "dynamic"),
                 (said.capabilities.typed_wildcard, "typed-wildcard"),
                 (said.capabilities.unrecognized_notification, "unrecognized"),
+                (said.capabilities.p2mp, "p2mp"),
             ];
             let capabilities =
                 capabilities.into_iter().filter(|(is_on, _)| is_on.is_some()).map(|(_, name)| name);
@@ -200,7 +216,7 @@ fn text(body: &Body) -> String {
                     Some(format!("{:#06x}", notice.message_type)).filter(|_| notice.message_type > 0),
                 )
                 .some("request", *request)
-                .some("fec", fec.map(|fec| fec_text(&fec)))
+                .some("fec", fec.as_ref().map(fec_text))
         }
         Body::Capability(said) => Line::new(format!("capability {said:?}")),
     };

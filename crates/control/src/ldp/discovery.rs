@@ -14,7 +14,7 @@ use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::BTreeSet;
 use wire::ldp::{
-    ALL_ROUTERS, Addresses, Body, DEFAULT_MAX_PDU, Header, Hello, Initialization, LdpId, Notice, PORT,
+    ALL_ROUTERS, Addresses, Body, Capabilities, DEFAULT_MAX_PDU, Header, Hello, Initialization, LdpId, Notice, PORT,
     Status, VERSION,
 };
 
@@ -155,6 +155,7 @@ impl Ldp {
         if is_new {
             // Labels of a session that there is may lead by this link, too.
             self.update_links(now, context, id);
+            self.update_tree_links(context.services, id);
         }
         self.connect(now, context, id);
     }
@@ -207,6 +208,7 @@ impl Ldp {
     pub(super) fn part(&mut self, now: Time, context: &mut Context<'_>, key: (PortId, LdpId)) {
         let adjacency = self.adjacencies.remove(&key);
         self.is_watch_due = true;
+        self.update_tree_links(context.services, key.1);
         if self.is_heard(key.1) || !self.is_kept(key.1) {
             self.update_links(now, context, key.1);
         }
@@ -352,6 +354,8 @@ impl Ldp {
             }
         }
         if let Some(peer) = session.peer.filter(|_| was_operational) {
+            // RFC 3478 is about prefixes: LSPs with several ends are not kept.
+            self.multipoint.end(context.services, key_of(peer));
             match self.keeps_for(&session) {
                 Some(time) => self.keep(now, context, peer, time),
                 None => {
@@ -379,7 +383,10 @@ impl Ldp {
             frame_relay: None,
             // RFC 3478, 1: it is about labels that are told unasked.
             restart: self.ft_session(now, receiver).filter(|_| cells.is_none()),
-            capabilities: CAPABILITIES,
+            capabilities: Capabilities {
+                p2mp: self.takes_trees(receiver).then_some(true),
+                ..CAPABILITIES
+            },
         })
     }
 }

@@ -3,6 +3,7 @@
 //! - `discovery`: neighbours are found and lost, and sessions begun (2.4, 2.5.2)
 //! - `extended`: the same with routers further away (2.4.2); `sync`: when a link has all labels (RFC 5443, 5919)
 //! - [`session`]: the state machine of sessions (2.5.4); `receive`: what comes by them, and what is answered (3.5)
+//! - [`multipoint`]: LSPs with several ends (RFC 6388)
 //! - `cells`: links of ATM, on which labels are channels (RFC 3035)
 //! - `restart`: forwarding goes on while a neighbour restarts, or LDP here (RFC 3478)
 //! - `liveness`: those that are heard are watched (RFC 5882)
@@ -16,6 +17,7 @@ mod cells;
 mod discovery;
 mod extended;
 mod liveness;
+pub mod multipoint;
 mod receive;
 mod restart;
 mod said;
@@ -41,14 +43,16 @@ use base::queue::take_first;
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use discovery::{Adjacency, Peer};
+use multipoint::Multipoint;
+use multipoint::states::LabelState;
 use restart::Graceful;
 use serde::Serialize;
 use session::{Session, SessionState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use wire::ldp::{ALL_ROUTERS, Header, LdpId, Message, PORT, kind};
+use wire::ldp::{ALL_ROUTERS, Header, LdpId, Message, PORT, Status, kind};
 
 /// The machines of LDP, for the documentation.
-pub const CHARTS: &[Chart] = &[SessionState::CHART, VcState::CHART];
+pub const CHARTS: &[Chart] = &[SessionState::CHART, VcState::CHART, LabelState::CHART];
 
 /// How good its entries are among those for the packets of a prefix: behind a tunnel that a user asked for.
 pub const PREFERENCE: u8 = 100;
@@ -110,6 +114,8 @@ pub struct Config {
     pub loop_detection: bool,
     /// Routers on a way at most.
     pub hops_max: u8,
+    /// Does it take part in point-to-multipoint LSPs (RFC 6388)?
+    pub p2mp: bool,
     /// Do prefixes beyond this network get labels?
     pub beyond: bool,
     /// Routers further away that sessions are wanted with (RFC 5036, 2.4.2).
@@ -177,6 +183,8 @@ pub struct Ldp {
     peers: BTreeMap<LdpId, Peer>,
     sessions: BTreeMap<SessionId, Session>,
     labels: Distribution,
+    /// LSPs with several ends.
+    multipoint: Multipoint,
     /// Labels that are channels, of a router with links of ATM.
     vcs: Option<LabelVcs>,
     /// Entries from before a restart that are not confirmed by then go (RFC 3478, 3.1).
@@ -192,6 +200,8 @@ pub struct Ldp {
     met: BTreeSet<LdpId>,
     /// Hellos that were malformed or of nobody who is meant.
     pub(crate) ignored: u64,
+    /// What was malformed in sessions, by reason: what it was answered by, and how often.
+    malformed: BTreeMap<&'static str, (Status, u64)>,
     hellos: u32,
     is_started: bool,
     /// Others than before may have to be watched.
@@ -217,6 +227,7 @@ impl Ldp {
     pub fn new(router_id: Ipv4Addr, config: Config) -> Ldp {
         Ldp {
             labels: Distribution::new(config.settings(router_id)),
+            multipoint: Multipoint::new(config.ports.clone()),
             vcs: config.label_vcs(router_id),
             router_id,
             config,
@@ -232,6 +243,7 @@ impl Ldp {
             excused: Excused::default(),
             met: BTreeSet::new(),
             ignored: 0,
+            malformed: BTreeMap::new(),
             hellos: 0,
             is_started: false,
             is_watch_due: false,
@@ -266,6 +278,7 @@ impl Ldp {
         context.services.rib.use_every_route();
         let all: Vec<Prefix> = context.services.rib.active().map(|(prefix, _)| prefix).collect();
         all.into_iter().for_each(|prefix| self.labels.update(now, context.services, prefix, Cause::Route));
+        self.multipoint.start(context.services);
         self.begin_cells(now, context);
     }
 
@@ -274,7 +287,9 @@ impl Ldp {
         self.excuse_no_more(now, context);
         self.synchronise(context);
         self.tell_labels(now, context);
+        self.tell_trees();
         self.outputs.extend(self.labels.poll_batch().map(Output::Tables));
+        self.outputs.extend(self.multipoint.poll_batch(now).map(Output::Tables));
         self.outputs.extend(self.vcs.as_mut().and_then(LabelVcs::poll_batch).map(Output::Tables));
         for session in self.sessions.values_mut().filter(|session| !session.outbox.is_empty()) {
             Ldp::send(now, session, &mut self.outputs);
@@ -305,7 +320,7 @@ impl Protocol for Ldp {
 
     fn subscribes(&self) -> Vec<Topic> {
         let liveness = self.config.bfd.or(self.config.lsp_watch).map(|_| Topic::Liveness);
-        [Topic::Interfaces, Topic::Routes].into_iter().chain(liveness).collect()
+        [Topic::Interfaces, Topic::Routes, Topic::Groups].into_iter().chain(liveness).collect()
     }
 
     fn restarts_alone(&self) -> bool {
@@ -326,7 +341,7 @@ impl Protocol for Ldp {
     }
 
     fn state_count(&self) -> usize {
-        self.labels.fec_count()
+        self.labels.fec_count() + self.multipoint.count()
     }
 
     fn accepts(&self, local: SocketAddr, remote: SocketAddr) -> Option<Options> {
@@ -382,17 +397,22 @@ impl Protocol for Ldp {
         self.complete_due(now);
         self.restarts_due(now, context);
         self.labels.retry(now, context.services);
+        self.multipoint.retry(now, context.services);
         self.vcs.iter_mut().for_each(|vcs| vcs.retry(now, context.services));
         self.settle(now, context);
         self.watch(context);
     }
 
-    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
-        false
+    fn handle_command(&mut self, now: Time, context: &mut Context<'_>, command: &ProtocolValue) -> bool {
+        let Some(command) = command.read::<multipoint::command::Command>() else { return false };
+        self.command(context, &command);
+        self.settle(now, context);
+        true
     }
 
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack) {
         match &mut self.vcs {
+            _ if Multipoint::is_about(ack) => self.multipoint.written(now, context.services, ack),
             Some(vcs) if LabelVcs::is_about(ack) => vcs.written(context.services, ack),
             _ => self.labels.written(now, context.services, ack),
         }
@@ -401,10 +421,12 @@ impl Protocol for Ldp {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         if *change == Change::Restart {
-            *self = Ldp::new(self.router_id, self.config.clone());
+            let multipoint = self.multipoint.anew();
+            *self = Ldp { multipoint, ..Ldp::new(self.router_id, self.config.clone()) };
             return;
         }
         if *change == Change::RestartAlone {
+            self.multipoint.restart(context.services);
             return self.begin_anew(now);
         }
         if !self.is_started {
@@ -415,8 +437,10 @@ impl Protocol for Ldp {
             Change::Route(IpPrefix::V4(prefix)) => {
                 self.labels.update(now, context.services, prefix, Cause::Route);
                 self.vcs.iter_mut().for_each(|vcs| vcs.route_changed(context.services, prefix));
+                self.multipoint.route_changed(context.services, prefix);
                 self.connect_all(now, context);
             }
+            Change::Group(key) => self.multipoint.wanted(context.services, key),
             Change::Liveness { path, is_alive } => match path.lsp() {
                 Some(lsp) => self.on_lsp(context, lsp, is_alive),
                 None if !is_alive => self.on_dead(now, context, path),
@@ -452,7 +476,7 @@ impl Protocol for Ldp {
         let excused = self.excused.timeout();
         let again = self.vcs.as_ref().and_then(LabelVcs::poll_timeout);
         let due = Time::earliest([Some(self.hello_due), adjacencies, sessions, retry, far, complete]);
-        let due = Time::earliest([due, kept, excused, again]);
+        let due = Time::earliest([due, kept, excused, again, self.multipoint.poll_timeout()]);
         if self.is_started { due } else { Some(Time::ZERO) }
     }
 }

@@ -7,7 +7,7 @@ use crate::protocol::Context;
 use crate::services::distribution::LabelAdvertisement;
 use crate::services::sessions::{SessionId, SessionOutput};
 use base::{Span, Time};
-use wire::Hex;
+use wire::{Hex, Reason};
 use wire::ldp::{
     Addresses, Body, DEFAULT_MAX_PDU, Fec, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
     VERSION, kind,
@@ -60,6 +60,7 @@ impl Ldp {
             Ok(header) => header,
             Err(malformed) => {
                 let notice = Reply::to(malformed, pdu).notice;
+                self.count_malformed(malformed);
                 return self.end(now, context, id, SessionStep::Refused, Body::notify(notice));
             }
         };
@@ -82,8 +83,12 @@ impl Ldp {
                 // RFC 5036, 2.5.3: before the session is established nothing is left out.
                 Ok(None) if session.is_operational() => continue,
                 Ok(None) => Reply::shutdown(),
-                Err(malformed) => Reply::to(malformed, pdu),
+                Err(malformed) => {
+                    self.count_malformed(malformed);
+                    Reply::to(malformed, pdu)
+                }
             };
+            let Some(session) = self.sessions.get_mut(&id) else { return };
             let Reply { status, notice, returned } = reply;
             if status.is_fatal() || !session.is_operational() {
                 // The proposal of the other end was refused: it is not made again at once.
@@ -94,6 +99,13 @@ impl Ldp {
                 return self.end(now, context, id, SessionStep::Refused, said);
             }
             session.say(Body::notify_tlvs(notice, returned));
+        }
+    }
+
+    fn count_malformed(&mut self, found: Malformed) {
+        if let Reason::Invalid(clause) = found.error.reason {
+            let (_, count) = self.malformed.entry(clause).or_insert((found.status, 0));
+            *count += 1;
         }
     }
 
@@ -261,6 +273,7 @@ impl Ldp {
         self.event(Event::LdpSessionUp { router_id: peer.router });
         let ports = self.ports_of(peer);
         self.resume(now, context, id, peer);
+        self.begin_trees(context.services, id, peer);
         if !self.begin_channels(context, id, key) {
             self.labels.begin(now, context.services, key, on_demand, ports);
         }

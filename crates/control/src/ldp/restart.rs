@@ -99,6 +99,7 @@ impl Ldp {
         let before = core::mem::replace(self, fresh);
         self.labels = before.labels;
         self.labels.restart();
+        self.multipoint = before.multipoint;
         self.vcs = before.vcs;
         self.vcs.iter_mut().for_each(LabelVcs::restart);
         let hold = self.config.graceful.map_or(Span::ZERO, |graceful| graceful.hold);

@@ -46,12 +46,12 @@ fn write(channels: Option<&Channels>, label: Label) -> AnyLabel {
 }
 
 /// Which labels a withdrawal or a release is about; nothing if none of this router can be.
-fn meant(channels: Option<&Channels>, fec: Fec, label: Option<AnyLabel>) -> Option<Meant> {
+fn meant(channels: Option<&Channels>, fec: &Fec, label: Option<AnyLabel>) -> Option<Meant> {
     let prefix = match fec {
         // RFC 5918, 4: all prefixes of the family.
         Fec::Wildcard | Fec::AllPrefixes(IPV4) => None,
-        Fec::Prefix(IpPrefix::V4(prefix)) => Some(prefix),
-        Fec::Prefix(IpPrefix::V6(_)) | Fec::AllPrefixes(_) => return None,
+        Fec::Prefix(IpPrefix::V4(prefix)) => Some(*prefix),
+        Fec::Prefix(IpPrefix::V6(_)) | Fec::AllPrefixes(_) | Fec::P2mp(_) | Fec::AllP2mp(_) => return None,
     };
     let label = match label {
         None => None,
@@ -134,7 +134,8 @@ impl Ldp {
         message: &Message,
     ) {
         let Some(session) = self.sessions.get(&id) else { return };
-        let Some(key) = session.peer.map(key_of) else { return };
+        let Some(peer) = session.peer else { return };
+        let key = key_of(peer);
         let channels = session.channels.clone();
         let channels = channels.as_ref();
         let about = |status: Status| Notice {
@@ -160,8 +161,13 @@ impl Ldp {
                         (Fec::Prefix(IpPrefix::V6(_)), _) => {
                             self.advise(id, about(Status::UnsupportedAddressFamily));
                         }
+                        (Fec::P2mp(lsp), Some(label)) => {
+                            if let Err(status) = self.tree_mapped(services, peer, lsp, label) {
+                                self.advise(id, about(status));
+                            }
+                        }
                         // A label of a link that there is none of here.
-                        _ => self.say(id, Body::Release { fec: *fec, label: Some(*label), notice: None }),
+                        _ => self.say(id, Body::Release { fec: fec.clone(), label: Some(*label), notice: None }),
                     }
                 }
             }
@@ -179,6 +185,11 @@ impl Ldp {
             Body::Request { fec: Fec::AllPrefixes(IPV4), .. } => {
                 self.labels.requested_all(now, services, key, message.id);
             }
+            Body::Request { fec: fec @ (Fec::P2mp(_) | Fec::AllP2mp(_)), .. } => {
+                if let Err(status) = self.trees_requested(peer, fec, message.id) {
+                    self.advise(id, about(status));
+                }
+            }
             Body::Request { .. } => self.advise(id, about(Status::UnsupportedAddressFamily)),
             Body::Abort { fec: Fec::Prefix(IpPrefix::V4(prefix)), request } => {
                 let was_there = match self.asked_by(key) {
@@ -191,8 +202,9 @@ impl Ldp {
             }
             Body::Withdraw { fec, label } => {
                 // RFC 5036, 3.5.10.1: labels are released in any case.
-                self.say(id, Body::Release { fec: *fec, label: *label, notice: None });
-                if let Some(meant) = meant(channels, *fec, *label) {
+                self.say(id, Body::Release { fec: fec.clone(), label: *label, notice: None });
+                self.trees_withdrawn(services, key, (fec, *label));
+                if let Some(meant) = meant(channels, fec, *label) {
                     match self.switched(key) {
                         Some(vcs) => vcs.withdrawn(now, key, meant),
                         None => self.labels.withdrawn(now, services, key, meant),
@@ -202,7 +214,8 @@ impl Ldp {
             Body::Release { fec, label, notice } => {
                 let is_loop =
                     notice.is_some_and(|notice| Status::of(notice.code) == Some(Status::LoopDetected));
-                if let Some(meant) = meant(channels, *fec, *label) {
+                self.trees_released(key, (fec, *label));
+                if let Some(meant) = meant(channels, fec, *label) {
                     match self.asked_by(key) {
                         Some(vcs) => vcs.released(key, meant),
                         None => self.labels.released(now, services, key, meant, is_loop),

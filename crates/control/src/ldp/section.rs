@@ -55,6 +55,8 @@ base::record! {
         pub loop_detection: bool = false;
         /// Routers that the way of a label passes at most.
         pub hops_max: u8 = 254, in 1..=255;
+        /// Take part in point-to-multipoint LSPs (RFC 6388), which `p2mp` of the network asks for.
+        pub p2mp: bool = true;
         /// Give labels for what a protocol finds by routers further away, too, such as BGP.
         pub beyond: bool = false;
         /// IPv4 addresses of routers further away that sessions are wanted with (RFC 5036, 2.4.2): their loopback
@@ -156,6 +158,7 @@ impl Setup for LdpSpec {
             retention: self.retention,
             loop_detection: self.loop_detection,
             hops_max: self.hops_max,
+            p2mp: self.p2mp,
             beyond: self.beyond,
             targets: self.targets.clone(),
             accept_targeted: self.accept_targeted,
@@ -179,6 +182,10 @@ impl Setup for LdpSpec {
 
     fn gives_labels(&self) -> bool {
         true
+    }
+
+    fn joins_trees(&self) -> bool {
+        self.p2mp
     }
 
     fn watches(&self) -> bool {

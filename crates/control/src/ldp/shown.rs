@@ -2,6 +2,7 @@
 
 use super::Ldp;
 use super::cells::VcCount;
+use super::multipoint::shown::{LdpP2mpLabelRow, LdpP2mpLspRow};
 use super::said::key_of;
 use super::session::Session;
 use crate::services::distribution::{Binding, Peer};
@@ -17,6 +18,9 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Ldp, LdpSessionRow<'static>>(),
     View::of::<Ldp, LdpBindingRow<'static>>(),
     View::of::<Ldp, LdpGivenRow<'static>>(),
+    View::of::<Ldp, LdpMalformedRow<'static>>(),
+    View::of::<Ldp, LdpP2mpLspRow<'static>>(),
+    View::of::<Ldp, LdpP2mpLabelRow<'static>>(),
     View::of::<Ldp, LdpStaleRow<'static>>(),
     View::of::<Ldp, LabelVcRow<'static>>(),
     View::of::<Ldp, LabelRangeRow<'static>>(),
@@ -128,6 +132,20 @@ base::table! {
 }
 
 base::table! {
+    /// What came by sessions of LDP and could not be read, by reason.
+    pub struct LdpMalformedRow<'a> in "ldp_malformed" key ["node", "reason"] {
+        /// The router that could not read it.
+        node: &'a str,
+        /// What was wrong with it.
+        reason: &'static str,
+        /// The status code that it was answered by (RFC 5036, 3.5.1.2).
+        status: &'static str,
+        /// How often that was so.
+        count: u64 = "messages",
+    }
+}
+
+base::table! {
     /// Labels that are channels of ATM (RFC 3035): what neighbours have asked a router or an ATM-LSR for, a row for
     /// each request.
     pub struct LabelVcRow<'a> in "label_vcs" key ["node", "port", "vpi", "vci"] {
@@ -180,6 +198,14 @@ base::table! {
         gives: &'static str,
         /// Labels that neighbours have asked this end for.
         used: usize = "labels",
+    }
+}
+
+impl RowsOf<Ldp> for LdpMalformedRow<'static> {
+    fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
+        for (reason, (status, count)) in &ldp.malformed {
+            to.push(LdpMalformedRow { node, reason, status: status.words(), count: *count });
+        }
     }
 }
 

@@ -8,8 +8,12 @@ use base::{PortId, Span, Time};
 use wire::ldp::Capabilities;
 
 /// What this router can do beyond RFC 5036.
-pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { dynamic: Some(true), typed_wildcard: Some(true), unrecognized_notification: Some(true) };
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    dynamic: Some(true),
+    typed_wildcard: Some(true),
+    unrecognized_notification: Some(true),
+    p2mp: None,
+};
 /// A neighbour that can say so has not said for so long that it has told all labels, and has told none: it has (RFC
 /// 5919, 4.1).
 const END_OF_LIB: Span = Span::from_secs(60);

@@ -70,6 +70,7 @@ impl Bench {
             retention: LabelRetention::Liberal,
             loop_detection: false,
             hops_max: 254,
+            p2mp: true,
             beyond: false,
             targets: Vec::new(),
             accept_targeted: false,

@@ -7,8 +7,12 @@ use base::{PortId, Span, Time};
 use core::net::Ipv4Addr;
 use wire::ldp::*;
 
-const ALL: Capabilities =
-    Capabilities { dynamic: Some(true), typed_wildcard: Some(true), unrecognized_notification: Some(true) };
+const ALL: Capabilities = Capabilities {
+    dynamic: Some(true),
+    typed_wildcard: Some(true),
+    unrecognized_notification: Some(true),
+    p2mp: None,
+};
 const END: Fec = Fec::AllPrefixes(1);
 
 fn capable(capabilities: Capabilities) -> Body {

@@ -179,6 +179,7 @@ fn what_is_no_capability_does_not_count_in_a_capability_message() {
             dynamic: Some(true),
             typed_wildcard: Some(true),
             unrecognized_notification: Some(true),
+            p2mp: None,
         };
     }));
     bench.heard();
@@ -268,14 +269,14 @@ fn a_typed_wildcard_with_a_label_means_what_has_that_label() {
     bench.say(mapping(two, 99));
     let label = Some(AnyLabel::Generic(base::Label::truncate(98)));
     let all = Fec::AllPrefixes(1);
-    bench.say(Body::Withdraw { fec: all, label });
-    assert_eq!(bench.heard(), [Body::Release { fec: all, label, notice: None }]);
+    bench.say(Body::Withdraw { fec: all.clone(), label });
+    assert_eq!(bench.heard(), [Body::Release { fec: all.clone(), label, notice: None }]);
     let given = |bench: &Bench| {
         let peer = bench.ldp.labels().peer((OTHER, 0)).expect("a neighbour");
         peer.given.ordered_keys()
     };
     assert_eq!(given(&bench), [Prefix::host(two)]);
     // A release of another label than the one that was given means nothing.
-    bench.say(Body::Release { fec: all, label, notice: None });
+    bench.say(Body::Release { fec: all.clone(), label, notice: None });
     assert!(bench.ldp.labels().peer((OTHER, 0)).is_some_and(|peer| !peer.sent.is_empty()));
 }

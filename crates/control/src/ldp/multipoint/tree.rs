@@ -1,0 +1,214 @@
+//! What a router has of a point-to-multipoint LSP, and what follows from it (RFC 6388, 2.4).
+
+use super::Multipoint;
+use super::states::{LabelState, LabelStep};
+use crate::ldp::Ldp;
+use crate::machine::State;
+use crate::services::distribution::PeerKey;
+use crate::services::{LabelSpace, Services};
+use base::Label;
+use base::plane::{LabelStack, NextHop, Nhlfe, ReplicationId, TableOp, TcSource, TtlModel};
+use core::net::IpAddr;
+use std::collections::BTreeMap;
+use wire::ldp::{AnyLabel, Body, Fec, P2mp};
+
+/// A label of this router, and whom it is for.
+#[derive(Debug)]
+pub struct Own {
+    /// The upstream LSR when it was given.
+    pub upstream: PeerKey,
+    /// With what packets come.
+    pub label: Label,
+    /// What has become of it.
+    pub state: LabelState,
+}
+
+/// A point-to-multipoint LSP at a router.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// What people call it, where a user has named it: at the root and at leaves.
+    pub name: Option<String>,
+    /// Does it end here, whether it goes on or not?
+    pub is_leaf: bool,
+    /// Labels that neighbours have given. That of the upstream LSR is kept, and not used (RFC 6388, 2.4.1.4).
+    pub given: BTreeMap<PeerKey, Label>,
+    /// The label of this router; the root has none.
+    pub own: Option<Own>,
+    /// Labels before, whose release is awaited.
+    pub(in crate::ldp) withdrawn: Vec<Own>,
+    /// Where packets go.
+    pub branches: Vec<Nhlfe>,
+    /// What copies them; a router with one way out, which is not the root, needs none.
+    pub(in crate::ldp) list: Option<ReplicationId>,
+}
+
+pub(super) fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
+    Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
+}
+
+pub(super) fn replicate(list: ReplicationId) -> Nhlfe {
+    entry(LabelStack::EMPTY, NextHop::Replicate(list))
+}
+
+/// Is it an address of this router?
+pub(super) fn is_own(services: &Services, address: IpAddr) -> bool {
+    services.interfaces.iter().any(|(_, one)| one.addresses.iter().any(|own| own.address == address))
+}
+
+impl Tree {
+    /// Is nothing known of it any more?
+    fn is_empty(&self) -> bool {
+        let Tree { is_leaf, given, own, withdrawn, branches, list, .. } = self;
+        !is_leaf
+            && given.is_empty()
+            && own.is_none()
+            && withdrawn.is_empty()
+            && branches.is_empty()
+            && list.is_none()
+    }
+}
+
+impl Multipoint {
+    /// Takes a step; one that there is not is counted, and changes nothing.
+    pub(super) fn step(faults: &mut u64, state: &mut LabelState, step: LabelStep) {
+        match state.next(step) {
+            Some(next) => *state = next,
+            None => {
+                debug_assert!(false, "a label that is {state:?} takes no step {step:?}");
+                *faults += 1;
+            }
+        }
+    }
+
+    /// Brings the tables, and what the upstream LSR was told, to what the LSP is now.
+    pub(super) fn update(&mut self, services: &mut Services, lsp: &P2mp) {
+        if !self.trees.contains_key(lsp) {
+            return;
+        }
+        if is_own(services, lsp.root) {
+            let branches = self.branches(services, lsp, None);
+            self.feed(services, lsp, branches);
+        } else {
+            let upstream = self.upstream_of(services, lsp);
+            let branches = self.branches(services, lsp, upstream);
+            let wanted = upstream.filter(|_| !branches.is_empty() && !self.lacking.contains_key(lsp));
+            self.serve(services, lsp, wanted, branches);
+        }
+        self.sweep(lsp);
+    }
+
+    /// Where packets go: to what is below the label if this router is a leaf, and to all neighbours that have given a
+    /// label, but never back to the upstream LSR (RFC 6388, 2.4.1.4 and 4).
+    fn branches(&self, services: &Services, lsp: &P2mp, upstream: Option<PeerKey>) -> Vec<Nhlfe> {
+        let Some(tree) = self.trees.get(lsp) else { return Vec::new() };
+        let below = tree.is_leaf.then(|| entry(LabelStack::EMPTY, NextHop::Local));
+        let onward = tree.given.iter().filter(|(key, _)| Some(**key) != upstream);
+        let ways = onward.filter_map(|(key, label)| {
+            let (port, gateway) = self.link_to(services, *key)?;
+            let next_hop = NextHop::Via { port, gateway: IpAddr::V4(gateway) };
+            Some(entry(LabelStack::one(*label), next_hop))
+        });
+        below.into_iter().chain(ways).collect()
+    }
+
+    /// Has packets of the upstream LSR copied to these branches; without one nobody is to send any.
+    fn serve(
+        &mut self,
+        services: &mut Services,
+        lsp: &P2mp,
+        upstream: Option<PeerKey>,
+        branches: Vec<Nhlfe>,
+    ) {
+        let own = self.trees.get(lsp).and_then(|tree| tree.own.as_ref());
+        if own.is_some_and(|own| Some(own.upstream) != upstream) {
+            // RFC 6388, 2.4.3: the label before is removed before the new one is added, in one batch.
+            self.take_back(lsp, LabelStep::TakenBack);
+        }
+        let Some(tree) = self.trees.get_mut(lsp) else { return };
+        let Some(upstream) = upstream else {
+            tree.branches.clear();
+            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
+            return;
+        };
+        let is_new = tree.own.is_none();
+        let is_changed = tree.branches != branches;
+        if !is_new && !is_changed {
+            return;
+        }
+        let label = match &tree.own {
+            Some(own) => own.label,
+            // RFC 6388, 2.4: of the label space of the whole router; the last hop but one pops nothing.
+            None => match services.labels.allocate(LabelSpace::Platform, Ldp::ID) {
+                Some(label) => label,
+                None => return self.lack(lsp),
+            },
+        };
+        let before = tree.list;
+        let nhlfe = match &branches[..] {
+            [one] => *one,
+            all => {
+                let list = *tree.list.get_or_insert_with(|| services.multicast.list());
+                if before.is_none() || is_changed {
+                    self.writes.set(lsp, label, TableOp::ReplicationSet { list, branches: all.into() });
+                }
+                replicate(list)
+            }
+        };
+        let names_list = matches!(nhlfe.next_hop, NextHop::Replicate(list) if before == Some(list));
+        if is_new || !names_list {
+            self.writes.set(lsp, label, TableOp::IlmSet { label, nhlfe });
+        }
+        if branches.len() == 1 {
+            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
+        }
+        tree.branches = branches;
+        if is_new {
+            tree.own = Some(Own { upstream, label, state: LabelState::Writing });
+        }
+    }
+
+    /// There is no label: the LSP is tried again later.
+    fn lack(&mut self, lsp: &P2mp) {
+        self.writes.lacking.push(lsp.clone());
+        if let Some(tree) = self.trees.get_mut(lsp) {
+            tree.branches.clear();
+            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
+        }
+    }
+
+    /// The label of this router means nothing any more: its entry goes, and who was told it is told so.
+    pub(super) fn take_back(&mut self, lsp: &P2mp, why: LabelStep) {
+        let Some(tree) = self.trees.get_mut(lsp) else { return };
+        let Some(mut own) = tree.own.take() else { return };
+        Multipoint::step(&mut self.faults, &mut own.state, why);
+        self.writes.ops.push(TableOp::IlmRemove { label: own.label });
+        if own.state == LabelState::Withdrawn {
+            let (fec, label) = (Fec::P2mp(lsp.clone()), Some(AnyLabel::Generic(own.label)));
+            self.said.push_back((own.upstream, Body::Withdraw { fec, label }));
+            tree.withdrawn.push(own);
+        } else {
+            self.writes.free.push(own.label);
+        }
+    }
+
+    /// A neighbour has no session any more: what it gave is gone, and what it was told is free.
+    pub(super) fn forget(&mut self, lsp: &P2mp, key: PeerKey) {
+        let Some(tree) = self.trees.get_mut(lsp) else { return };
+        tree.given.remove(&key);
+        for mut own in tree.withdrawn.extract_if(.., |own| own.upstream == key) {
+            Multipoint::step(&mut self.faults, &mut own.state, LabelStep::PeerLost);
+            self.writes.free.push(own.label);
+        }
+        if tree.own.as_ref().is_some_and(|own| own.upstream == key) {
+            self.take_back(lsp, LabelStep::PeerLost);
+        }
+    }
+
+    /// Forgets an LSP of which nothing is left.
+    pub(super) fn sweep(&mut self, lsp: &P2mp) {
+        if self.trees.get(lsp).is_some_and(Tree::is_empty) && !self.roots.contains_key(lsp) {
+            self.trees.remove(lsp);
+            self.lacking.remove(lsp);
+        }
+    }
+}

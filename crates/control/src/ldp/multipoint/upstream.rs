@@ -1,0 +1,49 @@
+//! Which neighbour leads to a root, and by which link a neighbour gets copies (RFC 6388, 2.4.1.1 and 2.4.1.2).
+
+use super::Multipoint;
+use crate::services::Services;
+use crate::services::distribution::PeerKey;
+use base::PortId;
+use base::plane::NextHop;
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeSet;
+use wire::ldp::P2mp;
+
+/// CRC-32 as Ethernet has it, bit by bit: opaque values are short.
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
+}
+
+impl Multipoint {
+    /// The upstream LSR: the neighbour that the best path to the root leads to. Of several one is chosen by the hash of
+    /// RFC 6388, 2.4.1.1, so that LSPs are spread over equal paths, and all routers of a segment choose the same.
+    pub(super) fn upstream_of(&self, services: &Services, lsp: &P2mp) -> Option<PeerKey> {
+        let IpAddr::V4(root) = lsp.root else { return None };
+        let (_, hops) = services.rib.lookup(root)?;
+        let all: BTreeSet<PeerKey> = hops.iter().filter_map(|hop| self.peer_at(hop, root)).collect();
+        let count = u32::try_from(all.len()).ok().filter(|count| *count > 0)?;
+        all.into_iter().nth((crc32(&lsp.opaque.0) % count) as usize)
+    }
+
+    /// The neighbour at a next hop to the root, if it may be told labels of LSPs.
+    fn peer_at(&self, hop: &NextHop, root: Ipv4Addr) -> Option<PeerKey> {
+        let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = *hop else { return None };
+        // The root may be right there.
+        let gateway = if gateway.is_unspecified() { root } else { gateway };
+        let is_it = |peer: &super::Peer| peer.is_capable && peer.links.get(&port) == Some(&gateway);
+        self.peers.iter().find(|(_, peer)| is_it(peer)).map(|(key, _)| *key)
+    }
+
+    /// The link by which a neighbour gets copies, of several the one by which its router id is routed. Nothing if it is
+    /// heard on none.
+    pub(super) fn link_to(&self, services: &Services, key: PeerKey) -> Option<(PortId, Ipv4Addr)> {
+        let links = &self.peers.get(&key)?.links;
+        let hops = services.rib.lookup(key.0).map_or(&[][..], |(_, hops)| hops);
+        let is_routed = |(port, address): &(&PortId, &Ipv4Addr)| {
+            hops.contains(&NextHop::Via { port: **port, gateway: IpAddr::V4(**address) })
+        };
+        let link = links.iter().find(is_routed).or_else(|| links.iter().next());
+        link.map(|(port, address)| (*port, *address))
+    }
+}
