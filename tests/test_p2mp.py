@@ -1,4 +1,4 @@
-"""Point-to-multipoint LSPs (RFC 4875): every leaf gets every packet once, whatever is grafted and pruned."""
+"""Point-to-multipoint LSPs (RFC 4875, RFC 6388): every leaf gets every packet once, whatever changes."""
 
 from __future__ import annotations
 
@@ -113,6 +113,25 @@ def test_leaves_are_grafted_and_pruned_while_packets_flow() -> None:
     with pytest.raises(TwinplaneError, match="'l0' is a leaf of it already: each leaf is named once"):
         tree.graft("l0")
     assert tree.up_count == 3
+
+
+def test_leaves_join_by_ldp() -> None:
+    """The same group, network and calls: leaves join along the routes to the root, and leave."""
+    net, routers = network(ldp={"hello_interval": "1 s", "hold_time": "4 s"})
+    tree = routers["root"].p2mp("tree", LEAVES, protocol="ldp", group=GROUP)
+    stream(net, ["h0", "h1", "h2", "h3"], start="6 s", stop="7 s")
+    net.run(until="6 s")
+    assert tree.up and tree.up_count == 4 and tree.s2ls.is_empty()
+    assert tree.spec["protocol"] == "ldp"
+    net.run(until="7.2 s")
+    assert_all_once(net)
+    tree.prune("l1")
+    tree.graft("a")
+    net.run(until="7.5 s")
+    assert tree.up and tree.up_count == 4
+    rows = {row["node"]: row for row in net.table("ldp_p2mp_lsps").iter_rows(named=True)}
+    assert "l1" not in rows and rows["a"]["role"] == "bud" and rows["a"]["name"] == "tree"
+    assert rows["l2"]["root"] == rows["root"]["router_id"] and rows["l2"]["lsp_id"] == 1
 
 
 def test_a_failure_is_led_around() -> None:

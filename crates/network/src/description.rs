@@ -7,6 +7,7 @@ use crate::spec::address::InterfaceAddress;
 use crate::spec::address6::InterfaceAddress6;
 use crate::spec::lc_atm::LcAtmSpec;
 use crate::spec::link::Driver;
+use crate::spec::p2mp::TreeProtocol;
 use crate::spec::protocols::Protocols;
 use crate::spec::pvc::PvcSpec;
 use crate::spec::reference::{Endpoint, Names};
@@ -40,7 +41,7 @@ pub struct Description {
     pub links: Vec<LinkSpec>,
     /// Groups of LSPs that are alike.
     pub lsps: Vec<LspSpec>,
-    /// Point-to-multipoint LSPs, whose P2MP IDs are their places here, from 1 on.
+    /// Point-to-multipoint LSPs, whose P2MP IDs (or generic LSP identifiers) are their places here, from 1 on.
     pub p2mp: Vec<P2mpSpec>,
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
     /// if absent.
@@ -95,6 +96,10 @@ pub struct P2mpSpec {
     pub root: usize,
     /// Places of its leaves, each with its explicit route, if it has one.
     pub leaves: Vec<(usize, Vec<HopSpec>)>,
+    /// The protocol that sets it up.
+    pub protocol: TreeProtocol,
+    /// Its generic LSP identifier, if users say one.
+    pub lsp_id: Option<u32>,
     /// Hops of the routes are loose.
     pub loose: bool,
     /// What is asked of computed paths.

@@ -27,6 +27,7 @@ mod lsp_tests;
 mod lsps;
 mod meeting;
 mod p2mp;
+mod p2mp_ldp;
 mod parts;
 mod passing;
 pub mod paths;

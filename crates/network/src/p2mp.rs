@@ -5,6 +5,7 @@ use super::description::{HopSpec, P2mpSpec};
 use super::error::NetworkError;
 use super::lsps::Ends;
 use super::problem::LspProblem;
+use super::spec::p2mp::TreeProtocol;
 use super::spec::protocols::Spoken;
 use base::diagnostic::{Diagnostic, Step};
 use base::plane::GroupKey;
@@ -29,8 +30,7 @@ impl Network {
     /// Adds a point-to-multipoint LSP, and has its root signal it.
     pub fn add_p2mp(&mut self, spec: P2mpSpec) -> Result<usize, NetworkError> {
         let index = self.p2mp.len();
-        let command = self.tree_command(index, &spec).map_err(|error| of_tree(error, index, &spec))?;
-        self.order_tree(&spec, command)?;
+        self.set_tree(index, &spec, &[])?;
         self.p2mp.push(spec);
         Ok(index)
     }
@@ -46,16 +46,23 @@ impl Network {
             let count = self.p2mp.len();
             return Err(Diagnostic::new(LspProblem::GroupNumber { group: index, count }).into());
         };
+        let before: Vec<usize> = known.leaves.iter().map(|(leaf, _)| *leaf).collect();
         let spec = P2mpSpec { leaves, ..known.clone() };
-        let command = self.tree_command(index, &spec).map_err(|error| of_tree(error, index, &spec))?;
-        self.order_tree(&spec, command)?;
+        self.set_tree(index, &spec, &before)?;
         self.p2mp[index] = spec;
         Ok(())
     }
 
-    fn order_tree(&mut self, spec: &P2mpSpec, command: Command) -> Result<(), NetworkError> {
-        if self.is_local(spec.root) {
-            self.world.command(self.now(), NodeId(spec.root as u32), command)?;
+    /// Has routers of this process do what a tree needs that had these leaves before.
+    fn set_tree(&mut self, index: usize, spec: &P2mpSpec, before: &[usize]) -> Result<(), NetworkError> {
+        let orders = match spec.protocol {
+            TreeProtocol::RsvpTe => self.tree_command(index, spec).map(|command| vec![(spec.root, command)]),
+            TreeProtocol::Ldp => self.tree_joins(index, spec, before),
+        };
+        for (node, command) in orders.map_err(|error| of_tree(error, index, spec))? {
+            if self.is_local(node) {
+                self.world.command(self.now(), NodeId(node as u32), command)?;
+            }
         }
         Ok(())
     }
@@ -98,7 +105,7 @@ impl Network {
             leaves.push(rsvp::Leaf { address: self.loopback(*leaf), route });
         }
         self.check_meeting(spec, &ways)?;
-        self.check_groups(spec)?;
+        self.check_groups(index, spec)?;
         let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
         let tree = rsvp::P2mpSpec {
             name: spec.name.clone(),
@@ -142,8 +149,18 @@ impl Network {
 
     /// Refuses groups that another protocol of the root or of a leaf brings, too: a router takes packets of a group
     /// from the tree that came first, and would never use the other.
-    fn check_groups(&self, spec: &P2mpSpec) -> Result<(), Diagnostic> {
-        let ends = core::iter::once(spec.root).chain(spec.leaves.iter().map(|(leaf, _)| *leaf));
+    pub(super) fn check_groups(&self, index: usize, spec: &P2mpSpec) -> Result<(), Diagnostic> {
+        let ends = || core::iter::once(spec.root).chain(spec.leaves.iter().map(|(leaf, _)| *leaf));
+        for (_, other) in self.p2mp.iter().enumerate().filter(|(place, _)| *place != index) {
+            let is_end =
+                |node: &usize| other.root == *node || other.leaves.iter().any(|(leaf, _)| leaf == node);
+            let both = other.protocol != spec.protocol && !other.groups.is_empty() && !spec.groups.is_empty();
+            if let Some(node) = ends().filter(|_| both).find(is_end) {
+                let (node, other) = (self.description.nodes[node].name.clone(), other.name.clone());
+                return Err(Diagnostic::new(LspProblem::GroupsOfBoth { node, other }).at("group"));
+            }
+        }
+        let ends = ends();
         for (node, group) in ends.flat_map(|node| spec.groups.iter().map(move |group| (node, *group))) {
             let node = &self.description.nodes[node];
             let brings = |spoken: &&Spoken| spoken.setup.brings(group.into()) == Some(true);

@@ -185,6 +185,12 @@ base::problems! {
         WaysMeet { node: String } is Conflict, "ways-meet", "its route meets that of another leaf again at '{node}', where both go on by one link: let it lead there as that one does, or say 'remerge: allow' of the rsvp of '{node}'";
         /// A group of a tree that another protocol brings to one of its ends.
         GroupTaken { node: String, group: String, protocol: String } is Conflict, "group-taken", "{group} is a group of {protocol} at '{node}' already: a router takes packets of a group from one tree";
+        /// Groups that a router would get by trees of two protocols.
+        GroupsOfBoth { node: String, other: String } is Conflict, "groups-of-both", "'{node}' is an end of '{other}', too, which another protocol sets up: a router has its groups by trees of one";
+        /// An end of a tree of LDP that takes no part in such trees.
+        NoTrees { node: String } is Conflict, "no-trees", "'{node}' takes no part in trees of LDP: say 'ldp' among its protocols, without 'p2mp: false'";
+        /// Two trees of LDP that routers can't tell apart.
+        LspIdTwice { lsp_id: u32, other: String } is Conflict, "lsp-id-twice", "lsp_id={lsp_id} is that of '{other}' of the same root, too";
         /// A bypass of a link that its head end does not have.
         NothingToBypass { node: String, to: String } is Conflict, "nothing-to-bypass", "'{node}' has no link to {to}: a bypass leads around a link of the router where it begins";
         /// A bypass over the link that it is to protect, or over one that fails with it.

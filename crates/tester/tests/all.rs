@@ -27,6 +27,7 @@ mod lsp_bfd;
 mod lsp_ping;
 mod lsp_watched;
 mod media;
+mod mldp;
 mod openflow;
 mod ospf;
 mod ospf_keys;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use twinplane_tester::Testbed;
 
-fn count(network: &mut Testbed, table: &str, name: &str, word: &str) -> usize {
+pub(crate) fn count(network: &mut Testbed, table: &str, name: &str, word: &str) -> usize {
     let table = network.table_json(table, None).expect("a table");
     column(&table, name).iter().filter(|value| **value == word).count()
 }
@@ -19,7 +19,7 @@ fn warnings(described: &Value) -> Vec<String> {
     network(described).warnings().iter().map(network::error::sentence).collect()
 }
 
-fn link(a: &str, b: &str, metric: u32) -> Value {
+pub(crate) fn link(a: &str, b: &str, metric: u32) -> Value {
     json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "10 us", "metric": metric})
 }
 
@@ -33,11 +33,11 @@ fn square(router: &Value) -> Value {
     })
 }
 
-fn with_ospf(ldp: &Value) -> Value {
+pub(crate) fn with_ospf(ldp: &Value) -> Value {
     json!({"kind": "router", "ospf": {"hello_interval": "1 s", "dead_interval": "4 s"}, "ldp": ldp})
 }
 
-fn quick() -> Value {
+pub(crate) fn quick() -> Value {
     json!({"hello_interval": "1 s", "hold_time": "4 s", "keepalive_time": "6 s"})
 }
 
@@ -133,7 +133,7 @@ fn labelled(network: &mut Testbed, link: u32, until: u64) -> (usize, usize, Vec<
 }
 
 /// tshark finds nothing malformed, and LDP that it reads.
-fn agreeable(capture: &[u8]) {
+pub(crate) fn agreeable(capture: &[u8]) {
     if !testing::available("tshark") {
         return;
     }

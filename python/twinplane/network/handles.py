@@ -258,7 +258,7 @@ class Lsp(Shown):
 
 
 class P2mp(Shown):
-    """A point-to-multipoint LSP: a tree from one router to several (RFC 4875)."""
+    """A point-to-multipoint LSP: a tree from one router to several (RFC 4875, RFC 6388)."""
 
     _internal = frozenset({"owner", "index", "spec"})
 
@@ -284,13 +284,18 @@ class P2mp(Shown):
 
     @property
     def s2ls(self) -> pl.DataFrame:
-        """A row for each leaf, as its root knows it: table `s2ls`."""
+        """A row for each leaf, as its root knows it: table `s2ls`. The root of a tree of LDP knows none."""
         rows = self.owner.table("s2ls", self.owner.node(self.spec["root"]))
         return rows.filter(rows["name"] == self.name)
 
     @property
     def up_count(self) -> int:
-        """How many leaves its packets reach now, as far as the root knows."""
+        """How many leaves its packets reach now, as far as the root knows.
+
+        Of a tree of LDP: from how many leaves labels lead up to the root.
+        """
+        if self.spec["protocol"] == "ldp":
+            return len(self._joined())
         return int((self.s2ls["state"] == "up").sum())
 
     @property
@@ -298,13 +303,34 @@ class P2mp(Shown):
         """Do its packets reach every leaf?"""
         return self.up_count == len(self.leaves)
 
+    def _joined(self) -> list[str]:
+        """Leaves of a tree of LDP from which every router up to the root has told the next one a label."""
+        rows = self.owner.table("ldp_p2mp_lsps").to_dicts()
+        named = [row for row in rows if row["name"] == self.name and row["role"] in ("leaf", "bud")]
+        lsps = {(row["root"], row["opaque"]) for row in named}
+        by_id = {row["router_id"]: row for row in rows if (row["root"], row["opaque"]) in lsps}
+
+        def is_joined(row: dict[str, Any] | None) -> bool:
+            for _ in range(len(by_id)):
+                if row is None or row["state"] != "told":
+                    return False
+                if row["upstream"] == row["root"]:
+                    return True
+                row = by_id.get(row["upstream"])
+            return False
+
+        return [row["node"] for row in named if is_joined(row)]
+
     def graft(self, *leaves: Node | str, routes: Mapping[str, Sequence[Hop]] | None = None) -> None:
-        """Add leaves now (RFC 4875, 5.3), with explicit routes by their names if any are given."""
+        """Add leaves now (RFC 4875, 5.3), with explicit routes by their names if any are given.
+
+        Those of a tree of LDP join by themselves (RFC 6388, 2.4.1.3).
+        """
         names = [self.owner.node(leaf, f"p2mp '{self.name}': leaf").name for leaf in leaves]
         self.owner.set_leaves(self, [*self.leaves, *names], routes or {})
 
     def prune(self, *leaves: Node | str) -> None:
-        """Take leaves out now (RFC 4875, 7.2)."""
+        """Take leaves out now (RFC 4875, 7.2; RFC 6388, 2.4.2.1)."""
         gone = [self.owner.node(leaf, f"p2mp '{self.name}': leaf").name for leaf in leaves]
         for name in gone:
             if name not in self.leaves:

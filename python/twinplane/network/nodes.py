@@ -142,6 +142,8 @@ class HeadEnd(Node):
         name: str,
         leaves: Sequence[Node | str],
         *,
+        protocol: str = "rsvp-te",
+        lsp_id: int | None = None,
         bandwidth: Quantity = 0,
         group: Sequence[str] | str = (),
         carries: Sequence[str] | str = (),
@@ -158,7 +160,11 @@ class HeadEnd(Node):
         retry_first: Quantity | None = None,
         retry_max: Quantity | None = None,
     ) -> P2mp:
-        """A point-to-multipoint LSP from here to several routers (RFC 4875), copied where its tree branches.
+        """A point-to-multipoint LSP from here to several routers, copied where its tree branches.
+
+        With ``protocol="rsvp-te"`` this node signals it (RFC 4875). With ``"ldp"`` leaves join along the
+        routes to this node (RFC 6388), all routers on the way speak LDP, and of what follows only `group`,
+        `carries` and `filters` may be said, and `lsp_id`, the generic LSP identifier.
 
         `group` are groups whose packets take it that hosts here send; at leaves they go to hosts that have
         joined (routers there speak IGMP). `carries` are prefixes, and `filters` packets wherever they go: all
@@ -176,6 +182,8 @@ class HeadEnd(Node):
             self,
             name,
             leaves,
+            protocol=protocol,
+            lsp_id=lsp_id,
             bandwidth=bandwidth,
             group=group,
             carries=carries,

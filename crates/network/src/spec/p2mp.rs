@@ -16,9 +16,21 @@ use control::rsvp::{Signalling, TreeShape};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 
+base::words! {
+    /// The protocol that sets a point-to-multipoint LSP up.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TreeProtocol {
+        /// RSVP-TE (RFC 4875): the root signals leaves, along routes that it chooses, and reserves bandwidth.
+        RsvpTe = "rsvp-te",
+        /// LDP (RFC 6388): leaves join along the routes to the root.
+        Ldp = "ldp",
+    }
+    default RsvpTe;
+}
+
 base::record! {
-    /// A point-to-multipoint LSP (RFC 4875): a tree from one router to several, along which packets are copied where it
-    /// branches.
+    /// A point-to-multipoint LSP (RFC 4875, RFC 6388): a tree from one router to several, along which packets are
+    /// copied where it branches.
     #[derive(Clone, Debug, PartialEq)]
     pub struct P2mpSpec {
         /// What people call it; no other LSP of the network has it.
@@ -27,6 +39,10 @@ base::record! {
         pub root: NodeRef;
         /// Routers where it ends, each once.
         pub leaves: Vec<NodeRef>;
+        /// The protocol that sets it up. What says of routes, bandwidth, priorities and retries is of RSVP-TE only.
+        pub protocol: TreeProtocol = TreeProtocol::RsvpTe;
+        /// With LDP: its generic LSP identifier, unique at the root (RFC 6388, 2.3.1).
+        pub lsp_id: Option<u32>, absent "its place in this list, from 1 on";
         /// Explicit routes, by leaf: routers after the root, each the next one on the way; NODE:INTERFACE if links are
         /// parallel.
         pub routes: Vec<(Name, Vec<HopSpec>)> = Vec::new(), absent "the root computes the tree if it knows of traffic engineering, else routers decide hop by hop";
@@ -69,8 +85,37 @@ impl P2mpSpec {
         self.holding_priority.unwrap_or(self.setup_priority)
     }
 
+    /// The first field that was said and that its protocol has nothing to do with.
+    fn of_the_other_protocol(&self) -> Option<&'static str> {
+        if self.protocol == TreeProtocol::RsvpTe {
+            return self.lsp_id.map(|_| "lsp_id");
+        }
+        let said = [
+            ("routes", !self.routes.is_empty()),
+            ("loose", self.loose),
+            ("path", self.path.is_some()),
+            ("tree", self.tree != TreeShape::default()),
+            ("signalling", self.signalling != Signalling::default()),
+            ("bandwidth", self.bandwidth != Rate(0)),
+            ("setup_priority", self.setup_priority != 7),
+            ("holding_priority", self.holding_priority.is_some()),
+            ("style", self.style != ReservationStyle::SharedExplicit),
+            ("record_route", !self.record_route),
+            ("retry_first", self.retry_first != Span::from_secs(1)),
+            ("retry_max", self.retry_max != Span::from_secs(60)),
+        ];
+        said.into_iter().find(|(_, is_said)| *is_said).map(|(key, _)| key)
+    }
+
     /// What can be seen without the rest of the network.
     fn check(&self) -> Result<(), Diagnostic> {
+        if let Some(key) = self.of_the_other_protocol() {
+            let problem = match self.protocol {
+                TreeProtocol::RsvpTe => NetworkProblem::TreeOfLdp { key },
+                TreeProtocol::Ldp => NetworkProblem::TreeOfRsvp { key },
+            };
+            return Err(Diagnostic::new(problem).at(key).on_key());
+        }
         if self.leaves.is_empty() {
             return Err(Diagnostic::new(NetworkProblem::NoLeaves {}).at("leaves"));
         }
@@ -138,6 +183,8 @@ impl P2mpSpec {
             name: self.name.to_string(),
             root: self.root.index(),
             leaves: self.leaves.iter().map(|leaf| (leaf.index(), route(leaf))).collect(),
+            protocol: self.protocol,
+            lsp_id: self.lsp_id,
             loose: self.loose,
             path: self.path.as_ref().map(PathSpec::lowered),
             tree: self.tree,

@@ -62,6 +62,10 @@ base::problems! {
         RouteBeside { key: &'static str, route: &'static str } is Conflict, "route-beside", "'{key}' is of paths that the head end computes, and '{route}' says where it goes: one of the two";
         /// Several paths to each leaf of a tree.
         OneTree { key: &'static str } is Conflict, "one-tree", "'{key}' is of LSPs to one router: of a point-to-multipoint LSP there is one tree";
+        /// Something of the signalling of RSVP-TE, for a tree of LDP.
+        TreeOfRsvp { key: &'static str } is Conflict, "tree-of-rsvp", "'{key}' is of trees of RSVP-TE: leaves of a tree of LDP join along the routes to its root";
+        /// Something of LDP, for a tree of RSVP-TE.
+        TreeOfLdp { key: &'static str } is Conflict, "tree-of-ldp", "'{key}' is of trees of LDP: say 'protocol: ldp', too";
         /// A tree without an end.
         NoLeaves {} is OutOfRange, "no-leaves", "it has no leaf: say one router at least";
         /// A tree that ends where it begins.

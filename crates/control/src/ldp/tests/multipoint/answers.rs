@@ -246,8 +246,8 @@ fn groups_at_a_leaf_go_to_hosts() {
     assert_eq!(ways(&bench), []);
 }
 
-/// RFC 5036, 3.5.11: a session that is lost releases all, and what users have said is said anew by the next one. So it is
-/// over a restart of LDP alone, with graceful restart, too.
+/// A session that is lost releases all, and what users have said is said anew by the next one. So it is over a restart
+/// of LDP alone, with graceful restart, too.
 #[test]
 fn a_lost_session_and_restarts_leave_nothing() {
     let graceful = crate::ldp::section::LdpSpec { graceful_restart: true, ..Default::default() };

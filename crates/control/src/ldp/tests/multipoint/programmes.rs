@@ -1,6 +1,6 @@
-//! Random programmes: leaves join and leave, links fail and are repaired, routers restart, in random networks. After each
-//! quiet time each leaf that can be reached gets each packet once, and nobody else any; while nothing fails, that is so at
-//! every moment for those who stay; and in the end nothing is left.
+//! Random programmes: leaves join and leave, links fail and are repaired, routers restart, in random networks. After
+//! each quiet time each leaf that can be reached gets each packet once, and nobody else any; while nothing fails, that
+//! is so at every moment for those who stay; and in the end nothing is left.
 
 use super::net::{Net, lsp};
 use proptest::prelude::*;
