@@ -115,6 +115,7 @@ def test_leaves_are_grafted_and_pruned_while_packets_flow() -> None:
     assert tree.up_count == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*no protocol that finds routes")
 def test_leaves_join_by_ldp() -> None:
     """The same group, network and calls: leaves join along the routes to the root, and leave."""
     net, routers = network(ldp={"hello_interval": "1 s", "hold_time": "4 s"})

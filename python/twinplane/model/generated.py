@@ -822,7 +822,7 @@ class LLsp(Checked):
 
 @written
 class P2mpSpec(Written):
-    """A point-to-multipoint LSP (RFC 4875): a tree from one router to several, along which packets are copied where it branches."""
+    """A point-to-multipoint LSP (RFC 4875, RFC 6388): a tree from one router to several, along which packets are copied where it branches."""
 
     name: str
     """What people call it; no other LSP of the network has it."""
@@ -830,6 +830,10 @@ class P2mpSpec(Written):
     """Router where it begins."""
     leaves: Sequence[str]
     """Routers where it ends, each once."""
+    protocol: Literal["rsvp-te", "ldp"] = "rsvp-te"
+    """The protocol that sets it up. What says of routes, bandwidth, priorities and retries is of RSVP-TE only."""
+    lsp_id: int | None = None
+    """With LDP: its generic LSP identifier, unique at the root (RFC 6388, 2.3.1) [default: its place in this list, from 1 on]."""
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Explicit routes, by leaf: routers after the root, each the next one on the way; NODE:INTERFACE if links are parallel [default: the root computes the tree if it knows of traffic engineering, else routers decide hop by hop]."""
     loose: bool = False
@@ -1357,6 +1361,8 @@ class Ldp(Checked):
     """Have labels and requests say which routers they have passed, so that circles are found (RFC 5036, 2.8). It works where all routers do so."""
     hops_max: int = 254
     """Routers that the way of a label passes at most."""
+    p2mp: bool = True
+    """Take part in point-to-multipoint LSPs (RFC 6388), which `p2mp` of the network asks for."""
     beyond: bool = False
     """Give labels for what a protocol finds by routers further away, too, such as BGP."""
     targets: Sequence[str] = field(default_factory=list)
