@@ -56,7 +56,8 @@ fn received(network: &mut Testbed) -> BTreeMap<String, (u64, u64)> {
     names.zip(counts).collect()
 }
 
-/// What receivers get of the packets between two times, in seconds, of which there are 200 in each; nobody gets one twice.
+/// What receivers get of the packets between two times, in seconds, of which there are 200 in each; nobody gets one
+/// twice.
 fn between(network: &mut Testbed, from: u64, to: u64) -> [u64; 3] {
     // What is under way has arrived.
     network.run_until(Time(from * S + 50 * MS)).expect("a run");
