@@ -135,6 +135,7 @@ PAGES = {
                 "unit": "crates/control/src/rsvp/{}.rs",
                 "wire": "crates/wire/src/rsvp/tests/{}.rs",
                 "packets": "crates/forwarding/tests/{}.rs",
+                "path": "crates/tester/tests/{}.rs",
                 "net": "tests/test_{}.py",
             }
         ),

@@ -184,3 +184,25 @@ def test_a_router_without_a_bypass_tunnel_is_named() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         net.run(until="2 s")
+
+
+def test_detours_are_shown_and_what_can_not_be_is_named() -> None:
+    """From d there is no way around its link; c knows of no links, and makes no detour."""
+    net = tp.Network(seed=3)
+    for name in "abcd":
+        net.router(name)
+    for a, b in ("ab", "bc", "ca", "cd"):
+        net.link(a, b)
+    net.ospf(area=0, te=True)
+    nodes = {node.name: node for node in net.nodes}
+    net.draft.change_node(nodes["c"], {"ospf": {"te": False}})
+    asked = {"node": True, "method": "one-to-one"}
+    nodes["a"].lsp("east", to="d", route=["b", "c", "d"], protection=asked)
+    nodes["c"].lsp("west", to="a", route=["b", "a"], protection=asked)
+    with pytest.warns(tp.TwinplaneWarning) as warned:
+        net.run(until="40 s")
+    said = sorted(str(warning.message) for warning in warned)
+    assert any("around the link from 'c' to 'd', as 'protection' asks for" in one for one in said), said
+    assert any("'c' has no detour that leads it around the link to 'b'" in one for one in said), said
+    with pytest.raises(TwinplaneError, match="one-to-one"):
+        nodes["a"].lsp("south", to="d", protection={"method": "one-to-two"})

@@ -18,7 +18,15 @@ from twinplane.experiments.protection.parameters import ProtectionParameters
 from twinplane.results.points import Point
 
 
-@pytest.mark.parametrize("settings", [{"lsps": 1}, {"lsps": 30}, {"lsps": 2, "fails": "node"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lsps": 1},
+        {"lsps": 30},
+        {"lsps": 2, "fails": "node"},
+        {"lsps": 3, "fails": "node", "method": "one-to-one"},
+    ],
+)
 def test_the_gap_is_detection_whatever_the_number_of_lsps(settings: dict[str, object]) -> None:
     experiment = load("protection")
     p = experiment.parameters(failures=2, packets_per_s=1000, **settings)

@@ -623,6 +623,11 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it tell the node of links and what can be reserved on them, so that the node can compute paths?
+    fn knows_links(&self) -> bool {
+        false
+    }
+
     /// Does it give labels for all of the node's routes?
     fn gives_labels(&self) -> bool {
         false

@@ -395,6 +395,8 @@ base::problems! {
         NoSecondWay { a: String, b: String, others: String } is Conflict, "no-second-way", "no second way leads it{others} around the link from '{a}' to '{b}', as 'protection' asks for: when that fails, it is down";
         /// A router on the way of a protected LSP without a bypass tunnel.
         NoBypass { a: String, b: String, others: String } is Conflict, "no-bypass", "'{a}' has no bypass tunnel that leads it{others} around the link to '{b}', as 'protection' asks for: declare one with 'bypass', or have the router make them by 'rsvp: {{protection: facility}}'";
+        /// A router on the way of an LSP with one-to-one backup that computes no paths.
+        NoDetour { a: String, b: String, others: String } is Conflict, "no-detour", "'{a}' has no detour that leads it{others} around the link to '{b}', as 'protection' asks for: it knows of no links, which 'ospf: {{te: true}}' would tell it";
         /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
         UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
         /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).

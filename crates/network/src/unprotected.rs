@@ -1,5 +1,5 @@
-//! Where LSPs that ask for protection (RFC 4090) do not get it, said before a run: links without a second way, and
-//! routers without a bypass tunnel.
+//! Where LSPs that ask for protection (RFC 4090) do not get it, said before a run: links without a second way, routers
+//! without a bypass tunnel, and routers that can't compute detours.
 
 use super::Network;
 use super::description::LspSpec;
@@ -17,13 +17,15 @@ enum Lack {
     SecondWay,
     /// The router makes no bypass tunnels, and none is declared.
     Bypass,
+    /// The router computes no paths, and so no detours.
+    Detour,
 }
 
 /// A link as an LSP leaves a router by it: the router before, the link, and the router behind.
 type Leaving = (usize, usize, usize);
 
 impl Network {
-    /// Links of LSPs with protection that no bypass tunnel can lead around: each once, at the first of the LSPs.
+    /// Links of LSPs with protection that no bypass tunnel or detour can lead around: each once, at the first of the LSPs.
     /// Looked at are explicit routes of first preference, and else the shortest paths.
     pub(super) fn unprotected(&self) -> Vec<Diagnostic> {
         let bypass = |spec: &LspSpec| self.guarded_link(spec).map(|link| (spec.from, link));
@@ -40,10 +42,11 @@ impl Network {
             };
             let way = self.leavings(&group.spec, &links);
             for (place, &leaving) in way.iter().enumerate() {
-                if declared.contains(&(leaving.0, leaving.1)) {
+                let by_detour = group.spec.protection.is_some_and(|asked| asked.one_to_one);
+                if !by_detour && declared.contains(&(leaving.0, leaving.1)) {
                     continue;
                 }
-                if let Some(lack) = self.lack(leaving, &way[place..], &mut around) {
+                if let Some(lack) = self.lack(leaving, &way[place..], by_detour, &mut around) {
                     lacking.entry((leaving, lack)).or_default().push(index);
                 }
             }
@@ -74,6 +77,7 @@ impl Network {
         &self,
         leaving: Leaving,
         rest: &[Leaving],
+        by_detour: bool,
         around: &mut BTreeMap<(usize, usize), Tree>,
     ) -> Option<Lack> {
         let (before, link, _) = leaving;
@@ -88,8 +92,11 @@ impl Network {
         if !rest.iter().any(|&(_, _, further)| tree.first_link(further).is_some()) {
             return Some(Lack::SecondWay);
         }
-        let makes = self.description.nodes[before].rsvp.protection == ProtectionMode::Facility;
-        (!makes).then_some(Lack::Bypass)
+        let node = &self.description.nodes[before];
+        if by_detour {
+            return (!node.protocols.know_links()).then_some(Lack::Detour);
+        }
+        (node.rsvp.protection != ProtectionMode::Facility).then_some(Lack::Bypass)
     }
 
     fn said_of(&self, (before, _, next): Leaving, lack: Lack, lsps: &[usize]) -> Diagnostic {
@@ -101,6 +108,7 @@ impl Network {
         let problem = match lack {
             Lack::SecondWay => AdviceProblem::NoSecondWay { a, b, others },
             Lack::Bypass => AdviceProblem::NoBypass { a, b, others },
+            Lack::Detour => AdviceProblem::NoDetour { a, b, others },
         };
         problem.of_lsp(lsps[0], &self.lsps[lsps[0]].spec)
     }

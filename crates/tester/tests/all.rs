@@ -10,6 +10,7 @@ mod churn;
 mod common;
 mod cspf;
 mod delay;
+mod detours;
 mod diffserv;
 mod diffserv_lsps;
 mod edge;

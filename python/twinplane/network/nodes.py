@@ -63,7 +63,7 @@ class HeadEnd(Node):
         autoroute: bool = False,
         bfd: Mapping[str, Any] | bool = False,
         lsp_ping: Mapping[str, Any] | bool = False,
-        protection: Mapping[str, bool] | None = None,
+        protection: Mapping[str, bool | str] | None = None,
         bypass: Hop | None = None,
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
@@ -87,7 +87,9 @@ class HeadEnd(Node):
         With `protection` routers on its way lead it around what fails (RFC 4090), if they have bypass
         tunnels: ``{}`` around links, ``{"node": True}`` around routers, too, where that can be, and with
         ``"bandwidth": True`` by bypass tunnels that have as much bandwidth. Routers make bypass tunnels
-        themselves if they are made with ``protection="facility"``. With `bypass` it is a bypass tunnel
+        themselves if they are made with ``protection="facility"``. With ``"method": "one-to-one"`` each
+        router that knows of traffic engineering (OSPF with `te`) sets up a detour for this LSP alone
+        instead; table `detours` shows them. With `bypass` it is a bypass tunnel
         itself, which LSPs take when the link from here to that neighbour fails; it ends at the neighbour,
         or at a router after it.
 

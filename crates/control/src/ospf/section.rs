@@ -522,6 +522,10 @@ impl Setup for OspfSpec {
         true
     }
 
+    fn knows_links(&self) -> bool {
+        self.te
+    }
+
     fn watches(&self) -> bool {
         let own = self.interfaces.iter().map(|(_, own)| own.bfd);
         let links = self.virtual_links.iter().map(|link| link.bfd);

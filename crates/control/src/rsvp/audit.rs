@@ -24,6 +24,8 @@ pub struct Audit {
     pub p2mp: [usize; 4],
     /// Groups of next hops with a bypass as backup.
     pub groups: usize,
+    /// LSPs that have a detour here, or wait for one.
+    pub detours: usize,
     /// Timers that have been set and have neither expired nor been taken back.
     pub timers: usize,
     /// Batches of table writes that were not acknowledged.
@@ -56,6 +58,7 @@ impl Rsvp {
             holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),
             p2mp: self.p2mp.held(),
             groups: self.protections.groups(),
+            detours: self.protections.detours(),
             timers: self.wheel.len(),
             transactions: self.tables.pending(),
             transport: self.transport.audit(),

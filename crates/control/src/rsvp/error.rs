@@ -13,8 +13,8 @@ use base::Rate;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, notify, policy, routing};
 use wire::rsvp::{
-    Common, EroHop, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor,
-    Session, Style, Unknown, UnknownAction, class,
+    Common, Detour, EroHop, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr,
+    SenderDescriptor, Session, Style, Unknown, UnknownAction, class,
 };
 
 /// What is wrong with a message.
@@ -54,8 +54,10 @@ pub(super) fn unknown_object(unknown: &[Unknown], diffserv: bool) -> Result<(), 
     let idle = |object: &Unknown| diffserv && object.class == class::DIFFSERV;
     let rejected = |object: &&Unknown| object.action() == UnknownAction::Reject && !idle(object);
     let Some(object) = unknown.iter().find(rejected) else { return Ok(()) };
-    // DIFFSERV is a class that a node knows if it supports DiffServ.
-    let known = class::in_typed_messages(object.class) && object.class != class::DIFFSERV;
+    // DIFFSERV is a class that a node knows if it supports DiffServ. The form of DETOUR that is known is taken from a
+    // Path before.
+    let known = (class::in_typed_messages(object.class) && object.class != class::DIFFSERV)
+        || (object.class == class::DETOUR && object.c_type != Detour::C_TYPE_IPV4);
     let code = if known { error_code::UNKNOWN_C_TYPE } else { error_code::UNKNOWN_CLASS };
     Err(Problem::Error(code, u16::from_be_bytes([object.class, object.c_type])))
 }
@@ -250,12 +252,18 @@ impl Rsvp {
             return;
         }
         self.transport.acknowledge(Handle(path_handle(index)));
+        // RFC 4090, 6.3.2: not sent on as long as a detour is up; what its head end is told of that is a notification.
+        let notifies = spec.code == error_code::NOTIFY;
+        if !notifies && self.store.get(index).is_some_and(|lsp| self.is_detourable(lsp)) {
+            return;
+        }
         if role == Role::Head {
             let node = ipv4(spec.node).unwrap_or(arrival.ip.src);
             self.lose(index, Loss::Error { node, code: spec.code, value: spec.value });
             return;
         }
         let message = PathErr { common: passed_on(error.common), ..error };
+        self.pass_on_merged(arrival, index, &message);
         self.pass_on(arrival, to, &mut Message::PathErr(message));
     }
 

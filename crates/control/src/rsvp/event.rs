@@ -93,10 +93,10 @@ pub enum Event {
         /// The router that leads it around, the point of local repair.
         node: Ipv4Addr,
     },
-    /// A link failed here, and LSPs go on through a bypass tunnel.
+    /// A link failed here, and LSPs go on through a bypass tunnel, or each through a detour of its own.
     LspsDiverted {
-        /// The name of the bypass.
-        bypass: String,
+        /// The name of the bypass; absent of detours.
+        bypass: Option<String>,
         /// The port that they left by.
         port: PortId,
         /// How many LSPs.

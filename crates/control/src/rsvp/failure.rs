@@ -45,14 +45,16 @@ impl Rsvp {
     /// ingress is told by a PathErr, unless the routing table knows another way (RFC 2205, 3.6).
     pub(super) fn lost_beyond(&mut self, gone: impl Fn(Neighbor) -> bool) {
         let mut diverted = BTreeMap::new();
+        self.detour_beyond(&gone, &mut diverted);
         for index in self.store.indices() {
-            let Some(lsp) = self.store.get(index) else {
-                self.counters.faults.note(Fault::NoLsp);
+            if self.unmerge_beyond(index, &gone) {
                 continue;
-            };
+            }
+            // A detour goes with its LSP.
+            let Some(lsp) = self.store.get(index) else { continue };
             let (from, to) =
                 (lsp.role() != Role::Head && gone(lsp.prev_hop), lsp.next_hop.filter(|hop| gone(*hop)));
-            if from && !self.holds(index) {
+            if from && !self.holds(index) && !self.goes_on_merged(index) {
                 self.send_path_tear(index);
                 self.remove_lsp(index, PathEvent::PreviousHopLost);
                 continue;
@@ -60,16 +62,17 @@ impl Rsvp {
             let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
             let (chosen, head) =
                 (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
-            match chosen.filter(|_| self.is_repairable(lsp)) {
-                Some(chosen) => {
-                    if !lsp.is_diverted() {
-                        *diverted.entry((chosen.bypass, hop.port)).or_insert(0) += 1;
-                    }
-                    self.divert(index);
+            if self.is_repairable(lsp) {
+                if !lsp.is_diverted() {
+                    *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
                 }
-                None if lsp.is_diverted() => self.undivertible(index),
-                None if head => self.lose(index, Loss::PortDown),
-                None => self.repair(index),
+                self.divert(index);
+            } else if lsp.is_diverted() {
+                self.undivertible(index);
+            } else if head {
+                self.lose(index, Loss::PortDown);
+            } else {
+                self.repair(index);
             }
         }
         self.tell_diverted(&diverted);
@@ -89,7 +92,12 @@ impl Rsvp {
     /// Does any LSP come from a neighbour, or go to it?
     fn depends_on(&self, neighbor: Neighbor) -> bool {
         let is_its = |index| {
-            let is_hop = |lsp: &Lsp| lsp.prev_hop == neighbor || lsp.next_hop == Some(neighbor);
+            let is_merged = |lsp: &Lsp| {
+                let mut merged = lsp.rare.iter().flat_map(|rare| &rare.backups);
+                merged.any(|merged| merged.from == Some(neighbor))
+            };
+            let is_hop =
+                |lsp: &Lsp| lsp.prev_hop == neighbor || lsp.next_hop == Some(neighbor) || is_merged(lsp);
             self.store.get(index).is_some_and(is_hop)
         };
         self.store.indices().into_iter().any(is_its) || self.p2mp_depends_on(neighbor)

@@ -8,7 +8,7 @@ use super::error::words;
 use super::event::Event;
 use super::faults::Fault;
 use super::ingress::Unstarted;
-use super::lsp::Role;
+use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
 use super::states::{PathEvent, TunnelEvent};
 use super::tables::Purpose;
@@ -244,7 +244,8 @@ impl Rsvp {
     }
 
     pub(super) fn tunnel_of(&self, lsp: u32) -> Option<u32> {
-        let session = self.store.get(lsp).filter(|lsp| lsp.role() == Role::Head)?.session;
+        let is_its = |lsp: &&Lsp| lsp.role() == Role::Head && lsp.detour_of().is_none();
+        let session = self.store.get(lsp).filter(is_its)?.session;
         self.tunnels.find(TunnelId { to: session.end_point, id: session.tunnel_id })
     }
 
@@ -263,7 +264,7 @@ impl Rsvp {
     }
 
     /// The recorded route did not fit: the Path goes on without it (RFC 3209, 4.4.3).
-    fn stop_recording(&mut self, lsp: u32) {
+    pub(super) fn stop_recording(&mut self, lsp: u32) {
         let recorded = self.store.get_mut(lsp).and_then(|lsp| lsp.rare.as_mut()?.path_rro.take());
         if recorded.is_some() {
             self.send_path(lsp, Sending::Trigger);
@@ -272,6 +273,9 @@ impl Rsvp {
 
     /// An LSP that starts here has to go.
     fn lsp_lost(&mut self, lsp: u32, why: Loss) {
+        if let Some(protected) = self.store.get(lsp).and_then(Lsp::detour_of) {
+            return self.detour_lost(protected, lsp, why);
+        }
         let Some(index) = self.tunnel_of(lsp) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };

@@ -175,12 +175,15 @@ impl Rsvp {
             lsp.attribute_flags |= SessionAttribute::BANDWIDTH_PROTECTION;
         }
         let wanted = spec.path.as_ref().map(|path| path.affinities).unwrap_or_default();
+        // A detour reserves what stands here; a bypass only for who asks for that by the flag.
+        let reserves_none = asked.one_to_one && !asked.bandwidth;
+        let bandwidth = if reserves_none { Rate(0) } else { spec.bandwidth };
         let object = Object::FastReroute(FastReroute {
             setup_priority: lsp.setup_priority,
             holding_priority: lsp.holding_priority,
             hop_limit: u8::MAX,
-            flags: FastReroute::FACILITY,
-            bandwidth: spec.bandwidth.as_bytes_per_s(),
+            flags: if asked.one_to_one { FastReroute::ONE_TO_ONE } else { FastReroute::FACILITY },
+            bandwidth: bandwidth.as_bytes_per_s(),
             include_any: wanted.include_any,
             exclude_any: wanted.exclude_any,
             include_all: Some(wanted.include_all),

@@ -112,6 +112,8 @@ pub(super) struct Rare {
     pub protection: Option<Protection>,
     /// Backups that lead to this router and are merged into it (RFC 4090, 7).
     pub backups: Vec<Merged>,
+    /// It is the detour of this LSP, and begins here (RFC 4090, 6.3).
+    pub detour_of: Option<u32>,
     /// Its previous hop can't be reached or has torn it down: it lives on for the sake of its backups.
     pub is_cut_off: bool,
     /// The RRO was dropped because it no longer fits the MTU (RFC 3209, 4.4.3).

@@ -107,6 +107,8 @@ enum Timer {
     Sweep,
     /// LSPs that have less protection than they ask for are looked at again.
     Protect,
+    /// The detour of an LSP was not answered in time, or is tried again.
+    Detour(u32),
     /// Path state of a sub-group of a point-to-multipoint LSP.
     Sub(u32),
     /// What of it goes on to one neighbour.
@@ -252,6 +254,7 @@ impl Rsvp {
                 Timer::Restore(port) => self.restore(port),
                 Timer::Sweep => self.sweep(),
                 Timer::Protect => self.protect_all(),
+                Timer::Detour(index) => self.detour_timeout(index),
                 Timer::Sub(index) => self.p2mp_sub_timeout(index),
                 Timer::Branch(index) => self.p2mp_branch_timeout(index),
                 Timer::P2mp(index) => self.p2mp_root_timeout(index),

@@ -19,7 +19,7 @@ use base::Rate;
 use base::plane::NextHop;
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{EroHop, EroSubobject, LabelRequest, Path, SenderDescriptor};
+use wire::rsvp::{Detour, EroHop, EroSubobject, LabelRequest, Object, Path, SenderDescriptor, Unknown};
 
 /// What the selection of a next hop looks at.
 pub(super) struct View<'a> {
@@ -60,9 +60,13 @@ impl Topology for View<'_> {
 
 impl Rsvp {
     pub(super) fn handle_path(&mut self, arrival: &Arrival, path: &mut Path) {
-        if self.merge_path(path) {
+        let Some(detour) = self.take_detour(arrival, path) else { return };
+        if self.merge_path(arrival, path, &detour) {
             return;
         }
+        // What is known of it is kept like an object that is sent on unexamined.
+        let detour =
+            Unknown::of(&Object::Detour(Detour::Ipv4(detour))).filter(|object| !object.data.is_empty());
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), path);
@@ -108,7 +112,7 @@ impl Rsvp {
             changed |= self.reroute(index, step);
         }
         let before = self.store.get(index).map(|lsp| self.classes(lsp));
-        changed |= self.store_path(index, arrival, path);
+        changed |= self.store_path(index, arrival, path, detour);
         if existing.is_some() && self.store.get(index).map(|lsp| self.classes(lsp)) != before {
             self.classes_changed(index);
         }
@@ -262,7 +266,13 @@ impl Rsvp {
     }
 
     /// Keeps what the Path says. Has anything changed that the next hop, or the previous one, must be told at once?
-    fn store_path(&mut self, index: u32, arrival: &Arrival, path: &mut Path) -> bool {
+    fn store_path(
+        &mut self,
+        index: u32,
+        arrival: &Arrival,
+        path: &mut Path,
+        detour: Option<Unknown>,
+    ) -> bool {
         let now = self.now;
         let lifetime = self.lifetime(path.time_values.refresh_ms);
         let attribute = path.session_attribute.take();
@@ -315,7 +325,8 @@ impl Rsvp {
             lsp.adspec = adspec;
             changed = true;
         }
-        let forwarded: Vec<_> = path.common.unknown.drain(..).filter(super::error::is_forwarded).collect();
+        let forwarded = path.common.unknown.drain(..).filter(super::error::is_forwarded);
+        let forwarded: Vec<_> = forwarded.chain(detour).collect();
         let plain = path.rro.is_none()
             && affinities.is_none()
             && path.diffserv.is_none()

@@ -3,6 +3,7 @@
 use super::Rsvp;
 use super::config::Interface;
 use super::faults::Fault;
+use super::lsp::Lsp;
 use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
@@ -28,7 +29,11 @@ impl Rsvp {
             return self.arm(index);
         }
         let (diverted, reverting) = (lsp.is_diverted(), self.is_reverting(index));
-        if diverted && let Some(message) = self.build_path(index, hop) {
+        let has_detour = self.store.get(index).is_some_and(Lsp::has_detour);
+        if diverted
+            && !has_detour
+            && let Some(message) = self.build_path(index, hop)
+        {
             self.send_path_around(index, message);
         }
         if (!diverted || reverting) && !self.summarised(hop, sending, path_handle(index)) {
@@ -77,6 +82,7 @@ impl Rsvp {
         let mut diffserv = None;
         if let Some(rare) = rare {
             common.unknown.clone_from(&rare.path_unknown);
+            super::protection::combine(rare, self.now, &mut common.unknown);
             policy_data.clone_from(&rare.path_policy);
             diffserv.clone_from(&rare.diffserv);
         }

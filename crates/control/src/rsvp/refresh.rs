@@ -76,7 +76,9 @@ impl Rsvp {
             self.reservation_lost(index, Loss::TimedOut);
         }
         if self.store.get(index).is_some_and(|lsp| lsp.path_refresh_at <= now) {
-            self.send_path(index, Sending::Refresh);
+            // A Path that says less than before is no repetition.
+            let says_less = self.has_silent_detours(index);
+            self.send_path(index, if says_less { Sending::Trigger } else { Sending::Refresh });
         }
         let due = |lsp: &Lsp| lsp.resv_refresh_at <= now && lsp.role() != Role::Head;
         if self.store.get(index).is_some_and(due) {

@@ -92,7 +92,7 @@ impl Rsvp {
         let group = self.resv_group(index, lsp);
         let next = self.next_refresh();
         if !group.members().contains(&index) {
-            self.send_resv_around(index);
+            self.send_resv_around(index, sending);
             if let Some(lsp) = self.store.get_mut(index) {
                 // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
                 lsp.resv_refresh_at = if lsp.resv.is_installed() { next } else { Time::MAX };
@@ -113,7 +113,7 @@ impl Rsvp {
             self.send_to_neighbor(hop, message, sending.delivery(handle));
         }
         for &member in group.members() {
-            self.send_resv_around(member);
+            self.send_resv_around(member, sending);
             if let Some(lsp) = self.store.get_mut(member) {
                 self.counters.faults.step(&mut lsp.resv, ResvEvent::Announced);
                 lsp.resv_refresh_at = next;

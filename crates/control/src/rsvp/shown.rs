@@ -1,6 +1,7 @@
 //! What RSVP-TE counts and holds, as tables.
 
 use super::p2mp::shown::{P2mpLspRow, S2lRow};
+use super::protection::detours_shown::DetourRow;
 use super::protection::shown::{BypassRow, ProtectedLspRow};
 use super::shown_paths::LspPathRow;
 use super::transport::{self, Malformed};
@@ -20,6 +21,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, RsvpStateRow<'static>>(),
     View::of::<Rsvp, BypassRow<'static>>(),
     View::of::<Rsvp, ProtectedLspRow<'static>>(),
+    View::of::<Rsvp, DetourRow<'static>>(),
     View::of::<Rsvp, LspPathRow<'static>>(),
     View::of::<Rsvp, P2mpLspRow<'static>>(),
     View::of::<Rsvp, S2lRow<'static>>(),

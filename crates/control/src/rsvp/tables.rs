@@ -143,7 +143,10 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         if lsp.role() == Role::Head {
-            self.head_install(index);
+            match lsp.detour_of() {
+                Some(protected) => self.detour_reserved(protected, index),
+                None => self.head_install(index),
+            }
             return;
         }
         match lsp.in_label {

@@ -22,14 +22,17 @@ impl Rsvp {
             .zip(tear.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
         let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
-            if !keys.is_some_and(|(session, sender)| self.unmerge(&session, &sender)) {
+            if !keys.is_some_and(|(session, sender)| self.unmerge(&session, &sender, arrival.from)) {
                 self.counters.discard(Discard::NoState);
             }
             return;
         };
         // Only from where the Path came (RFC 2205, 3.1.5).
         if lsp.role() == Role::Head || lsp.prev_hop != arrival.from {
-            self.counters.discard(Discard::WrongHop);
+            // A detour by the path-specific method has the sender of its LSP (RFC 4090, 6.1.2).
+            if !keys.is_some_and(|(session, sender)| self.unmerge(&session, &sender, arrival.from)) {
+                self.counters.discard(Discard::WrongHop);
+            }
             return;
         }
         if self.is_overtaken(arrival, path_handle(index)) {
@@ -78,6 +81,11 @@ impl Rsvp {
 
     /// The reservation of an LSP has gone: gives back what it held, and tells whoever comes before.
     pub(super) fn reservation_lost(&mut self, index: u32, why: Loss) {
+        // RFC 4090, 6.3.2: nobody further up learns it as long as a detour is up, which takes the traffic.
+        if self.store.get(index).is_some_and(|lsp| !lsp.is_diverted() && self.is_detourable(lsp)) {
+            self.divert(index);
+            return self.restore_after(index);
+        }
         match self.store.get(index).map(|lsp| lsp.role()) {
             Some(Role::Head) => self.lose(index, why),
             Some(_) => {
@@ -114,9 +122,11 @@ impl Rsvp {
         // At the egress, and without a way on, there is nobody to tell.
         let Some(hop) = lsp.next_hop else { return };
         if lsp.is_diverted() {
+            let has_detour = lsp.has_detour();
             // RFC 4090, 6.4.3.
             self.send_tear_around(index);
-            if !self.is_reverting(index) {
+            // Beside a detour, which has a PathTear of its own, the LSP is torn down where it was (6.3.2).
+            if !has_detour && !self.is_reverting(index) {
                 return;
             }
         }

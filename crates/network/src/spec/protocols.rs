@@ -54,6 +54,11 @@ impl Protocols {
         self.0.iter()
     }
 
+    /// Does one of them tell the node of links, so that it can compute paths?
+    pub fn know_links(&self) -> bool {
+        self.0.iter().any(|spoken| spoken.setup.knows_links())
+    }
+
     /// Does one of them find IPv4 routes?
     pub fn find_routes(&self) -> bool {
         self.0.iter().any(|spoken| spoken.setup.finds_routes())

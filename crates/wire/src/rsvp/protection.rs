@@ -106,6 +106,9 @@ impl FastReroute {
 }
 
 impl Detour {
+    /// The C-Type of the form with IPv4 addresses (RFC 4090, 4.2.1).
+    pub const C_TYPE_IPV4: u8 = 7;
+
     pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Detour, Fault> {
         match c_type {
             7 => Ok(Detour::Ipv4(each(body, 8, |get| (get.v4(), get.v4()))?)),

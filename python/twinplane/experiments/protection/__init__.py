@@ -92,7 +92,7 @@ class Protection(Experiment[ProtectionParameters]):
             if p.detection == "bfd"
             else f"link down after {p.detection_ms:g} ms"
         )
-        backup = "facility backup" if p.protected else "no backup"
+        backup = f"{p.method} backup" if p.protected else "no backup"
         if p.everywhere:
             what = "links and routers" if p.only == "all" else "routers" if p.only == "nodes" else "links"
             return f"{Path(p.topology).name}, {backup}, {what} fail in turn, {seen}"

@@ -70,7 +70,7 @@ def build(p: ProtectionParameters, seed: int) -> Network:
 
 def asked(p: ProtectionParameters) -> dict[str, Any]:
     """What LSPs ask for; head ends try soon to go back to their only route."""
-    protection = {"node": p.fails == "node"} if p.protected else None
+    protection = {"node": p.fails == "node", **p.asked} if p.protected else None
     return {"protection": protection, "retry_first": "100 ms", "retry_max": "500 ms"}
 
 

@@ -29,7 +29,7 @@ PROTECTED = "gold"
 SIZE = 512
 
 SIGNALLED_PS = 10 * 10**12
-"""LSPs and their bypass tunnels have so long after routers know of all links."""
+"""LSPs and their backups have so long after routers know of all links."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
     start = f"{routes_ps(net)} ps"
     for a, b in draw.sample(every, min(p.pairs, len(every))):
         for kind, dscp in CLASSES.items():
-            protection = {"node": True} if p.protected and kind == PROTECTED else None
+            protection = {"node": True, **p.asked} if p.protected and kind == PROTECTED else None
             lsp = net.node(a).lsp(  # type: ignore[attr-defined]
                 f"{kind} {a.name} to {b.name}",
                 b,
@@ -147,8 +147,9 @@ def lacking_of(network: Network) -> dict[Place, tuple[bool, str]]:
     for row in network.table("protected_lsps").to_dicts():
         if row["port"] is None or row["node_protection"]:
             continue
-        around_link = row["bypass"] is not None
-        why = row["lacks"] or ("its bypass leads around the link only" if around_link else "it has no bypass")
+        around_link = row["state"] != "unprotected"
+        kind = "bypass" if row["bypass"] is not None or not around_link else "detour"
+        why = row["lacks"] or (f"its {kind} leads around the link only" if around_link else "it has no bypass")
         link = links[row["node"]][row["port"]]
         found[row["tunnel"], places[row["node"]], link] = (around_link, why)
     return found

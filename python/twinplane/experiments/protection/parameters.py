@@ -46,6 +46,9 @@ class ProtectionParameters(Parameters):
         "link", description="what fails: the link, or the router behind it"
     )
     protected: bool = Field(True, description="LSPs ask for protection, and routers make bypass tunnels")
+    method: Literal["facility", "one-to-one"] = Field(
+        "facility", description="of protection: bypass tunnels for all LSPs, or a detour for each"
+    )
     detection: Literal["link-down", "bfd"] = Field(
         "link-down", description="a router sees that its port is down, or only that nobody answers"
     )
@@ -56,6 +59,11 @@ class ProtectionParameters(Parameters):
     bfd_multiplier: int = Field(3, ge=1, le=255, description="of BFD: so many packets may be missing")
     failures: int = Field(20, ge=1, le=10_000, description="so many failures, each at a time of its own")
     packets_per_s: int = Field(10_000, ge=100, le=1_000_000, description="of each of the two flows")
+
+    @property
+    def asked(self) -> dict[str, bool | str]:
+        """What protected LSPs ask of the way around."""
+        return {} if self.method == "facility" else {"method": self.method}
 
     @property
     def everywhere(self) -> bool:

@@ -48,6 +48,7 @@ def summarise(network: Network, p: ProtectionParameters) -> Outcome:
     interrupted = found.select("flow", "failed_s").unique().height
     metrics["missing"] = flows * p.failures - interrupted
     metrics["bypasses"] = len(network.table("bypasses"))
+    metrics["detours"] = len(network.table("detours"))
     metrics["diverted"] = _diverted(network, p)
     tables = {"gaps": found.to_dict(as_series=False), "bypasses": network.columns("bypasses")}
     return Outcome(metrics, tables)

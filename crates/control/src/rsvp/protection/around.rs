@@ -161,7 +161,10 @@ impl Rsvp {
         let mut all = self.store.session(session);
         all.find(|index| {
             self.store.get(*index).is_some_and(|lsp| {
-                lsp.sender.lsp_id == sender.lsp_id && lsp.sender != *sender && lsp.is_diverted()
+                lsp.sender.lsp_id == sender.lsp_id
+                    && lsp.sender != *sender
+                    && lsp.is_diverted()
+                    && !lsp.has_detour()
             })
         })
     }

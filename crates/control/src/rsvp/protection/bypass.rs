@@ -269,7 +269,8 @@ impl Rsvp {
     /// Something else is known of links: LSPs that could not be protected are looked at when what belongs to it has
     /// come (RFC 4090, 6.2: what can't be brought up is tried again later).
     pub(in crate::rsvp) fn protect_later(&mut self) {
-        if self.config.protection.automatic && !self.protections.is_looking {
+        let looks = self.config.protection.automatic || !self.protections.detours.is_empty();
+        if looks && !self.protections.is_looking {
             self.protections.is_looking = true;
             self.wheel.schedule(self.now + SETTLE, Timer::Protect);
         }
@@ -278,6 +279,7 @@ impl Rsvp {
     /// Looks for backups of LSPs that have less protection than they ask for.
     pub(in crate::rsvp) fn protect_all(&mut self) {
         self.protections.is_looking = false;
+        self.try_detours();
         for index in self.store.indices() {
             if self.store.get(index).is_some_and(lacks_protection) {
                 self.protect_again(index);

@@ -12,29 +12,49 @@ use super::super::outbox::Sending;
 use super::super::resv::resv_handle;
 use super::super::states::{ProtectionEvent, ProtectionState};
 use super::super::tables::Purpose;
-use super::super::transport::Handle;
+use super::super::transport::{Handle, Neighbor};
 use super::super::{Rsvp, Timer};
-use base::PortId;
 use base::plane::TableOp;
+use base::{PortId, Time};
 use std::collections::BTreeMap;
 use wire::rsvp::error_code::{self, notify};
 
 impl Rsvp {
-    /// Can the LSP go on through a bypass, now that its next hop is gone?
+    /// Can the LSP go on through a bypass or its detour, now that its next hop is gone?
     pub(in crate::rsvp) fn is_repairable(&self, lsp: &Lsp) -> bool {
-        let chosen = lsp.protection().and_then(|protection| protection.chosen);
-        chosen.is_some_and(|chosen| self.bypass_leg(chosen.bypass).is_some())
+        let Some(protection) = lsp.protection() else { return false };
+        protection.chosen.is_some_and(|chosen| self.bypass_leg(chosen.bypass).is_some())
+            || protection.detour.is_some_and(|taken| self.detour_leg(taken).is_some())
     }
 
-    /// The next hop of an LSP that has a bypass is gone: its Paths take the bypass, and its head end is told.
+    /// LSPs whose next hop is gone take their detours, before anything else is written: each waits for the writes before
+    /// its own. Counts them as [`Rsvp::tell_diverted`] tells them.
+    pub(in crate::rsvp) fn detour_beyond(
+        &mut self,
+        gone: &impl Fn(Neighbor) -> bool,
+        diverted: &mut BTreeMap<(Option<u32>, PortId), u32>,
+    ) {
+        for index in self.store.indices() {
+            let is_meant = |lsp: &&Lsp| lsp.has_detour() && !lsp.is_diverted() && self.is_repairable(lsp);
+            let hop = self.store.get(index).filter(is_meant).and_then(|lsp| lsp.next_hop);
+            if let Some(hop) = hop.filter(|hop| gone(*hop)) {
+                *diverted.entry((None, hop.port)).or_insert(0) += 1;
+                self.divert(index);
+            }
+        }
+    }
+
+    /// The next hop of an LSP that has a backup is gone: its Paths take the bypass, and its head end is told. A detour
+    /// has Paths of its own.
     pub(in crate::rsvp) fn divert(&mut self, index: u32) {
         let period = self.store.get(index).map_or(0, |lsp| lsp.resv_period_ms);
         let expires = self.now + self.lifetime(period);
         let Some(lsp) = self.store.get_mut(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        // Until the merge point answers, as if the reservation had just been refreshed.
-        lsp.resv_expires = expires;
+        let has_detour = lsp.has_detour();
+        // Until the merge point answers, as if the reservation had just been refreshed. That of a detour stands for it.
+        lsp.resv_expires = if has_detour { Time::MAX } else { expires };
         let head = lsp.role() == Role::Head;
         let was_diverted = lsp.is_diverted();
         if let Some(protection) = lsp.rare.as_mut().and_then(|rare| rare.protection.as_mut()) {
@@ -80,12 +100,11 @@ impl Rsvp {
         }
     }
 
-    /// Tells the user how many LSPs took which bypass.
-    pub(in crate::rsvp) fn tell_diverted(&mut self, diverted: &BTreeMap<(u32, PortId), u32>) {
+    /// Tells the user how many LSPs took which bypass, or their detours.
+    pub(in crate::rsvp) fn tell_diverted(&mut self, diverted: &BTreeMap<(Option<u32>, PortId), u32>) {
         for ((bypass, port), lsps) in diverted {
-            let Some(name) = self.tunnels.get(*bypass).map(|tunnel| tunnel.spec.name.clone()) else {
-                continue;
-            };
+            let name =
+                bypass.and_then(|bypass| self.tunnels.get(bypass)).map(|tunnel| tunnel.spec.name.clone());
             self.event(Event::LspsDiverted { bypass: name, port: *port, lsps: *lsps });
         }
     }

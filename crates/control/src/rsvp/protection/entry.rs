@@ -106,6 +106,15 @@ impl Rsvp {
 
     /// The entry of an LSP whose entry without protection is `plain`.
     pub(in crate::rsvp) fn protected(&self, lsp: &Lsp, plain: Nhlfe) -> Nhlfe {
+        if let Some(taken) = lsp.protection().and_then(|protection| protection.detour) {
+            // RFC 4090, 6.3.3: the label of the detour stands in the place of that of the LSP.
+            return match self.detour_leg(taken).filter(|_| lsp.is_diverted()) {
+                Some(Leg { labels, port, gateway }) => {
+                    Nhlfe { push: labels, next_hop: NextHop::Via { port, gateway }, ..plain }
+                }
+                None => plain,
+            };
+        }
         let Some(chosen) = lsp.protection().and_then(|protection| protection.chosen) else { return plain };
         if !lsp.is_diverted() {
             return Nhlfe { next_hop: NextHop::Group(chosen.group), ..plain };

@@ -7,94 +7,145 @@ use super::super::Rsvp;
 use super::super::counters::Discard;
 use super::super::faults::Fault;
 use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::super::outbox::Sending;
 use super::super::states::{PathEvent, ResvEvent};
+use super::super::transport::{Arrival, Delivery, Neighbor};
+use super::detour_merge::{Merging, Pairs};
 use base::Time;
 use core::net::{IpAddr, Ipv4Addr};
-use wire::rsvp::{Common, Message, Path, ResvTear, RsvpHop, SessionAttribute, class};
+use wire::rsvp::{
+    Common, Flowspec, Message, Path, ResvTear, RroSubobject, RsvpHop, SenderTspec, SessionAttribute,
+    TokenBucket, class,
+};
 
 /// Backups of one LSP that are kept.
-const BACKUPS_MAX: usize = 16;
+const BACKUPS_MAX: usize = 64;
 
 /// A backup that is merged into an LSP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rsvp) struct Merged {
     /// It has the LSP id of the LSP, and an address of the router that repairs it (RFC 4090, 6.1.1).
     pub sender: SenderKey,
-    /// That router: Resvs go there.
+    /// That router: Resvs go there, unless it is a detour.
     pub plr: Ipv4Addr,
+    /// Of a detour: the neighbour that its Paths come from, to which Resvs go.
+    pub from: Option<Neighbor>,
     pub lih: u32,
     pub expires: Time,
+    /// Of a detour: which detours it is (RFC 4090, 4.2.1).
+    pub pairs: Pairs,
+    /// Its traffic as its Path says it: a detour may reserve less than its LSP.
+    pub tspec: SenderTspec,
 }
 
 /// Does a Path ask for protection? One of a backup does not (RFC 4090, 7.1.1).
-fn asks(path: &Path) -> bool {
+pub(super) fn asks(path: &Path) -> bool {
     let flagged =
         path.session_attribute.as_ref().is_some_and(|a| a.flags & SessionAttribute::LOCAL_PROTECTION != 0);
     flagged || path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE)
 }
 
 impl Rsvp {
-    /// The protected LSP that a Path of a backup is merged into; nothing if it is none, or leads elsewhere from here.
-    fn merges_into(&self, path: &Path, session: &SessionKey, sender: &SenderKey) -> Option<u32> {
-        let first = self.store.first(session)?;
-        if asks(path)
-            || self.links.is_own(sender.address)
-            || self.store.find_from(Some(first), sender).is_some()
-        {
-            return None;
-        }
-        let index = self.store.chain(Some(first)).find(|index| {
-            self.store.get(*index).is_some_and(|lsp| {
-                lsp.sender.lsp_id == sender.lsp_id && lsp.role() != Role::Head && lsp.wants_protection()
-            })
-        })?;
-        let lsp = self.store.get(index)?;
-        // RFC 4090, 7.1.1: only what goes on along the same route can be merged.
+    /// The LSP that a Path of a backup goes on with along the same route (RFC 4090, 7.1.1): the protected one, else, if
+    /// it is a detour, another detour of it.
+    pub(super) fn joins(&self, path: &Path, first: u32, sender: &SenderKey, detour: bool) -> Option<u32> {
         let rest = |hops: Option<Vec<wire::rsvp::EroHop>>| {
             let hops = hops.unwrap_or_default();
             let own = hops.iter().take_while(|hop| self.links.is_self(&hop.node)).count();
             hops.into_iter().skip(own).collect::<Vec<_>>()
         };
         let come = rest(path.ero.clone());
-        (come == rest(lsp.ero.hops()) || come == rest(lsp.ero.outgoing())).then_some(index)
+        let same = |lsp: &Lsp| come == rest(lsp.ero.hops()) || come == rest(lsp.ero.outgoing());
+        let mut found = self.store.chain(Some(first)).filter(|index| {
+            self.store.get(*index).is_some_and(|lsp| {
+                lsp.sender.lsp_id == sender.lsp_id && lsp.role() != Role::Head && same(lsp)
+            })
+        });
+        let protected = |index: &u32| self.store.get(*index).is_some_and(Lsp::wants_protection);
+        let all: Vec<u32> = found.by_ref().collect();
+        let other = || {
+            let is_detour = |index: &&u32| self.store.get(**index).is_some_and(|lsp| !lsp.pairs().is_empty());
+            all.iter().find(is_detour).filter(|_| detour)
+        };
+        all.iter().find(|index| protected(index)).or_else(other).copied()
     }
 
-    /// Takes a Path that a router further up sent around a failure. Was it one?
+    /// Takes a Path that is one with an LSP which goes on from here: sent around a failure, or one of a detour. Was it
+    /// one?
     ///
-    /// Its TTL need not be the one that it was sent with (RFC 4090, 7).
-    pub(in crate::rsvp) fn merge_path(&mut self, path: &Path) -> bool {
+    /// Around a failure its TTL need not be the one that it was sent with (RFC 4090, 7).
+    pub(in crate::rsvp) fn merge_path(&mut self, arrival: &Arrival, path: &Path, pairs: &Pairs) -> bool {
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let Some((session, sender)) = keys else { return false };
-        let Some(index) = self.merges_into(path, &session, &sender) else { return false };
-        let IpAddr::V4(plr) = path.hop.address else { return false };
-        let expires = self.now + self.lifetime(path.time_values.refresh_ms);
-        let Some(lsp) = self.store.get_mut(index) else { return false };
-        let rare = lsp.rare_mut();
-        rare.backups.retain(|known| known.expires > self.now);
-        let merged = Merged { sender, plr, lih: path.hop.lih, expires };
-        let known = rare.backups.iter().position(|known| known.sender == sender);
-        match known {
-            Some(place) => rare.backups[place] = merged,
-            None if rare.backups.len() >= BACKUPS_MAX => {
-                self.counters.discard(Discard::Limit);
+        let from = (!pairs.is_empty()).then_some(arrival.from);
+        let index = match self.merging(path, pairs, (&session, &sender), arrival.from) {
+            Merging::Into(index) => index,
+            Merging::Refused => {
+                self.refuse_detour(arrival, path, Rsvp::UNMERGEABLE);
                 return true;
             }
-            None => rare.backups.push(merged),
+            Merging::Over(index) => {
+                self.give_way(index, arrival.from);
+                return false;
+            }
+            Merging::Alone => {
+                if from.is_some() {
+                    // It has another route than before, and is one with nothing any more.
+                    self.unmerge(&session, &sender, arrival.from);
+                }
+                return false;
+            }
+        };
+        let IpAddr::V4(plr) = path.hop.address else { return false };
+        let expires = self.now + self.lifetime(path.time_values.refresh_ms);
+        let (lih, tspec) = (path.hop.lih, path.sender_tspec);
+        let merged = Merged { sender, plr, from, lih, expires, pairs: pairs.clone(), tspec };
+        let Some(is_new) = self.enter_merged(index, merged) else { return true };
+        // Around a failure each Path is answered: nothing else tells the router up there that it has come.
+        if (is_new || from.is_none()) && self.store.get(index).is_some_and(|lsp| lsp.resv.is_installed()) {
+            self.send_resv_around(index, Sending::Trigger);
         }
-        if rare.is_cut_off {
-            // Nothing else refreshes it.
-            lsp.path_expires = lsp.path_expires.max(expires);
-        }
-        // Each Path is answered: nothing else tells the router up there that it has come.
-        if self.store.get(index).is_some_and(|lsp| lsp.resv.is_installed()) {
-            self.send_resv_around(index);
+        if is_new && from.is_some() {
+            self.tell_pairs(index);
         }
         self.arm(index);
         true
     }
 
-    /// Sends the Resv of an LSP to the routers that lead it around failures (RFC 4090, 7.2).
-    pub(in crate::rsvp) fn send_resv_around(&mut self, index: u32) {
+    /// Keeps a backup. Does it say anything new? Nothing if there are too many.
+    fn enter_merged(&mut self, index: u32, merged: Merged) -> Option<bool> {
+        let (now, expires) = (self.now, merged.expires);
+        let lsp = self.store.get_mut(index)?;
+        let rare = lsp.rare_mut();
+        rare.backups.retain(|known| known.expires > now);
+        let same = |known: &Merged| known.sender == merged.sender && known.from == merged.from;
+        let is_new = match rare.backups.iter().position(same) {
+            Some(place) => {
+                let known = &mut rare.backups[place];
+                let said =
+                    (known.lih, &known.pairs, known.tspec) != (merged.lih, &merged.pairs, merged.tspec);
+                *known = merged;
+                said
+            }
+            None if rare.backups.len() >= BACKUPS_MAX => {
+                self.counters.discard(Discard::Limit);
+                return None;
+            }
+            None => {
+                rare.backups.push(merged);
+                true
+            }
+        };
+        if rare.is_cut_off {
+            // Nothing else refreshes it.
+            lsp.path_expires = lsp.path_expires.max(expires);
+        }
+        Some(is_new)
+    }
+
+    /// Sends the Resv of an LSP to the routers that lead it around failures (RFC 4090, 7.2), and to those that its
+    /// detours come from.
+    pub(in crate::rsvp) fn send_resv_around(&mut self, index: u32, sending: Sending) {
         let now = self.now;
         let Some(lsp) = self.store.get(index) else { return };
         let Some(rare) = lsp.rare.as_ref().filter(|rare| !rare.backups.is_empty()) else { return };
@@ -104,16 +155,43 @@ impl Rsvp {
             let Some((Message::Resv(mut resv), _)) = self.build_resv(index, &[index]) else {
                 return self.counters.faults.note(Fault::Incomplete);
             };
-            resv.hop = RsvpHop { address: IpAddr::V4(self.far_address()), lih: merged.lih };
+            resv.hop = self.hop_towards(&merged);
             resv.resv_confirm = None;
+            for descriptor in resv.flow_descriptors.iter_mut().filter(|_| merged.from.is_some()) {
+                let max_packet = merged.tspec.0.max_packet.min(descriptor.flowspec.bucket().max_packet);
+                descriptor.flowspec = Flowspec::ControlledLoad(TokenBucket { max_packet, ..merged.tspec.0 });
+            }
             for filter in resv.flow_descriptors.iter_mut().flat_map(|descriptor| &mut descriptor.filters) {
                 filter.filter_spec = merged.sender.to_wire();
+                let own = filter.rro.as_mut().and_then(|rro| rro.first_mut());
+                if let (Some(RroSubobject::Ipv4 { address, .. }), IpAddr::V4(towards), Some(_)) =
+                    (own, resv.hop.address, merged.from)
+                {
+                    *address = towards;
+                }
             }
-            self.send_far(merged.plr, &Message::Resv(resv));
+            match merged.from {
+                Some(neighbor) => {
+                    // Nothing of the transport stands for it: what is new is acknowledged, and repeated in full.
+                    let is_new = sending == Sending::Trigger;
+                    let delivery = if is_new { Delivery::Reliable } else { Delivery::Plain };
+                    self.send_to_neighbor(neighbor, &mut Message::Resv(resv), delivery);
+                }
+                None => self.send_far(merged.plr, &Message::Resv(resv)),
+            }
         }
     }
 
-    /// Tells the routers that lead an LSP around failures that its reservation is gone.
+    /// RSVP_HOP of what goes to the router that a backup comes from.
+    fn hop_towards(&self, merged: &Merged) -> RsvpHop {
+        match merged.from {
+            Some(neighbor) => self.own_hop(neighbor, merged.lih),
+            None => RsvpHop { address: IpAddr::V4(self.far_address()), lih: merged.lih },
+        }
+    }
+
+    /// Tells the routers that lead an LSP around failures, and those that its detours come from, that its reservation
+    /// is gone (RFC 4090, 7.1.3).
     pub(in crate::rsvp) fn send_resv_tear_around(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index) else { return };
         let Some(style) = lsp.style else { return };
@@ -123,30 +201,54 @@ impl Rsvp {
             let tear = ResvTear {
                 common: Common::default(),
                 session,
-                hop: RsvpHop { address: IpAddr::V4(self.far_address()), lih: merged.lih },
+                hop: self.hop_towards(&merged),
                 scope: None,
                 style,
                 filters: vec![merged.sender.to_wire()],
             };
-            self.send_far(merged.plr, &Message::ResvTear(tear));
+            match merged.from {
+                Some(neighbor) => {
+                    self.send_to_neighbor(neighbor, &mut Message::ResvTear(tear), Delivery::Reliable);
+                }
+                None => self.send_far(merged.plr, &Message::ResvTear(tear)),
+            }
         }
     }
 
     /// A PathTear of a backup: it is merged no more. What nothing else refreshes goes with it. Was it about one?
-    pub(in crate::rsvp) fn unmerge(&mut self, session: &SessionKey, sender: &SenderKey) -> bool {
-        let found = self.store.session(session).find(|index| {
-            let rare = self.store.get(*index).and_then(|lsp| lsp.rare.as_ref());
-            rare.is_some_and(|rare| rare.backups.iter().any(|merged| merged.sender == *sender))
+    pub(in crate::rsvp) fn unmerge(
+        &mut self,
+        session: &SessionKey,
+        sender: &SenderKey,
+        from: Neighbor,
+    ) -> bool {
+        let is_it =
+            |merged: &Merged| merged.sender == *sender && merged.from.is_none_or(|neighbor| neighbor == from);
+        let mut all = self.store.session(session);
+        let found = all.find_map(|index| {
+            let rare = self.store.get(index)?.rare.as_ref()?;
+            Some((index, rare.backups.iter().find(|merged| is_it(merged))?.from))
         });
-        let Some(index) = found else { return false };
+        drop(all);
+        let Some((index, from)) = found else { return false };
+        self.unmerge_one(index, sender, from);
+        true
+    }
+
+    /// The same of one block. Has it gone, too?
+    pub(super) fn unmerge_one(&mut self, index: u32, sender: &SenderKey, from: Option<Neighbor>) -> bool {
         let Some(rare) = self.store.get_mut(index).and_then(|lsp| lsp.rare.as_mut()) else { return false };
-        rare.backups.retain(|merged| merged.sender != *sender);
+        rare.backups.retain(|merged| merged.sender != *sender || merged.from != from);
         // RFC 4090, 7.1.3: downstream learns it when all that was merged is torn down.
         if rare.is_cut_off && rare.backups.is_empty() {
             self.send_path_tear(index);
             self.remove_lsp(index, PathEvent::Torn);
+            return true;
         }
-        true
+        if from.is_some() {
+            self.tell_pairs(index);
+        }
+        false
     }
 
     /// A PathTear of the LSP itself, or its Paths have stopped: does it go on for the sake of what is merged into it?
@@ -159,6 +261,7 @@ impl Rsvp {
         rare.is_cut_off = true;
         lsp.path_expires = last;
         self.counters.faults.step(&mut lsp.resv, ResvEvent::Unannounced);
+        self.tell_pairs(index);
         self.arm(index);
         true
     }

@@ -1,21 +1,30 @@
-//! Fast reroute by bypass tunnels (RFC 4090): LSPs that go on around a link or a router that fails.
+//! Fast reroute (RFC 4090): LSPs that go on around a link or a router that fails.
 //!
 //! A point of local repair (PLR) has a bypass tunnel ready to a router further down the LSP, the merge point (MP). The
 //! entries of the LSP lead to a group of next hops whose backup is the bypass: what fails is one port, and one write in
 //! the record of that port moves all that goes by it. What is signalled afterwards keeps the state of the LSP alive.
 //!
+//! One-to-one backup has no bypass tunnel: each LSP has a detour of its own, and its entry is written anew when its
+//! next hop fails.
+//!
 //! - what is asked for and kept: here; bypass tunnels: `bypass`; which of them an LSP takes: `select`
 //! - entries and groups: `entry`; the PLR after a failure, and back: `divert`; its messages: `around`
-//! - the merge point: `merge`; as tables: `shown`
+//! - detours at the PLR: `detour`; their ways: `detour_way`; where they come together: `detour_merge`
+//! - the merge point: `merge`; as tables: `shown`, `detours_shown`
 
 mod around;
 mod bypass;
+mod detour;
+mod detour_merge;
+mod detour_way;
+pub(super) mod detours_shown;
 mod divert;
 mod entry;
 mod merge;
 mod select;
 pub(super) mod shown;
 
+pub(super) use detour_merge::combine;
 pub(super) use merge::Merged;
 
 use super::lsp::Lsp;
@@ -26,7 +35,7 @@ use base::{Label, PortId, Rate, Span, Time, TimerId};
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wire::rsvp::{Object, SessionAttribute, class};
+use wire::rsvp::{FastReroute, Object, SessionAttribute, class};
 
 /// What a head end asks for, so that an LSP of a tunnel is repaired where a link or a router fails (RFC 4090, 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,6 +44,9 @@ pub struct ProtectionRequest {
     pub node: bool,
     /// With as much bandwidth as the LSP has.
     pub bandwidth: bool,
+    /// By a detour of each LSP at each router, and not by bypass tunnels (RFC 4090, 3.1).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub one_to_one: bool,
 }
 
 /// What makes a tunnel a bypass: LSPs that leave by a link go on through it when that fails (RFC 4090, 3.2).
@@ -69,6 +81,24 @@ impl ProtectionConfig {
 pub(super) struct Protection {
     pub state: ProtectionState,
     pub chosen: Option<Chosen>,
+    /// The detour that is ready for it, or in use; there is no bypass then.
+    pub detour: Option<Taken>,
+}
+
+impl Protection {
+    /// Nothing protects it.
+    const NONE: Protection = Protection { state: ProtectionState::Unprotected, chosen: None, detour: None };
+}
+
+/// A detour that has a reservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The place of the detour among the LSPs.
+    pub lsp: u32,
+    /// It avoids the next router, too.
+    pub node: bool,
+    /// It has as much bandwidth as was asked for.
+    pub bandwidth: bool,
 }
 
 /// The backup that was chosen for an LSP.
@@ -128,6 +158,8 @@ pub(super) struct Protections {
     sweep_at: Option<Time>,
     /// Ports of which the tables have been told that nobody answers there.
     distrusted: BTreeMap<PortId, ()>,
+    /// By the place of the LSP that they are for.
+    detours: BTreeMap<u32, detour::Detour>,
 }
 
 impl Protections {
@@ -139,6 +171,11 @@ impl Protections {
     /// How many groups are in the tables.
     pub(super) fn groups(&self) -> usize {
         self.groups.len()
+    }
+
+    /// How many LSPs have a detour here, or wait for one.
+    pub(super) fn detours(&self) -> usize {
+        self.detours.len()
     }
 }
 
@@ -153,21 +190,42 @@ impl Lsp {
     /// What it asks for beside the bare protection: around a router, and with bandwidth; and how much bandwidth.
     pub(super) fn wanted_protection(&self) -> (bool, bool, Rate) {
         let asks = |flag| self.attribute_flags & flag != 0;
-        let mut carried = self.rare.iter().flat_map(|rare| &rare.path_unknown);
         // RFC 4090, 6.2: what FAST_REROUTE says goes before what the SENDER_TSPEC does.
-        let rate = carried.find_map(|object| match object.read() {
-            Object::FastReroute(asked) => Some(Rate::from_bytes_per_s(asked.bandwidth)),
-            _ => None,
-        });
+        let rate = self.fast_reroute().map(|asked| Rate::from_bytes_per_s(asked.bandwidth));
         let (node, bandwidth) = (SessionAttribute::NODE_PROTECTION, SessionAttribute::BANDWIDTH_PROTECTION);
         (asks(node), asks(bandwidth), rate.unwrap_or_else(|| self.requested_rate()))
+    }
+
+    /// What its Path says of the backup, if it says anything (RFC 4090, 4.1).
+    pub(super) fn fast_reroute(&self) -> Option<FastReroute> {
+        let mut carried = self.rare.iter().flat_map(|rare| &rare.path_unknown);
+        carried.find_map(|object| match object.read() {
+            Object::FastReroute(asked) => Some(asked),
+            _ => None,
+        })
+    }
+
+    /// Is it to have a detour of its own? Who asks for either way gets what serves many LSPs (RFC 4090, 5).
+    pub(super) fn wants_detour(&self) -> bool {
+        let either = FastReroute::ONE_TO_ONE | FastReroute::FACILITY;
+        self.fast_reroute().is_some_and(|asked| asked.flags & either == FastReroute::ONE_TO_ONE)
+    }
+
+    /// The LSP that it is the detour of, if it begins here as one.
+    pub(super) fn detour_of(&self) -> Option<u32> {
+        self.rare.as_ref()?.detour_of
+    }
+
+    /// Is a detour ready for it here, or in use?
+    pub(super) fn has_detour(&self) -> bool {
+        self.protection().is_some_and(|protection| protection.detour.is_some())
     }
 
     pub(super) fn protection(&self) -> Option<&Protection> {
         self.rare.as_ref()?.protection.as_ref()
     }
 
-    /// Does its traffic go through a bypass?
+    /// Does its traffic go through a bypass or a detour?
     pub(super) fn is_diverted(&self) -> bool {
         self.protection().is_some_and(|protection| protection.state.is_diverted())
     }
@@ -178,7 +236,30 @@ mod tests {
     use super::super::lsp::{SenderKey, SessionKey};
     use super::super::states::PathState;
     use super::*;
-    use wire::rsvp::{FastReroute, Unknown};
+    use wire::rsvp::Unknown;
+
+    #[test]
+    fn who_asks_for_either_method_gets_the_one_that_serves_many() {
+        let a = Ipv4Addr::new(10, 0, 0, 1);
+        let session = SessionKey { end_point: a, tunnel_id: 1, extended: a };
+        let hop = Neighbor { port: PortId(0), address: a };
+        let both = FastReroute::ONE_TO_ONE | FastReroute::FACILITY;
+        for (flags, by_detour) in [(0, false), (FastReroute::FACILITY, false), (both, false), (1, true)] {
+            let mut lsp = Lsp::new(session, SenderKey { address: a, lsp_id: 1 }, PathState::New, hop);
+            let asked = FastReroute {
+                setup_priority: 7,
+                holding_priority: 7,
+                hop_limit: 0,
+                flags,
+                bandwidth: 0.0,
+                include_any: 0,
+                exclude_any: 0,
+                include_all: None,
+            };
+            lsp.rare_mut().path_unknown.extend(Unknown::of(&Object::FastReroute(asked)));
+            assert_eq!((lsp.wants_protection(), lsp.wants_detour()), (true, by_detour), "{flags}");
+        }
+    }
 
     #[test]
     fn the_flag_or_the_object_asks_for_protection() {

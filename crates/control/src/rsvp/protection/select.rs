@@ -4,7 +4,7 @@ use super::super::Rsvp;
 use super::super::faults::Fault;
 use super::super::lsp::{Lsp, Role};
 use super::super::outbox::Sending;
-use super::super::states::{ProtectionEvent, ProtectionState};
+use super::super::states::ProtectionEvent;
 use super::{Chosen, Protection};
 use base::{Label, Rate};
 use core::net::Ipv4Addr;
@@ -52,7 +52,7 @@ pub(super) fn lacks_protection(lsp: &Lsp) -> bool {
     let (_, bandwidth, _) = lsp.wanted_protection();
     let lacks =
         chosen.is_none_or(|chosen| (seeks_node(lsp) && !chosen.node) || (bandwidth && !chosen.bandwidth));
-    lacks && lsp.wants_protection() && lsp.is_reserved()
+    lacks && lsp.wants_protection() && lsp.is_reserved() && !lsp.wants_detour()
 }
 
 impl Rsvp {
@@ -66,7 +66,8 @@ impl Rsvp {
 
     /// The best bypass for an LSP, among those that are up.
     pub(super) fn candidate(&self, lsp: &Lsp) -> Option<Candidate> {
-        let hop = lsp.next_hop.filter(|_| lsp.is_reserved() && lsp.wants_protection())?;
+        let asks = lsp.is_reserved() && lsp.wants_protection() && !lsp.wants_detour();
+        let hop = lsp.next_hop.filter(|_| asks)?;
         let (node, bandwidth, rate) = lsp.wanted_protection();
         let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
         let way = recorded(rro);
@@ -114,6 +115,9 @@ impl Rsvp {
         if !lsp.wants_protection() || lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
             return false;
         }
+        if lsp.wants_detour() {
+            return self.seek_detour(index);
+        }
         let found = self.candidate(lsp);
         let (node, bandwidth, rate) = lsp.wanted_protection();
         let lacks = found.is_none_or(|f| (seeks_node(lsp) && !f.node) || (bandwidth && !f.bandwidth));
@@ -150,10 +154,7 @@ impl Rsvp {
         });
         let event = if chosen.is_some() { ProtectionEvent::Chosen } else { ProtectionEvent::Withdrawn };
         if let Some(lsp) = self.store.get_mut(index) {
-            let protection = lsp
-                .rare_mut()
-                .protection
-                .get_or_insert(Protection { state: ProtectionState::Unprotected, chosen: None });
+            let protection = lsp.rare_mut().protection.get_or_insert(Protection::NONE);
             protection.chosen = chosen;
             self.counters.faults.step(&mut protection.state, event);
         }
@@ -165,6 +166,7 @@ impl Rsvp {
 
     /// An LSP gives its backup up: it goes, or has another next hop. Its entries lead elsewhere from now on.
     pub(in crate::rsvp) fn unprotect(&mut self, index: u32) {
+        self.drop_detour(index);
         let Some(lsp) = self.store.get_mut(index) else { return };
         let Some(protection) = lsp.rare.as_mut().and_then(|rare| rare.protection.take()) else { return };
         if let Some(old) = protection.chosen {
@@ -205,15 +207,17 @@ impl Rsvp {
     /// What the address of this router in a recorded route says of the LSP's protection (RFC 4090, 4.4 and 6).
     pub(in crate::rsvp) fn rro_flags(&self, lsp: &Lsp) -> u8 {
         let Some(protection) = lsp.protection() else { return 0 };
-        let Some(chosen) = protection.chosen else { return 0 };
+        let by_bypass = protection.chosen.map(|chosen| (chosen.node, chosen.bandwidth));
+        let by_detour = protection.detour.map(|taken| (taken.node, taken.bandwidth));
+        let Some((node, bandwidth)) = by_bypass.or(by_detour) else { return 0 };
         let mut flags = RroSubobject::PROTECTION_AVAILABLE;
         if protection.state.is_diverted() {
             flags |= RroSubobject::PROTECTION_IN_USE;
         }
-        if chosen.node {
+        if node {
             flags |= RroSubobject::NODE_PROTECTION;
         }
-        if chosen.bandwidth {
+        if bandwidth {
             flags |= RroSubobject::BANDWIDTH_PROTECTION;
         }
         flags

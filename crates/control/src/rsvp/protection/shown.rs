@@ -60,13 +60,13 @@ base::table! {
         state: String,
         /// The port that it leaves by as long as nothing fails.
         port: Option<PortId>,
-        /// The bypass that is its backup; absent if it has none.
+        /// The bypass that is its backup; absent if it has none, or a detour (table `detours`).
         bypass: Option<String>,
-        /// Does the bypass lead around the next router, and not only around the link to it?
+        /// Does the backup lead around the next router, and not only around the link to it?
         node_protection: bool,
-        /// Has the bypass bandwidth for it?
+        /// Has the backup bandwidth for it, as it asks for?
         bandwidth_protection: bool,
-        /// The label by which the merge point knows it; absent without a bypass.
+        /// The label by which the merge point of the bypass knows it; absent without a bypass.
         merge_label: Option<Label>,
         /// Why it has no backup, or less than it asks for; absent if it has all.
         lacks: Option<&'static str>,
@@ -104,6 +104,17 @@ impl Rsvp {
         let chosen = lsp.protection().and_then(|protection| protection.chosen);
         let (_, bandwidth, _) = lsp.wanted_protection();
         let port = lsp.next_hop.map(|hop| hop.port);
+        if lsp.wants_detour() {
+            return match lsp.protection().and_then(|protection| protection.detour) {
+                Some(taken) if seeks_node(lsp) && !taken.node => {
+                    Some("no detour leads around the next router")
+                }
+                Some(taken) if bandwidth && !taken.bandwidth => Some("the detour has no bandwidth for it"),
+                Some(_) => None,
+                None if !lsp.is_reserved() => Some("it is not set up"),
+                None => Some("it has no detour"),
+            };
+        }
         match chosen {
             Some(chosen) if seeks_node(lsp) && !chosen.node => Some("no bypass leads around the next router"),
             Some(chosen) if bandwidth && !chosen.bandwidth => Some("the bypass has no bandwidth for it"),
@@ -120,6 +131,7 @@ impl Rsvp {
     fn protected_row<'a>(&self, node: &'a str, lsp: &Lsp) -> ProtectedLspRow<'a> {
         let protection = lsp.protection();
         let chosen = protection.and_then(|protection| protection.chosen);
+        let taken = protection.and_then(|protection| protection.detour);
         let state = protection.map_or(ProtectionState::Unprotected, |protection| protection.state);
         let name = |place| self.tunnels.get(place).map(|tunnel| tunnel.spec.name.clone());
         ProtectedLspRow {
@@ -132,8 +144,9 @@ impl Rsvp {
             state: word(&state),
             port: lsp.next_hop.map(|hop| hop.port),
             bypass: chosen.and_then(|chosen| name(chosen.bypass)),
-            node_protection: chosen.is_some_and(|chosen| chosen.node),
-            bandwidth_protection: chosen.is_some_and(|chosen| chosen.bandwidth),
+            node_protection: chosen.map_or(taken.is_some_and(|taken| taken.node), |chosen| chosen.node),
+            bandwidth_protection: chosen
+                .map_or(taken.is_some_and(|taken| taken.bandwidth), |chosen| chosen.bandwidth),
             merge_label: chosen.map(|chosen| chosen.swap.unwrap_or(lsp.out_label)),
             lacks: self.lacks(lsp),
         }

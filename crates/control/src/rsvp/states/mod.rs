@@ -4,6 +4,7 @@
 //! it has come, and what may happen to it there. What happens in a state that has no step for it is a fault of this
 //! program: see [`super::faults`].
 
+mod detour;
 mod neighbor;
 mod path;
 mod protection;
@@ -13,6 +14,7 @@ mod standby;
 mod tests;
 mod tunnel;
 
+pub(super) use detour::{DetourEvent, DetourState};
 pub(super) use neighbor::{HelloEvent, HelloState, ReductionEvent, ReductionState};
 pub(super) use path::{PathEvent, PathState};
 pub(super) use protection::{ProtectionEvent, ProtectionState};
@@ -28,6 +30,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     PathState::CHART,
     ResvState::CHART,
     ProtectionState::CHART,
+    DetourState::CHART,
     TunnelState::CHART,
     StandbyState::CHART,
     HelloState::CHART,

@@ -1,24 +1,25 @@
 //! How an LSP is protected at its point of local repair.
 
 crate::machine! {
-    /// The protection of an LSP by a bypass tunnel, at a router on its way that could repair it (RFC 4090, 6).
+    /// The protection of an LSP by a bypass tunnel or a detour of its own, at a router on its way that could repair it
+    /// (RFC 4090, 6).
     machine "Protection";
     /// How an LSP is protected.
     pub(in crate::rsvp) enum ProtectionState {
-        /// No bypass does, or none is up.
+        /// Nothing protects it, or what does is not up.
         Unprotected,
-        /// Its entries have a bypass as backup.
+        /// A bypass is the backup of its entries, or a detour is ready for it.
         Available,
-        /// The next hop failed: traffic and Paths go through the bypass.
+        /// The next hop failed: traffic takes the backup. Paths go through the bypass; a detour has Paths of its own.
         InUse,
-        /// The link is back: Paths go both ways, and traffic goes through the bypass until a Resv comes by the link.
+        /// The link is back: Paths go there, too, and traffic takes the backup until a Resv comes by the link.
         Reverting,
     }
     /// What happens to the protection of an LSP.
     pub(in crate::rsvp) enum ProtectionEvent {
-        /// A bypass is chosen, for the first time or in the place of another.
+        /// There is a backup, for the first time or in the place of another.
         Chosen,
-        /// The bypass is gone, or the LSP is.
+        /// The backup is gone, or the LSP is.
         Withdrawn,
         /// The next hop can't be reached any more.
         Failed,
@@ -37,7 +38,7 @@ crate::machine! {
 }
 
 impl ProtectionState {
-    /// Does traffic go through the bypass?
+    /// Does traffic take the backup?
     pub(in crate::rsvp) const fn is_diverted(self) -> bool {
         matches!(self, ProtectionState::InUse | ProtectionState::Reverting)
     }

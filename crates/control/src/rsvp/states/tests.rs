@@ -132,6 +132,18 @@ Reverting --Reverted--> Available";
 }
 
 #[test]
+fn steps_of_detour() {
+    let expected = "\
+Waiting --Signalled--> Signalled
+Waiting --Lost--> Waiting
+Signalled --Reserved--> Ready
+Signalled --Lost--> Waiting
+Ready --Reserved--> Ready
+Ready --Lost--> Waiting";
+    assert_eq!(chart("Detour").lines().join("\n"), expected);
+}
+
+#[test]
 fn steps_of_sub_group_of_a_p2mp_lsp() {
     let expected = "\
 Waiting --Announced--> Announced

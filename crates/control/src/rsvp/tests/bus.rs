@@ -109,6 +109,8 @@ pub(super) struct Net {
     pub ack_delay: Span,
     /// All messages come from the routers themselves.
     pub honest: bool,
+    /// Table writes of each node, by the operations in its batches.
+    pub writes: Vec<usize>,
 }
 
 impl Net {
@@ -160,6 +162,7 @@ impl Net {
             delay: Span::from_ms(1),
             ack_delay: Span::from_us(10),
             honest: true,
+            writes: vec![0; count],
         }
     }
 
@@ -288,6 +291,7 @@ impl Net {
                 }
                 Output::Tables(batch) => {
                     let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
+                    self.writes[node] += batch.ops.len();
                     for (index, op) in batch.ops.iter().enumerate() {
                         if let Err(error) = self.tables[node].apply(op) {
                             ack.failed.push((index as u32, error));

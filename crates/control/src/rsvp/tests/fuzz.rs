@@ -12,17 +12,17 @@ use wire::rsvp::Packet;
 
 /// One forged message: a real one, which of its bytes are changed and how, and where it turns up.
 #[derive(Clone, Debug)]
-struct Forgery {
-    which: usize,
+pub(super) struct Forgery {
+    pub which: usize,
     changes: Vec<(usize, u8)>,
     cut: Option<usize>,
-    node: usize,
-    port: u16,
+    pub node: usize,
+    pub port: u16,
     from: u8,
-    ttl: Option<u8>,
+    pub ttl: Option<u8>,
 }
 
-fn forgery() -> impl Strategy<Value = Forgery> {
+pub(super) fn forgery() -> impl Strategy<Value = Forgery> {
     let change = (any::<usize>(), prop_oneof![any::<u8>(), Just(0xff), Just(0)]);
     let shape = (proptest::collection::vec(change, 0..4), proptest::option::weighted(0.1, any::<usize>()));
     let place = (1usize..3, 0u16..3, 0u8..4, proptest::option::weighted(0.2, any::<u8>()));
@@ -38,7 +38,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
 }
 
 /// The message, changed, with its checksum left out (RFC 2205, 3.1.1: zero says that there is none).
-fn forge(real: &[u8], forgery: &Forgery) -> Vec<u8> {
+pub(super) fn forge(real: &[u8], forgery: &Forgery) -> Vec<u8> {
     let mut bytes = real.to_vec();
     bytes[2..4].fill(0);
     for &(at, to) in &forgery.changes {

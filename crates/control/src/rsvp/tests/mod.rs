@@ -5,6 +5,9 @@ mod adspec;
 mod alternatives;
 mod bus;
 mod computed;
+mod detour_campaign;
+mod detour_merge;
+mod detours;
 mod diffserv;
 mod diffserv_bytes;
 mod diffserv_life;
@@ -21,5 +24,6 @@ mod reliability;
 mod reroute;
 mod rules;
 mod setup;
+mod te;
 
 use bus::{Net, hops, spec};

@@ -1,13 +1,12 @@
 //! Fast reroute by bypass tunnels (RFC 4090): chosen, used, told of, given back.
 
 use super::bus::{hops, id};
+use super::te::know_links;
 use super::{Net, spec};
-use crate::owner::Owner;
 use crate::protocol::Change;
 use crate::rsvp::command::{Command, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Bypass, Event, ProtectionRequest};
 use crate::services::WatchedPath;
-use crate::services::te::{TeKey, TeLink, Towards};
 use base::{PortId, Rate, Span};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{NOTIFY, notify};
@@ -29,7 +28,7 @@ fn ladder() -> Net {
 
 /// A tunnel from 0 to 4 along the row that asks for protection.
 fn asking(tunnel_id: u16, node: bool, bandwidth: bool) -> TunnelSpec {
-    let protection = Some(ProtectionRequest { node, bandwidth });
+    let protection = Some(ProtectionRequest { node, bandwidth, one_to_one: false });
     TunnelSpec { protection, retry_limit: None, ..spec(tunnel_id, 4, &[&[1, 2, 3, 4]], 1) }
 }
 
@@ -121,7 +120,7 @@ fn a_link_that_fails_is_led_around_and_the_head_end_is_told() {
         _ => false,
     });
     assert!(error);
-    let diverted = Event::LspsDiverted { bypass: "t9".into(), port: PortId(1), lsps: 1 };
+    let diverted = Event::LspsDiverted { bypass: Some("t9".into()), port: PortId(1), lsps: 1 };
     assert!(net.events.contains(&(1, diverted)));
     // The routing protocol has found new ways: the merge point's answers go by them.
     net.route_all();
@@ -370,23 +369,7 @@ fn state_that_nobody_refreshes_around_a_failure_goes_in_its_time() {
 fn bypass_tunnels_are_made_for_who_asks_and_go_with_the_last() {
     let mut net = Net::with(7, &LADDER, |_, config| config.protection.automatic = true);
     net.route_all();
-    for (link, (a, b)) in LADDER.into_iter().enumerate() {
-        for (near, far) in [(a, b), (b, a)] {
-            let key = TeKey { owner: Owner(0), area: 0, router: id(near), number: link as u32 };
-            let said = TeLink {
-                towards: Towards::Router(id(far)),
-                local: on(link, near),
-                remote: Some(on(link, far)),
-                te_metric: Some(1),
-                igp_metric: None,
-                reservable: Rate::from_gbps(1),
-                unreserved: [Rate::from_gbps(1); 8],
-                groups: 0,
-                srlgs: Vec::new(),
-            };
-            net.nodes.iter_mut().for_each(|node| node.services.engineering.set_link(key, said.clone()));
-        }
-    }
+    know_links(&mut net, &LADDER);
     let tunnel = net.tunnel(0, asking(1, true, true));
     net.run(1_000);
     assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | NODE | BANDWIDTH));

@@ -71,6 +71,8 @@ pub struct Constraints {
     pub exclude_srlgs: Vec<u32>,
     /// Addresses of routers that the path does not touch, and of links, at either end, that it does not take.
     pub exclude: Vec<Ipv4Addr>,
+    /// Near addresses of links that are not taken from there; the other way they may be.
+    pub exclude_from: Vec<Ipv4Addr>,
     /// What is already reserved and can be shared.
     pub held: Held,
     /// What another path has, from which this one is to be disjoint.
@@ -119,7 +121,8 @@ impl Constraints {
         if link.srlgs.iter().any(|srlg| self.exclude_srlgs.contains(srlg)) {
             return Err(Reason::Srlg);
         }
-        if self.exclude.iter().any(|one| *one == link.local || *one == far) {
+        let excluded = self.exclude.iter().any(|one| *one == link.local || *one == far);
+        if excluded || self.exclude_from.contains(&link.local) {
             return Err(Reason::Excluded);
         }
         if !self.apart.is_empty() && self.apart.has_link(link.local, far) {

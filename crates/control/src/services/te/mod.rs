@@ -227,6 +227,12 @@ impl Engineering {
         all
     }
 
+    /// The near address of the link that has this address at its far end.
+    pub fn near_of(&mut self, far: Ipv4Addr) -> Option<Ipv4Addr> {
+        let link = self.graph().edges().iter().find(|edge| edge.far == far)?.link;
+        Some(self.known.get(link as usize)?.as_ref()?.link.local)
+    }
+
     fn graph(&mut self) -> &Graph {
         let known = (0..).zip(&self.known).filter_map(|(place, known)| Some((place, known.as_ref()?)));
         self.graph.get_or_insert_with(|| Graph::new(known))

@@ -364,3 +364,17 @@ proptest! {
         prop_assert_eq!(again, bytes);
     }
 }
+
+proptest! {
+    /// DETOUR (RFC 4090, 4.2): any pairs come back; what is no whole number of pairs is none.
+    #[test]
+    fn pairs_of_detours_come_back(pairs in vec((v4(), v4()), 0..40), bytes in vec(any::<u8>(), 0..80)) {
+        let object = Object::Detour(Detour::Ipv4(pairs));
+        let carried = Unknown::of(&object).expect("short enough");
+        prop_assert_eq!((carried.class, carried.c_type), (class::DETOUR, Detour::C_TYPE_IPV4));
+        prop_assert_eq!(carried.read(), object);
+        let read = Object::decode(class::DETOUR, Detour::C_TYPE_IPV4, &bytes);
+        let whole = matches!(&read, Object::Detour(Detour::Ipv4(pairs)) if pairs.len() * 8 == bytes.len());
+        prop_assert_eq!(whole, bytes.len() % 8 == 0, "{:?}", read);
+    }
+}
