@@ -149,7 +149,8 @@ def lacking_of(network: Network) -> dict[Place, tuple[bool, str]]:
             continue
         around_link = row["state"] != "unprotected"
         kind = "bypass" if row["bypass"] is not None or not around_link else "detour"
-        why = row["lacks"] or (f"its {kind} leads around the link only" if around_link else "it has no bypass")
+        short = f"its {kind} leads around the link only" if around_link else f"it has no {kind}"
+        why = row["lacks"] or short
         link = links[row["node"]][row["port"]]
         found[row["tunnel"], places[row["node"]], link] = (around_link, why)
     return found

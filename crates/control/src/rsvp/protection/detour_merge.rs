@@ -14,7 +14,7 @@ use super::super::outbox::Sending;
 use super::super::path::View;
 use super::super::record_route;
 use super::super::transport::{Arrival, Neighbor};
-use super::merge::{Merged, asks};
+use super::merge::{BACKUPS_MAX, Merged, asks};
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, routing};
@@ -206,7 +206,11 @@ impl Rsvp {
         let merged = Merged { sender, plr, from: Some(from), lih, expires, pairs, tspec };
         let backups = &mut lsp.rare_mut().backups;
         backups.retain(|known| known.sender != sender || known.from != Some(to));
-        backups.push(merged);
+        if backups.len() < BACKUPS_MAX {
+            backups.push(merged);
+        } else {
+            self.counters.discard(Discard::Limit);
+        }
     }
 
     /// Something else is merged into a detour than before: the Path that goes on says so (RFC 4090, 7.1.3).

@@ -19,7 +19,7 @@ use wire::rsvp::{
 };
 
 /// Backups of one LSP that are kept.
-const BACKUPS_MAX: usize = 64;
+pub(super) const BACKUPS_MAX: usize = 64;
 
 /// A backup that is merged into an LSP.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -147,7 +147,7 @@ fn programme(steps: &[Step], reduced: bool, reverts: bool, loss: u32) -> Result<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 2_000, ..testing::cases(300) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 2_000, ..testing::cases(150) })]
 
     #[test]
     fn nothing_is_left_of_detours(
@@ -161,7 +161,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(testing::cases(100))]
+    #![proptest_config(testing::cases(60))]
 
     /// Neighbours that send what they like where detours are: among it their Paths, which turn up elsewhere.
     #[test]

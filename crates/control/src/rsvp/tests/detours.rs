@@ -5,6 +5,7 @@ use super::te::{know_link, know_links};
 use super::{Net, spec};
 use crate::protocol::Change;
 use crate::rsvp::command::{Command, TunnelId, TunnelSpec};
+use crate::rsvp::transport::RefreshReduction;
 use crate::rsvp::{Event, ProtectionRequest};
 use crate::services::WatchedPath;
 use base::{PortId, Rate, Span};
@@ -341,6 +342,29 @@ fn a_neighbour_that_does_not_answer_is_led_around() {
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
     net.change(1, Change::Liveness { path, is_alive: true });
     net.run(1_000);
+    remove(&mut net, 0, 1);
+    net.run(400_000);
+    net.assert_clean();
+}
+
+#[test]
+fn summaries_refresh_detours_too() {
+    let mut net = Net::with(7, &LADDER, |_, config| {
+        let reduction = RefreshReduction { assume_capable: true, ..RefreshReduction::default() };
+        config.refresh_reduction = Some(reduction);
+    });
+    net.route_all();
+    know_links(&mut net, &LADDER);
+    net.tunnel(0, asking(1, true, false));
+    net.run(1_000);
+    let first = last_detour(&net, 1).sender_template;
+    net.run(600_000);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | NODE));
+    assert_eq!(last_detour(&net, 1).sender_template, first, "none was lost and made again");
+    net.link(1, 2, false);
+    net.run(600_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
+    assert!(!net.events.iter().any(|(_, event)| matches!(event, Event::LspDown { .. })));
     remove(&mut net, 0, 1);
     net.run(400_000);
     net.assert_clean();
