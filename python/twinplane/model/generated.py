@@ -749,6 +749,8 @@ class ProtectionSpec(Written):
     """Around the next router where that can be, and not only around the link to it."""
     bandwidth: bool = False
     """With as much bandwidth as it has itself."""
+    method: Literal["facility", "one-to-one"] = "facility"
+    """Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by what OSPF (with `te`) knows of links (`one-to-one`)."""
 
 
 @written

@@ -2,8 +2,8 @@
 //!
 //! What is merged is one block of state: one Path goes on, and a Resv goes back to each router that a Path came from.
 //! Detours under a sender of their own are merged where they go on along the same route (7.1.1), else they are LSPs
-//! like others. Those that have the sender of their LSP (6.1.2), which routers here do not send, are merged where they have
-//! the same next hop (7.1.2); where they have another, they can't be told from their LSP, and are refused.
+//! like others. Those that have the sender of their LSP (6.1.2), which routers here do not send, are merged where they
+//! have the same next hop (7.1.2); where they have another, they can't be told from their LSP, and are refused.
 
 use super::super::Rsvp;
 use super::super::counters::Discard;

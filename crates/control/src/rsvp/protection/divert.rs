@@ -27,8 +27,8 @@ impl Rsvp {
             || protection.detour.is_some_and(|taken| self.detour_leg(taken).is_some())
     }
 
-    /// LSPs whose next hop is gone take their detours, before anything else is written: each waits for the writes before
-    /// its own. Counts them as [`Rsvp::tell_diverted`] tells them.
+    /// LSPs whose next hop is gone take their detours, before anything else is written: each waits for the writes
+    /// before its own. Counts them as [`Rsvp::tell_diverted`] tells them.
     pub(in crate::rsvp) fn detour_beyond(
         &mut self,
         gone: &impl Fn(Neighbor) -> bool,
