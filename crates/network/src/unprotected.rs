@@ -25,7 +25,8 @@ enum Lack {
 type Leaving = (usize, usize, usize);
 
 impl Network {
-    /// Links of LSPs with protection that no bypass tunnel or detour can lead around: each once, at the first of the LSPs.
+    /// Links of LSPs with protection that no bypass tunnel or detour can lead around: each once, at the first of the
+    /// LSPs.
     /// Looked at are explicit routes of first preference, and else the shortest paths.
     pub(super) fn unprotected(&self) -> Vec<Diagnostic> {
         let bypass = |spec: &LspSpec| self.guarded_link(spec).map(|link| (spec.from, link));
