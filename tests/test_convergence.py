@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from test_graphml import document, place
 from twinplane.experiments import load
 from twinplane.experiments.base import Outcome
+from twinplane.experiments.convergence.backoff import Spf
 from twinplane.experiments.convergence.parameters import TIMERS, ConvergenceParameters
-from twinplane.experiments.convergence.timers import Expected, Spf
+from twinplane.experiments.convergence.timers import Expected
 from twinplane.results.points import Point
 
 from tests.lab.support import good, refused
@@ -45,6 +47,39 @@ def test_the_back_off_of_rfc_8405_is_predicted() -> None:
     assert spf.computations([0, 9_000 * MS, 11_000 * MS]) == [50 * MS, 14_000 * MS]
     assert spf.computations([]) == []
     assert 5 in Expected(5, 5) and 4 not in Expected(5, 5) and 5 not in Expected(None, None)
+
+
+def test_the_last_computation_is_bounded_whenever_changes_come() -> None:
+    spf = Spf.of(TIMERS["tuned"]["spf"])
+    # A later change may be just in time for a computation, and an earlier one not.
+    assert spf.last([(0, 40 * MS), (30 * MS, 30 * MS)]) == (30 * MS, 90 * MS)
+    assert spf.last([(0, 5 * MS), (2 * MS, 9 * MS)]) == spf.first([(0, 5 * MS), (2 * MS, 9 * MS)])
+    # Where nothing is left open the times are exact, in LONG_WAIT and after HOLDDOWN_INTERVAL, too.
+    assert spf.last([(0, 1), (20 * MS, 25 * MS), (60 * MS, 61 * MS)]) == (70 * MS, 75 * MS)
+    assert spf.last([(0, 1), (300 * MS, 310 * MS)]) == (800 * MS, 810 * MS)
+    assert spf.last([(0, 1), (3000 * MS, 3010 * MS)]) == (3010 * MS, 3020 * MS)
+    draw = random.Random(8405)
+    for _ in range(300):
+        lows = [draw.randrange(draw.choice([15, 60, 400, 3000])) for _ in range(draw.choice([1, 2, 2, 3, 5]))]
+        heard = [(low * MS, (low + draw.choice([0, 1, 40, 300, 2500])) * MS) for low in lows]
+        low, high = spf.last(heard)
+        # Each time at random, or at one of its ends.
+        for _ in range(20):
+            times = [draw.choice([a, b, draw.randint(a, b)]) for a, b in heard]
+            assert low <= spf.computations(times)[-1] <= high, (heard, times)
+
+
+def test_bounds_of_two_changes_are_as_narrow_as_they_can_be() -> None:
+    spf = Spf.of(TIMERS["tuned"]["spf"])
+    for heard in ([(0, 50), (20, 45)], [(0, 100), (105, 130)], [(0, 20), (15, 260)], [(10, 400), (0, 30)]):
+        ends = [
+            spf.computations([a * MS, b * MS])[-1] / MS
+            for a in range(heard[0][0], heard[0][1] + 1)
+            for b in range(heard[1][0], heard[1][1] + 1)
+        ]
+        low, high = spf.last([(a * MS, b * MS) for a, b in heard])
+        # A change that comes with the computation is not in it: so close to the bound times of 1 ms come.
+        assert min(ends) - 1 <= low / MS <= min(ends) and high / MS == max(ends), heard
 
 
 def test_a_ring_converges_as_its_timers_say() -> None:
@@ -104,6 +139,42 @@ def test_bfd_finds_silent_failures_in_its_own_time(interval_ms: int, multiplier:
         assert row["control_s"] < high + 0.08, row
     # Without BFD it is the dead interval that is waited for.
     assert outcome.metrics["full_max_s"] < 0.5
+
+
+@pytest.mark.parametrize("bfd", [False, True])
+def test_flooding_may_take_longer_than_the_first_delay(bfd: bool) -> None:
+    # INITIAL_SPF_DELAY is 10 ms, and a link of Abilene has up to 11 ms.
+    _, outcome = run(
+        routers=5, delay_ms=30, detection="hello", timers="tuned", bfd=bfd, cases=4, packets_per_s=100
+    )
+    found = rows(outcome, "cases")
+    assert {row["verdict"] for row in found} == {"as predicted"}, found
+    assert {row["kind"] for row in found} == {"link", "node"}
+    # Of a link the first end that tells of it is enough: nothing is left open but when that is.
+    wide = 0.05 if bfd else 1.0
+    for row in found:
+        if row["kind"] == "link":
+            assert row["control_high_s"] - row["control_low_s"] == pytest.approx(wide, abs=1e-3), row
+
+
+def test_flooding_may_take_longer_than_the_time_to_learn() -> None:
+    # What the other end tells comes 1 s later and in LONG_WAIT: 5 s more.
+    _, outcome = run(routers=3, delay_ms=500, only="links", cases=1)
+    (row,) = rows(outcome, "cases")
+    assert row["verdict"] == "as predicted" and row["control_s"] == pytest.approx(6, abs=1e-3), row
+
+
+@pytest.mark.parametrize("detection", ["interface", "hello"])
+def test_a_link_beside_another_one_is_given_up_by_each_end(tmp_path: Path, detection: str) -> None:
+    nodes = "".join(place(str(number)) for number in range(4))
+    ends = [(0, 1), (0, 1), (1, 2), (2, 3), (3, 0)]
+    links = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in ends)
+    file = tmp_path / "double.graphml"
+    file.write_text(document(nodes + links))
+    slow = {"packets_per_s": 100, "probes": 6}
+    _, outcome = run(topology=str(file), timers="tuned", detection=detection, **slow)
+    found = rows(outcome, "cases")
+    assert len(found) == 9 and {row["verdict"] for row in found} == {"as predicted"}, found
 
 
 def test_interfaces_may_take_their_time_to_go_down() -> None:

@@ -135,7 +135,8 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
     described = network.described()
     silent = p.detection == "hello"
     timers = Timers.of(Graph(network), described["links"], TIMERS[p.timers], silent, p.pace)
-    trial.watch_ps = round(p.watch_s * 1e12) or timers.watch_ps()
+    predicted = {case.key: timers.predict(case) for case in cases}
+    trial.watch_ps = round(p.watch_s * 1e12) or timers.watch_ps(predicted.values())
     world = trial.warm()
     names = [node.name for node in network.nodes]
     ground = ground_of(network, names, timers, described)
@@ -148,13 +149,13 @@ def try_all(network: Network, p: ConvergenceParameters, tick: Tick | None) -> li
         found[case.key] = json.loads(answer)
         if tick is not None:
             tick(len(found) / len(cases))
-    return [judge(world, ground, timers, case, found[case.key]) for case in cases]
+    return [judge(world, ground, timers, case, predicted[case.key], found[case.key]) for case in cases]
 
 
 def ground_of(network: Network, names: Sequence[str], timers: Timers, described: Mapping[str, Any]) -> Ground:
     """Gaps of probes, and how long a packet may be under way."""
     gaps = [8 * flow["size"] / units.rate_bps(flow["rate"]) for flow in described["flows"]]
-    hops = [(delay + hop) / 1e12 for delay, hop in zip(timers.delays, timers.hops, strict=True)]
+    hops = [most / 1e12 for _, most in timers.delays]
     # No way without a loop is longer than all routers, by their slowest links.
     slowest = sorted(hops, reverse=True)[: len(names) - 1]
     return Ground(names, gaps, sum(slowest), max(hops, default=0.0))

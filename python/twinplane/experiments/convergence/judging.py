@@ -86,9 +86,15 @@ class Ground:
     """What it may take over a link, at most."""
 
 
-def judge(world: World, ground: Ground, timers: Timers, case: Case, found: Mapping[str, Any]) -> Tried:
+def judge(
+    world: World,
+    ground: Ground,
+    timers: Timers,
+    case: Case,
+    predicted: Prediction,
+    found: Mapping[str, Any],
+) -> Tried:
     """Put what a case told beside the prediction."""
-    predicted = timers.predict(case)
     parts = world.parts(case)
     watched_s = world.watch_ps / 1e12
     routes = []

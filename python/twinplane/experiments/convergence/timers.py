@@ -5,51 +5,17 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...failing.cases import Case
 from ...failing.graph import Graph
 from ...units import rate_bps, span_ps
+from .backoff import Interval, Spf
 
-LSU_BYTES = 1500
-"""A packet of flooding has at most so many bytes here: what a hop may take besides propagation."""
-
-
-@dataclass(frozen=True)
-class Spf:
-    """The delays of RFC 8405, in ps."""
-
-    initial: int
-    short: int
-    long: int
-    learn: int
-    hold_down: int
-
-    @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Spf:
-        """From settings of OSPF."""
-        keys = ("initial", "short", "long", "learn", "hold_down")
-        return cls(*(span_ps(said[key]) for key in keys))
-
-    def computations(self, heard: Iterable[int]) -> list[int]:
-        """When paths are computed if all was quiet and changes are heard at these times (RFC 8405, 5.1)."""
-        found: list[int] = []
-        state, learnt, calm, due = "quiet", 0, 0, -1
-        for at in sorted(heard):
-            if 0 <= due <= at:
-                found.append(due)
-                due = -1
-            if state != "quiet" and calm <= at:
-                state = "quiet"
-            if state == "short" and learnt <= at:
-                state = "long"
-            wait = {"quiet": self.initial, "short": self.short, "long": self.long}[state]
-            if state == "quiet":
-                state, learnt = "short", at + self.learn
-            calm = at + self.hold_down
-            if due < 0:
-                due = at + wait
-        return [*found, due] if due >= 0 else found
+LEAST_BYTES, MOST_BYTES = 64, 1500
+"""A packet of flooding has so many bytes here at least, and at most: what a hop takes besides propagation."""
+MIN_LS_INTERVAL = 5 * 10**12
+"""A router says something new of itself so often at most, in ps (RFC 2328, B)."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +47,14 @@ class Prediction:
     """From when on a router beside the failure may send by another path as good, without computing any."""
 
 
+class Told(NamedTuple):
+    """What a router beside the failure tells of it."""
+
+    router: int
+    at: Interval
+    """Between which times it floods that."""
+
+
 @dataclass(frozen=True)
 class Timers:
     """A network's timers and delays."""
@@ -91,10 +65,8 @@ class Timers:
     dead: int
     silent: bool
     """Are failures noticed by Hellos that stay away?"""
-    delays: Sequence[int]
-    """Of each link, in ps."""
-    hops: Sequence[int]
-    """What a packet of flooding takes more for its bytes, of each link at most."""
+    delays: Sequence[tuple[int, int]]
+    """Of flooding over each link, in ps: at least and at most, since its packets have some bytes."""
     detection: Sequence[int]
     """Of each link, until its ends notice."""
     bfd: tuple[int, int] | None = None
@@ -112,16 +84,18 @@ class Timers:
         pace: Mapping[str, Any] | None = None,
     ) -> Timers:
         """From the description of links, and the settings of OSPF of all routers."""
-        bits = LSU_BYTES * 8 * 10**12
-        hops = [0 if said["rate"] == "none" else bits // rate_bps(said["rate"]) for said in links]
+        delays = []
+        for said in links:
+            rate = 0 if said["rate"] == "none" else rate_bps(said["rate"])
+            low, high = (size * 8 * 10**12 // rate if rate else 0 for size in (LEAST_BYTES, MOST_BYTES))
+            delays.append((span_ps(said["delay"]) + low, span_ps(said["delay"]) + high))
         return cls(
             graph,
             Spf.of(ospf["spf"]),
             span_ps(ospf["hello_interval"]),
             span_ps(ospf["dead_interval"]),
             silent,
-            [span_ps(said["delay"]) for said in links],
-            hops,
+            delays,
             [span_ps(said["detection"]) for said in links],
             None if pace is None else (span_ps(pace["interval"]), pace["multiplier"]),
         )
@@ -129,33 +103,65 @@ class Timers:
     def predict(self, case: Case) -> Prediction:
         """Detection, then flooding over what is left, then the delay of the computation at every router."""
         dead = set(case.dead_links(self.graph.ends))
-        noticed = self._noticed(case, dead)
-        if not noticed:
+        told = self._told(case, dead)
+        if not told:
             return Prediction(NEVER, NEVER, NEVER, 0)
-        low = self._heard(noticed, dead, case, [at for at, _ in noticed.values()], self.delays)
-        slow = [delay + hop for delay, hop in zip(self.delays, self.hops, strict=True)]
-        high = self._heard(noticed, dead, case, [at for _, at in noticed.values()], slow)
-        detected = Expected(max(at for at, _ in noticed.values()), max(at for _, at in noticed.values()))
-        # RFC 2328, 16.1, step 2b: a link that one end does not name any more is used by nobody. Of a link the
-        # first end that tells of it is enough; of a node all of its neighbours have to.
-        one = bool(case.links) and not case.nodes
-        begin = [self.spf.computations(heard) for heard in low]
-        last = [self.spf.computations(heard) for heard in high]
-        first = min(at for at, _ in noticed.values()) + self.spf.initial
-        every_low, every_high = max(one_[-1] for one_ in begin), max(one_[-1] for one_ in last)
-        enough = max((one_[0] if one else one_[-1]) for one_ in last)
-        if self.silent and len(noticed) > 1:
-            # Each end gives the other up by its own clock: so far apart that routers may wait longer.
-            every_high = max(max(heard) for heard in high) + self.spf.long
-            enough = enough if one else every_high
-        at_once = min(at for at, _ in noticed.values())
-        return Prediction(detected, Expected(every_low, every_high), Expected(first, enough), at_once)
+        noticed: dict[int, Interval] = {}
+        for one in told:
+            noticed.setdefault(one.router, one.at)
+        at_once = min(low for low, _ in noticed.values())
+        heard = self._heard(told, dead, case)
+        first = {router: self.spf.first(times) for router, times in heard.items()}
+        last = {router: self.spf.last(times) for router, times in heard.items()}
+        control = Expected(*_latest(last.values()))
+        enough = control.high
+        if len(case.links) == 1 and not case.nodes:
+            sure, users = self._users(case.links[0], case)
+            # RFC 2328, 16.1, step 2b: a link that one end does not name any more is used by nobody, so that
+            # the first end that tells of it is enough. Beside another link between both ends, each counts.
+            is_lone = len(self.graph.between(*self.graph.ends[case.links[0]])) == 1
+            enough = max(((first if is_lone else last)[router][1] for router in users), default=at_once)
+            if self.silent:
+                # RFC 2328, 12.4.1.1: interfaces that are up have their network announced on, so that no
+                # router has other routes but those that used the link.
+                lows = [first[router][0] for router in sure]
+                control = Expected(max(lows), enough) if lows else NEVER
+        detected = Expected(*_latest(noticed.values()))
+        return Prediction(detected, control, Expected(at_once + self.spf.initial, enough), at_once)
+
+    def _users(self, link: int, case: Case) -> tuple[set[int], set[int]]:
+        """Routers that have other routes without a link: those that surely have, and those that may have.
+
+        Who uses it is farther from one end than from the other by just its metric. The ends of a link that is
+        used lose a next hop, and other routers the only way if one of the ends is farther without it. Else
+        they have another way as good, which may begin with the same next hop.
+        """
+        a, b = self.graph.ends[link]
+        before = [self._metrics_to(end) for end in (a, b)]
+        after = [self._distances(end, {link}, case, self.graph.metrics) for end in (a, b)]
+        both = [router for router in before[0] if router in before[1]]
+        users = {
+            router
+            for router in both
+            if abs(before[0][router] - before[1][router]) == self.graph.metrics[link]
+        }
+        sure = {
+            router
+            for router in users
+            if router in (a, b)
+            or any(then[router] != now.get(router) for then, now in zip(before, after, strict=True))
+        }
+        return sure, users
+
+    def _metrics_to(self, sink: int) -> dict[int, int]:
+        """What it costs from each router to another one before anything fails."""
+        if sink not in self.away:
+            self.away[sink] = self._distances(sink, set(), Case("", ""), self.graph.metrics)
+        return self.away[sink]
 
     def diverts(self, case: Case, sink: int) -> bool:
         """Have all routers beside the failure another path as good to a destination, to take at once?"""
-        if sink not in self.away:
-            self.away[sink] = self._distances(sink, set(), Case("", ""), self.graph.metrics)
-        cost = self.away[sink]
+        cost = self._metrics_to(sink)
         dead = case.dead_links(self.graph.ends)
         for end in {end for link in dead for end in self.graph.ends[link]} - set(case.nodes):
             best = [
@@ -167,40 +173,48 @@ class Timers:
                 return False
         return True
 
-    def _noticed(self, case: Case, dead: set[int]) -> dict[int, tuple[int, int]]:
-        """Between which times each router beside the failure knows of it."""
-        found: dict[int, tuple[int, int]] = {}
-        for link in dead:
+    def _told(self, case: Case, dead: set[int]) -> list[Told]:
+        """What routers beside the failure tell: each of them that it has lost its links."""
+        times: dict[int, list[Interval]] = {}
+        for link in sorted(dead):
             for end in self.graph.ends[link]:
-                if end in case.nodes:
-                    continue
-                at = self.detection[link]
-                low, high = self._silence(link) if self.silent else (at, at)
-                before = found.get(end, (low, high))
-                found[end] = (max(low, before[0]), max(high, before[1]))
-        return found
+                if end not in case.nodes:
+                    at = self.detection[link]
+                    times.setdefault(end, []).append(self._silence(link) if self.silent else (at, at))
+        told = []
+        for end, found in times.items():
+            begin = min(low for low, _ in found), min(high for _, high in found)
+            told.append(Told(end, begin))
+            if any(low != high or (low, high) != begin for low, high in found[1:]):
+                # Each link is missed at a time of its own, and what was told a moment ago is not told anew.
+                low, high = _latest(found)
+                told.append(Told(end, (low, high + MIN_LS_INTERVAL)))
+        return told
 
-    def _silence(self, link: int) -> tuple[int, int]:
-        """Between which times after a failure a neighbour beyond a link that loses everything is given up."""
+    def _silence(self, link: int) -> Interval:
+        """Between which times after a failure a neighbour beyond a link that loses everything is given up.
+
+        Both count from the last packet that came, a Hello or an interval of BFD before the failure at most,
+        since packets that are under way are lost, too. One may have waited behind another packet.
+        """
+        early, late = self.delays[link]
         low, high = self.dead - self.hello, self.dead
-        if self.bfd is None:
-            return low, high
-        # RFC 5880, 6.8.4: the detection time begins with the last packet that came; one may have been under
-        # way.
-        interval, multiplier = self.bfd
-        first, last = (multiplier - 1) * interval, multiplier * interval + self.delays[link]
-        # The dead interval goes on beside BFD: whichever is over first counts.
-        return min(low, first), min(high, last)
+        if self.bfd is not None:
+            # RFC 5880, 6.8.4. The dead interval goes on beside BFD: whichever is over first counts.
+            interval, multiplier = self.bfd
+            low, high = min(low, (multiplier - 1) * interval), min(high, multiplier * interval)
+        return max(low - (late - early), 0), high
 
-    def _heard(
-        self, noticed: Mapping[int, Any], dead: set[int], case: Case, at: Sequence[int], delays: Sequence[int]
-    ) -> list[list[int]]:
+    def _heard(self, told: Sequence[Told], dead: set[int], case: Case) -> dict[int, list[Interval]]:
         """When each router that is left hears of the failure from each router beside it that can tell it."""
-        heard: dict[int, list[int]] = {}
-        for node, begin in zip(noticed, at, strict=True):
-            for other, away in self._distances(node, dead, case, delays).items():
-                heard.setdefault(other, []).append(begin + away)
-        return list(heard.values())
+        heard: dict[int, list[Interval]] = {}
+        for router, at in told:
+            soon, late = (
+                self._distances(router, dead, case, [delay[end] for delay in self.delays]) for end in (0, 1)
+            )
+            for other in soon:
+                heard.setdefault(other, []).append((at[0] + soon[other], at[1] + late[other]))
+        return heard
 
     def _distances(self, root: int, dead: set[int], case: Case, delays: Sequence[int]) -> dict[int, int]:
         """How long flooding takes from a router to each other, by the links that are left."""
@@ -219,9 +233,16 @@ class Timers:
                     heapq.heappush(waiting, (more, other))
         return best
 
-    def watch_ps(self) -> int:
-        """As long as a case may take, and a second."""
+    def watch_ps(self, predicted: Iterable[Prediction]) -> int:
+        """As long as a case may take, of those that are predicted, and a second."""
         begin = max(self.detection, default=0)
         if self.silent:
             begin = max((self._silence(link)[1] for link in range(len(self.delays))), default=0)
-        return begin + self.spf.initial + self.spf.short + (self.spf.long if self.silent else 0) + 10**12
+        least = begin + self.spf.initial + self.spf.short + (self.spf.long if self.silent else 0)
+        return max(least, *(one.control.high or 0 for one in predicted)) + 10**12
+
+
+def _latest(times: Iterable[Interval]) -> Interval:
+    """When the last one of some is."""
+    lows, highs = zip(*times, strict=True)
+    return max(lows), max(highs)
