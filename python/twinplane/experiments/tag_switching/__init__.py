@@ -15,7 +15,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import compared, figures, measuring, shown, throughput
+from . import compared, figures, measuring, shown, throughput, timers
 from .build import build
 from .parameters import TagSwitchingParameters
 
@@ -35,6 +35,12 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
 
     def __init__(self) -> None:
         self._seeds: WeakKeyDictionary[Network, int] = WeakKeyDictionary()
+
+    def check(self, parameters: TagSwitchingParameters) -> None:
+        """See `timers.check`."""
+        super().check(parameters)
+        if parameters.part == "recovery":
+            timers.check(parameters)
 
     def parts(self, parameters: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
         """A network for each link and each run; of the other parts one with tags, and one without."""

@@ -149,5 +149,8 @@ def _edge_bgp(p: TagSwitchingParameters, country: str) -> Mapping[str, Any]:
 
 
 def _bgp_times(p: TagSwitchingParameters) -> Mapping[str, Any]:
-    """That sessions come up soon matters to the beginning alone: they outlast the failure."""
+    """That sessions come up soon matters to the beginning alone: they outlast the failure.
+
+    Times with which they would not are refused by `timers.check`.
+    """
     return {"hold_time": f"{p.hold_s} s", "connect_retry": "5 s"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...errors import TwinplaneError
 from .parameters import CUT, DIVERTED, TagSwitchingParameters
 
 FLOODING_S = 0.2
@@ -15,6 +16,13 @@ MIN_LS_INTERVAL_S, MIN_LS_ARRIVAL_S = 5.0, 1.0
 """A router says something new of itself so often at most, and takes it of another so often (RFC 2328, B)."""
 JITTER = 0.75
 """The least share of a time that BGP waits (RFC 4271, 10)."""
+KEEPALIVE = 1 / 3
+"""The share of its hold time after which a session of BGP says something at the latest (RFC 4271, 10)."""
+RTO_S, RTO_MAX_S = 1.0, 60.0
+"""What is not acknowledged TCP sends again after that, then after twice as long each time, but no longer than
+the second of these (RFC 6298, 2.4, 2.5 and 5.5)."""
+HOPS_MAX = 6
+"""So many links are between two edge routers at most: four of the core, and one beside it at each end."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +124,36 @@ def _outside_back(p: TagSwitchingParameters) -> Interval:
         f"{routes.why}; tags at the next Hello of TDP; BGP tells outside when its interval since the"
         " withdrawal is over",
     )
+
+
+def check(p: TagSwitchingParameters) -> None:
+    """Refuse times with which sessions of BGP may end though there is a way again.
+
+    The last message before the failure came up to a third of the hold time ago. The next one is lost, and is
+    sent again at longer and longer intervals. It comes too late if the first of these times with a way is
+    more than the other two thirds after that: then the session ends long after routes are back.
+    """
+    again = max(_sent_again_s(p, link) for link in p.links)
+    least = (again + FLOODING_S) / (1 - KEEPALIVE)
+    if p.hold_s <= least:
+        raise TwinplaneError(
+            f"tag-switching: hold_s={p.hold_s}: more than {least:.4g}, or a shorter failure (down_s), so that"
+            f" sessions of BGP outlast it: what they say meanwhile TCP sends again {again:.4g} s later, when"
+            " there is a way again (RFC 6298, 5)"
+        )
+
+
+def _sent_again_s(p: TagSwitchingParameters, link: str) -> float:
+    """When TCP sends something again for the first time with a way, after it was lost as the link failed.
+
+    What is lost later has less time until there is a way, and so a shorter interval at most.
+    """
+    away = _lost(p).high_s if link == DIVERTED else p.down_s + _adjacent(p).high_s
+    away += FLOODING_S
+    # Three round-trip times, as after the first of them (RFC 6298, 2.2), may be more than the least interval.
+    if 3 * 2 * HOPS_MAX * p.delay_ms / 1e3 > RTO_S:
+        return away + RTO_MAX_S
+    at, wait = 0.0, RTO_S
+    while at < away:
+        at, wait = at + wait, min(2 * wait, RTO_MAX_S)
+    return at
