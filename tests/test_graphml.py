@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from twinplane import Network, TwinplaneError, units
+from twinplane.errors import UnknownNameError
 from twinplane.network import graphml
 
 TOPOLOGIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "topologies"
@@ -55,6 +56,20 @@ def test_real_files(name: str) -> None:
     assert (len(net.nodes), len(net.links)) == NODES[name]
     links = net.described()["links"]
     assert all(units.span_ps(link["delay"]) >= 1_000_000 and link["rate"] != "none" for link in links)
+
+
+def test_an_option_that_there_is_not_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "t.graphml"
+    file.write_text(document(place("0") + place("1") + '<edge source="0" target="1"/>'))
+    for options, sentence in (
+        ({"osfp": True}, "from_graphml: unknown option 'osfp' (did you mean 'ospf'?)"),
+        ({"queue_bins": "1 ms"}, "from_graphml: unknown option 'queue_bins' (did you mean 'queue_bin'?)"),
+        ({"weight": 3}, "from_graphml: unknown option 'weight' (one of profile, default_rate, "),
+    ):
+        with pytest.raises(UnknownNameError) as caught:
+            Network.from_graphml(file, **options)
+        assert str(caught.value).startswith(sentence)
+    assert len(Network.from_graphml(file, 3, ospf=True, loss_bin="1 ms").links) == 1
 
 
 def test_speeds_distances_and_defaults(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import units
-from ..errors import TwinplaneError, one_line, os_reason
+from ..errors import TwinplaneError, UnknownNameError, one_line, os_reason, suggest
 from ..units import Quantity
 from .trees import is_description
 
@@ -278,9 +278,16 @@ class Zoo:
     component: str | None = None
 
     @classmethod
-    def of(cls, path: Path, options: Mapping[str, Any]) -> tuple[Zoo, dict[str, Any]]:
-        """Part its options from those of `Network`."""
-        own = {one.name for one in fields(cls)} - {"path"}
+    def of(
+        cls, path: Path, options: Mapping[str, Any], of_network: Iterable[str]
+    ) -> tuple[Zoo, dict[str, Any]]:
+        """Part its options from those of `Network`; what is neither is refused."""
+        own = [one.name for one in fields(cls) if one.name != "path"]
+        known = [*own, *of_network]
+        for key in options:
+            if key not in known:
+                hint = suggest(key, known) or f" (one of {', '.join(known)})"
+                raise UnknownNameError(f"from_graphml: unknown option {key!r}{hint}")
         mine = {key: value for key, value in options.items() if key in own}
         return cls(path, **mine), {key: value for key, value in options.items() if key not in own}
 

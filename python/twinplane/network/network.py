@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ class Network(Acting, Asking, Shown):
         """A network of routers from a Topology Zoo file; see `twinplane.network.graphml` for the defaults."""
         from .graphml import Zoo
 
-        zoo, others = Zoo.of(Path(path), options)
+        zoo, others = Zoo.of(Path(path), options, signature(cls).parameters)
         network = cls(seed, **others)
         zoo.describe(network.draft, network.describing)
         return network
