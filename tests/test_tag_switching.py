@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.scores import Kind
 from twinplane.experiments.tag_switching.parameters import CUT, DIVERTED, TagSwitchingParameters
@@ -42,8 +43,10 @@ def interval(link: str, event: str, plane: str, **settings: Any) -> tuple[float,
 def test_timers_are_added_up() -> None:
     assert interval(DIVERTED, "failure", "core") == interval(DIVERTED, "failure", "outside") == (35, 45)
     assert interval(DIVERTED, "failure", "core", detection="interface") == (5, 5)
-    assert interval(DIVERTED, "repair", "outside") is None
-    assert interval(DIVERTED, "repair", "outside", spf_s=1) == (0, 5), "routes before tags"
+    # Routes before tags: at a Hello, or behind TIME-WAIT, when TCP has asked after 1, 3, 7 and 15 s.
+    assert interval(DIVERTED, "repair", "outside") == (0, 20)
+    assert interval(DIVERTED, "repair", "outside", spf_s=20, down_s=70) is None
+    assert interval(DIVERTED, "repair", "outside", detection="interface") is None
     assert interval(DIVERTED, "repair", "core") is None and interval(CUT, "failure", "core") is None
     assert interval(CUT, "repair", "core") == (10, 20)
     assert interval(CUT, "repair", "core", spf_s=6) == (6, 16)
@@ -53,6 +56,32 @@ def test_timers_are_added_up() -> None:
     assert interval(CUT, "repair", "outside") == (10, 25)
     # After a short failure BGP still waits for its interval behind the withdrawal.
     assert interval(CUT, "repair", "outside", advertise_s=40, down_s=51) == (14, 34)
+
+
+def test_sessions_of_bgp_have_to_outlast_the_failure() -> None:
+    # There is a way again 80 s after the failure at the latest. TCP sends again after 1, 3, 7, 15, 31, 63 and
+    # 123 s, and the hold time may be over two thirds of it after what was lost.
+    for settings, least, again in (
+        ({"hold_s": 184}, "184.8", "123"),
+        ({"hold_s": 94, "down_s": 40, "dead_s": 20}, "94.8", "63"),
+        ({"down_s": 150}, "274.8", "183"),
+        ({"hold_s": 210, "delay_ms": 100}, "210.6", "140.2"),
+        ({"hold_s": 94, "link": DIVERTED}, "94.8", "63"),
+    ):
+        p = TagSwitchingParameters.model_validate(settings)
+        with pytest.raises(TwinplaneError, match=f"hold_s={p.hold_s}: more than {least}.* again {again} s"):
+            EXPERIMENT.check(p)
+        EXPERIMENT.check(p.model_copy(update={"hold_s": p.hold_s + 1 + 35 * (p.down_s == 150)}))
+
+
+@pytest.mark.parametrize("hold_s, verdict", [(180, "not back"), (186, "as predicted")])
+def test_a_session_ends_where_it_is_said_that_it_may(hold_s: int, verdict: str) -> None:
+    p = TagSwitchingParameters(link=CUT, runs=1, number=8, hold_s=hold_s)
+    network = EXPERIMENT.build(p, 1)
+    EXPERIMENT.run(network, p)
+    rows = EXPERIMENT.summarise(network, p).tables["recoveries"]
+    ends = zip(rows["plane"], rows["event"], rows["verdict"], strict=True)
+    assert [end for plane, event, end in ends if (plane, event) == ("outside", "repair")] == [verdict]
 
 
 def test_packets_that_are_under_way_at_the_end_are_not_lost() -> None:

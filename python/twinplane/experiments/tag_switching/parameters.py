@@ -116,8 +116,9 @@ class TagSwitchingParameters(Parameters):
 
         Routers restart in the beginning. Their neighbours outside notice when they say something, which is a
         third of the hold time later at most (RFC 4271, 10), connect again, and hear more after `advertise_s`.
+        As long again the next word would have to wait.
         """
-        return 20.0 + self.hold_s / 3 + 2 * self.dead_s + self.advertise_s
+        return 20.0 + self.hold_s / 3 + 2 * self.dead_s + 2 * self.advertise_s
 
     @property
     def links(self) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ KEEPALIVE = 1 / 3
 RTO_S, RTO_MAX_S = 1.0, 60.0
 """What is not acknowledged TCP sends again after that, then after twice as long each time, but no longer than
 the second of these (RFC 6298, 2.4, 2.5 and 5.5)."""
+TIME_WAIT_S = 10.0
+"""The end that closed a connection answers nothing from the same port for so long (docs/models/tcp.md)."""
 HOPS_MAX = 6
 """So many links are between two edge routers at most: four of the core, and one beside it at each end."""
 
@@ -68,12 +70,22 @@ def _lost(p: TagSwitchingParameters) -> Interval:
 
 def _moved(p: TagSwitchingParameters, plane: str) -> Interval | None:
     """After the repair packets may be interrupted that were not: while the route is back before the tag,
-    switches without routes of BGP get them without tags (RFC 5443, 1). A tag is back at the next Hello of
-    TDP, or at once if interfaces come up; the route no sooner than the delay of the computation.
+    switches without routes of BGP get them without tags (RFC 5443, 1).
+
+    A tag is back at the next Hello of TDP, or at once if interfaces come up. Only a switch that has heard a
+    Hello before the other one connects too soon: the other one closes the connection, and answers nothing
+    from the same port for a while. The route is back no sooner than the delay of the computation.
     """
-    if plane == "core" or p.detection == "interface" or p.spf_s >= p.tdp_hello_s:
+    tags = p.tdp_hello_s + _sent_again_s(TIME_WAIT_S)
+    if plane == "core" or p.detection == "interface" or p.spf_s >= tags:
         return None
-    return Interval(0.0, p.tdp_hello_s, "the route is back before the tag, at a Hello of TDP", is_sure=False)
+    return Interval(
+        0.0,
+        tags,
+        "the route is back before the tag, at a Hello of TDP, or, if a switch connects before the other has"
+        " heard a Hello, when TCP asks again after TIME-WAIT",
+        is_sure=False,
+    )
 
 
 def _adjacent(p: TagSwitchingParameters) -> Interval:
@@ -131,9 +143,14 @@ def check(p: TagSwitchingParameters) -> None:
 
     The last message before the failure came up to a third of the hold time ago. The next one is lost, and is
     sent again at longer and longer intervals. It comes too late if the first of these times with a way is
-    more than the other two thirds after that: then the session ends long after routes are back.
+    more than the other two thirds after that: then the session ends long after routes are back. What is lost
+    later has less time until there is a way, and so no longer intervals.
     """
-    again = max(_sent_again_s(p, link) for link in p.links)
+    away = max(_lost(p).high_s if link == DIVERTED else p.down_s + _adjacent(p).high_s for link in p.links)
+    away += FLOODING_S
+    # Three round-trip times, as after the first of them (RFC 6298, 2.2), may be more than the least interval.
+    is_least = 3 * 2 * HOPS_MAX * p.delay_ms / 1e3 <= RTO_S
+    again = _sent_again_s(away) if is_least else away + RTO_MAX_S
     least = (again + FLOODING_S) / (1 - KEEPALIVE)
     if p.hold_s <= least:
         raise TwinplaneError(
@@ -143,17 +160,9 @@ def check(p: TagSwitchingParameters) -> None:
         )
 
 
-def _sent_again_s(p: TagSwitchingParameters, link: str) -> float:
-    """When TCP sends something again for the first time with a way, after it was lost as the link failed.
-
-    What is lost later has less time until there is a way, and so a shorter interval at most.
-    """
-    away = _lost(p).high_s if link == DIVERTED else p.down_s + _adjacent(p).high_s
-    away += FLOODING_S
-    # Three round-trip times, as after the first of them (RFC 6298, 2.2), may be more than the least interval.
-    if 3 * 2 * HOPS_MAX * p.delay_ms / 1e3 > RTO_S:
-        return away + RTO_MAX_S
+def _sent_again_s(after: float) -> float:
+    """When TCP sends something again for the first time that is so much later, or more."""
     at, wait = 0.0, RTO_S
-    while at < away:
+    while at < after:
         at, wait = at + wait, min(2 * wait, RTO_MAX_S)
     return at
