@@ -76,7 +76,7 @@ def test_sessions_of_bgp_have_to_outlast_the_failure() -> None:
 
 @pytest.mark.parametrize("hold_s, verdict", [(180, "not back"), (186, "as predicted")])
 def test_a_session_ends_where_it_is_said_that_it_may(hold_s: int, verdict: str) -> None:
-    p = TagSwitchingParameters(link=CUT, runs=1, number=8, hold_s=hold_s)
+    p = TagSwitchingParameters(link=CUT, runs=1, number=2, hold_s=hold_s)
     network = EXPERIMENT.build(p, 1)
     EXPERIMENT.run(network, p)
     rows = EXPERIMENT.summarise(network, p).tables["recoveries"]

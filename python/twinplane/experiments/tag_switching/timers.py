@@ -21,6 +21,8 @@ KEEPALIVE = 1 / 3
 RTO_S, RTO_MAX_S = 1.0, 60.0
 """What is not acknowledged TCP sends again after that, then after twice as long each time, but no longer than
 the second of these (RFC 6298, 2.4, 2.5 and 5.5)."""
+TDP_HOLD_S = 15.0
+"""A switch has forgotten another one of which it has heard no Hello of TDP for so long."""
 TIME_WAIT_S = 10.0
 """The end that closed a connection answers nothing from the same port for so long (docs/models/tcp.md)."""
 HOPS_MAX = 6
@@ -123,8 +125,11 @@ def _core_back(p: TagSwitchingParameters) -> Interval:
 def _outside_back(p: TagSwitchingParameters) -> Interval:
     """Behind the routes: a session of TDP, which needs them, and what BGP tells outside."""
     routes = _adjacent(p)
-    # A connection is tried at each Hello of either end.
-    tags = Interval(routes.low_s, routes.high_s + p.tdp_hello_s, "")
+    # A connection is tried at each Hello of either end. While one may not have heard the other, or has still
+    # to forget it, that can be too soon, as in `_moved`.
+    is_early = p.detection == "hello" and (routes.low_s < p.tdp_hello_s or p.down_s <= TDP_HOLD_S)
+    connected = routes.high_s + p.tdp_hello_s + (_sent_again_s(TIME_WAIT_S) if is_early else 0)
+    tags = Interval(routes.low_s, connected, "")
     # The withdrawal was told when the failure was seen; the next word waits for the interval behind it.
     seen = _lost(p)
     free_low = seen.low_s - p.down_s + JITTER * p.advertise_s
@@ -154,8 +159,8 @@ def check(p: TagSwitchingParameters) -> None:
     least = (again + FLOODING_S) / (1 - KEEPALIVE)
     if p.hold_s <= least:
         raise TwinplaneError(
-            f"tag-switching: hold_s={p.hold_s}: more than {least:.4g}, or a shorter failure (down_s), so that"
-            f" sessions of BGP outlast it: what they say meanwhile TCP sends again {again:.4g} s later, when"
+            f"tag-switching: hold_s={p.hold_s}: more than {least:.4g}, or a shorter down_s, so that sessions"
+            f" of BGP outlast the failure: what they say meanwhile TCP sends again {again:.4g} s later, when"
             " there is a way again (RFC 6298, 5)"
         )
 
