@@ -3,7 +3,7 @@
 use super::problem::{DescribeProblem, wrong_type};
 use super::quantity::Size;
 use super::{Describe, Record, Value, near};
-use crate::diagnostic::{At, Diagnostic};
+use crate::diagnostic::{Argument, At, Diagnostic};
 use crate::time::{Rate, Span, Time};
 
 /// The values that were given for the fields of a record, in the order of its declaration.
@@ -121,6 +121,17 @@ fn check(value: i128, least: i128, most: i128) -> Result<(), Diagnostic> {
     }
     let [value, least, most] = [value, least, most].map(|number| number.to_string());
     Err(DescribeProblem::OutOfRange { value, least, most }.into())
+}
+
+/// A number that the type of a field cannot hold is outside of the field's bounds, too: those are said.
+pub fn within<T>(read: Result<T, Diagnostic>, least: i128, most: i128) -> Result<T, Diagnostic> {
+    read.map_err(|found| match found.arguments().as_slice() {
+        [("value", Argument::Text(value)), ("least", _), ("most", _)] => {
+            let (value, [least, most]) = (value.clone(), [least, most].map(|number| number.to_string()));
+            found.with(DescribeProblem::OutOfRange { value, least, most })
+        }
+        _ => found,
+    })
 }
 
 macro_rules! ranged {

@@ -28,7 +28,7 @@ mod several;
 mod value;
 
 pub use ends::{AtEnds, NamedOr};
-pub use fields::{Fields, Ranged, Was, parted, unknown_field};
+pub use fields::{Fields, Ranged, Was, parted, unknown_field, within};
 pub use lead::{lead, lead_to};
 pub use name::{ClassName, Key, Name, named};
 pub use near::{listed, near};

@@ -90,7 +90,10 @@ macro_rules! record {
                 )?;
                 $(
                     let key = $crate::key_of!($field $(as $key)?);
-                    let $field: $ty = fields.read(key, $crate::optional!($(|| $default)?))?;
+                    let $field: Result<$ty, $crate::diagnostic::Diagnostic> =
+                        fields.read(key, $crate::optional!($(|| $default)?));
+                    $( let $field = $crate::describe::within($field, $least, $most); )?
+                    let $field: $ty = $field?;
                     $( $crate::diagnostic::At::at($crate::describe::Ranged::check_range(&$field, $least, $most), key)?; )?
                     let _ = key;
                 )*

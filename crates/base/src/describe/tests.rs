@@ -76,11 +76,14 @@ fn a_record_reads_what_it_writes() {
 
 #[test]
 fn each_mistake_has_its_place_its_kind_and_its_words() {
-    let cases: [(&str, &str, Kind); 11] = [
+    let cases: [(&str, &str, Kind); 13] = [
         (r#"{"nam": "a"}"#, "nam: unknown field 'nam' (did you mean 'name'?)", Kind::UnknownName),
         (r#"{"name": "a", "weight": 3}"#, "weight: 'weight' is called 'cost' now", Kind::UnknownName),
         (r#"{}"#, "name is missing", Kind::WrongType),
         (r#"{"name": "a", "cost": 0}"#, "cost: 0: it should be 1 to 100", Kind::OutOfRange),
+        // The bounds are those of the field, also where its type could not hold the number.
+        (r#"{"name": "a", "cost": -1}"#, "cost: -1: it should be 1 to 100", Kind::OutOfRange),
+        (r#"{"name": "a", "cost": 4294967296}"#, "cost: 4294967296: it should be 1 to 100", Kind::OutOfRange),
         (r#"{"name": "a", "cost": "x"}"#, "cost: 'x': it should be a whole number", Kind::WrongType),
         (r#"{"name": "a", "rate": 0}"#, "rate: 0: it is not above zero", Kind::OutOfRange),
         (
