@@ -20,9 +20,9 @@ from twinplane.experiments.plan import planned
 from twinplane.experiments.request import Request
 from twinplane.experiments.session import run as run_plan
 from twinplane.measure.estimate import Estimate, of_bytes, seconds
-from twinplane.measure.growth import Load, Range, exactly, grown
+from twinplane.measure.growth import Load, Range, binned, exactly, grown, held
 from twinplane.network.estimating import estimate as of_network
-from twinplane.network.trying import load_of
+from twinplane.network.trying import LOOKS, Traffic, Work
 from twinplane.reports import of_results
 
 WITHIN = 0.3
@@ -86,6 +86,94 @@ def test_what_was_never_seen_is_a_guess_and_says_so() -> None:
     assert grown([(0.0, 0.0), (10.0, 70.0)], 10.0, load.packets) == exactly(70.0)
 
 
+def test_a_look_at_the_moment_when_flows_start_is_no_silence() -> None:
+    """It has seen their first events, and memory: that does not come again and again."""
+    load = Load([(0.5, 100.0, 1_000.0)])
+    jump = {at / 8: 0.0 for at in range(4)} | {0.5: 4_000.0}
+    then = {at: 4_000.0 + 2 * load.packets(at) for at in (0.6, 0.7, 0.8, 0.9, 1.0)}
+    looks = [*jump.items(), *then.items()]
+    found = grown(looks, 50.0, load.packets)
+    assert found.value == pytest.approx(4_000 + 2 * load.packets(50.0), rel=1e-6)
+    assert found.high < found.value * 1.06
+    # A trial that ends there knows nothing of the packets yet.
+    assert grown(looks[:5], 50.0, load.packets, guess=1.0).value == 4_000 + load.packets(50.0)
+
+
+def test_less_with_traffic_than_without_is_no_loss() -> None:
+    """What came without anything offered, and no longer does, is not foretold for the rest of the run."""
+    load = Load([(1.0, 100.0, 10.0)])
+    looks = [(at / 4, min(at, 4) * 1e6) for at in range(9)]
+    assert grown(looks, 100.0, load.packets).value == pytest.approx(4e6)
+
+
+@pytest.mark.parametrize("trial_s", [0.1, 0.5, 2.0])
+def test_packets_that_are_still_on_their_way_are_foretold(trial_s: float) -> None:
+    """Nine links of 100 ms each, of which the trial has seen one, five or all."""
+    load = Load([(0.0, float("inf"), 100.0)])
+    events = load.behind(binned([(hop / 10, 1.0) for hop in range(10)]))
+    assert events(0.25) == pytest.approx(25 + 15 + 5)
+    looks = [(trial_s * part / 10, 3 * events(trial_s * part / 10)) for part in range(11)]
+    found = grown(looks, 5.0, events)
+    assert found.low <= 3 * events(5.0) <= found.high
+    assert found.value == pytest.approx(3 * events(5.0), rel=1e-6)
+
+
+def test_delays_are_told_apart_in_a_few_steps() -> None:
+    found = binned([(at / 1_000, 0.001) for at in range(1_000)])
+    assert len(found) < 100 and found[0] == (0.0, 0.001)
+    assert sum(each for _, each in found) == pytest.approx(1.0)
+    assert sum(at * each for at, each in found) == pytest.approx(0.4995)
+
+
+@pytest.mark.parametrize("kept", [0.0, 50.0])
+def test_memory_of_packets_under_way_is_told_from_what_is_kept(kept: float) -> None:
+    """300 bytes of each until it arrives, half a second later, and some for good."""
+    load = Load([(0.0, float("inf"), 1_000.0)])
+    arrived = load.behind([(0.5, 1.0)])
+
+    def memory(at: float) -> float:
+        return 1e6 + 300 * (load.packets(at) - arrived(at)) + kept * load.packets(at)
+
+    long, short = ([(at / 50, memory(at / 50)) for at in range(count)] for count in (60, 20))
+    whole = memory(20.0)
+    assert held(long, 20.0, load.packets, arrived).value == pytest.approx(whole, rel=0.02)
+    found = held(short, 20.0, load.packets, arrived)
+    assert found.low * 0.999 <= whole <= found.high, "of a trial in which no packet has arrived"
+    assert kept or found.value == pytest.approx(whole, rel=0.02)
+
+
+class Running:
+    """As much of a network as the bar of progress asks for."""
+
+    def __init__(self) -> None:
+        self.now, self.load, self.asked = 0.0, Load([(1.0, float("inf"), 1_000.0)]), 0
+
+    @property
+    def events_done(self) -> int:
+        return int(2_000 + 3 * self.load.packets(self.now))
+
+    def events(self, at_s: float) -> float:
+        self.asked += 1
+        return self.load.packets(at_s)
+
+
+def test_progress_costs_as_much_at_the_end_as_at_the_beginning() -> None:
+    """A bounded number of looks, spread over the run; and the share is that of the events."""
+    running = Running()
+    work = Work(running, 10_000.0)  # type: ignore[arg-type]
+    work.traffic = running  # type: ignore[assignment]
+    asked = []
+    for at in range(1, 1_001):
+        before, running.now = running.asked, at * 10.0
+        share = work.share()
+        asked.append(running.asked - before)
+        assert share == pytest.approx(running.now / 10_000, abs=0.01)
+    assert len(work.looks) <= LOOKS
+    assert max(b - a for (a, _), (b, _) in pairwise(work.looks)) < 4 * 10_000 / LOOKS
+    assert max(asked) < 6 * LOOKS
+    assert share == 1.0
+
+
 def test_words() -> None:
     assert [seconds(one) for one in (0.0123, 3.21, 42.4, 130, 8_000)] == [
         "12 ms",
@@ -119,7 +207,7 @@ def written(tmp_path: Path) -> Path:
 
 def test_the_load_of_a_network_is_what_it_sends(tmp_path: Path) -> None:
     net = tp.Network.from_file(written(tmp_path))
-    load = load_of(net)
+    load = Traffic(net).load
     net.run(until="5 s")
     sent = sum(flow.stats()["sent"].sum() for flow in net.flows)
     assert load.packets(5.0) == pytest.approx(sent, rel=0.1)
@@ -131,7 +219,7 @@ def test_demands_are_load_too() -> None:
     net.demands(
         {("a", "b"): "8 Mbit/s"}, classes={"gold": {"share": 0.25, "size": 250}, "rest": {"size": 1000}}
     )
-    load = load_of(net)
+    load = Traffic(net).load
     net.run(until="2 s")
     assert load.packets(2.0) == pytest.approx(net.draft.demands.stats()["sent"].sum(), rel=0.1)  # type: ignore[union-attr]
 
@@ -151,6 +239,48 @@ def test_a_run_is_the_same_with_and_without_an_estimate(tmp_path: Path) -> None:
     assert cells > 0 and found.results.value > 0
     assert found.memory.low <= found.memory.value <= found.memory.high
     assert json.loads(json.dumps(found.as_dict()))["reached"] == found.reached
+
+
+def test_ways_that_take_longer_than_the_trial_are_foretold() -> None:
+    """Links of 30 ms, and a trial that ends before most packets have come to the second one."""
+
+    def made() -> tp.Network:
+        net = tp.Network(seed=1)
+        routers = [net.router(f"r{place}") for place in range(12)]
+        for place, router in enumerate(routers):
+            net.link(router, routers[place - 1], delay="30 ms")
+        for place in range(24):
+            net.flow(routers[place % 12], routers[(place + 1 + place % 5) % 12], rate="1 Mbit/s", size=128)
+        return net
+
+    found = of_network(made(), "500 ms", events=4_000)
+    net = made()
+    net.run(until="500 ms")
+    assert found.reached < 0.2
+    assert found.events.value == pytest.approx(net.events_done, rel=WITHIN)
+    assert found.events.low <= net.events_done <= found.events.high
+
+
+def test_the_memory_of_a_network_whose_flows_start_late_is_foretold(tmp_path: Path) -> None:
+    """What they take when they start is not foretold again for each millisecond before."""
+    code = """
+import json, twinplane as tp
+from twinplane.network.estimating import estimate
+from twinplane.network.trying import resident
+net = tp.Network(seed=1)
+routers = [net.router(f"r{place}") for place in range(100)]
+for place, router in enumerate(routers):
+    net.link(router, routers[place - 1], delay="100 us")
+for place in range(400):
+    net.flow(routers[place % 100], routers[(place + 9) % 100], name=f"f{place}", rate="1 Mbit/s", size=128,
+             start="1 ms")
+found = estimate(net, "600 ms", events=40_000)
+net.run(until="600 ms")
+print(json.dumps([found.memory.value, resident("VmHWM"), found.reached]))
+"""
+    said, most, reached = json.loads(run_python(code, tmp_path))
+    assert reached < 0.1
+    assert said == pytest.approx(most, rel=WITHIN)
 
 
 def test_memory_is_foretold(tmp_path: Path) -> None:

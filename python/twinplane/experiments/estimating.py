@@ -167,7 +167,7 @@ def _note(found: _Tried, trial: Trial, looks: Mapping[str, list[tuple[float, flo
 
 def _captured(trial: Trial, size: int, packets: int) -> Range:
     """Bytes of a capture of so many packets at most."""
-    whole = grown([(0.0, 0.0), (trial.now.at_s, float(size))], trial.end_s, trial.load.packets)
+    whole = grown([(0.0, 0.0), (trial.now.at_s, float(size))], trial.end_s, trial.traffic.events)
     most = float(packets * (trial.mean_bytes + PACKET))
     return Range(*(min(one, max(most, size)) for one in vars(whole).values()))
 

@@ -7,15 +7,28 @@ sent) and by the time that passed; what the latest looks say of both holds for t
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 LATEST = 0.5
 """The last part of what was offered so far, from which the rest is foretold."""
 GUESS = 2.0
 """What was never seen and is only guessed may be so many times as much, or as little."""
+BINS = 64
+"""Delays are told apart in so many steps up to the longest."""
+MOMENTS = 200
+"""The most that is under way at a time is looked for at so many moments."""
+SETTLED = 0.1
+"""Where the packets under way became more by less than this part of those that were sent, as many arrive."""
+SOON = 1e-9
+"""What begins within so many seconds begins now."""
+
+Lags = Sequence[tuple[float, float]]
+"""What follows from a packet: seconds after it was sent, and how much comes then."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +94,46 @@ class Load:
         place, past = self._place(until_s)
         return 0.0 if place < 0 else self._busy[place] + (past if self._rates[place] else 0.0)
 
+    def behind(self, lags: Lags) -> Offered:
+        """What has come of the packets that have been offered by then: of each what its lags say."""
+
+        @lru_cache(maxsize=8 * MOMENTS)
+        def come(until_s: float) -> float:
+            return sum(each * self.packets(until_s - lag) for lag, each in lags)
+
+        return come
+
 
 Offered = Callable[[float], float]
-"""What has been offered by a time in seconds: of a `Load`, its packets or its seconds."""
+"""What has been offered by a time in seconds: packets of a `Load`, its seconds, or what comes of packets."""
+Looks = Sequence[tuple[float, float]]
+"""Times in seconds, and how much there was of something."""
 
 
-def grown(
-    looks: Sequence[tuple[float, float]], end_s: float, offered: Offered, guess: float | None = None
-) -> Range:
+def binned(lags: Iterable[tuple[float, float]]) -> Lags:
+    """The same in a few steps, none of which lies before all of what it stands for."""
+    found: dict[float, tuple[float, float]] = {}
+    given = list(lags)
+    longest = max((lag for lag, _ in given), default=0.0)
+    for lag, each in given:
+        place = math.ceil(lag / longest * BINS) if longest else 0
+        moment, whole = found.get(place, (0.0, 0.0))
+        found[place] = (moment + lag * each, whole + each)
+    return [(moment / whole, whole) for _, (moment, whole) in sorted(found.items()) if whole > 0.0]
+
+
+@dataclass(frozen=True)
+class _Window:
+    """What came between two looks."""
+
+    span_s: float
+    offered: float
+    more: float
+    quiet: bool
+    """Was nothing offered meanwhile, and is nothing from then on?"""
+
+
+def grown(looks: Looks, end_s: float, offered: Offered, guess: float | None = None) -> Range:
     """How much there will be at the end of what there was so much of at these times in seconds.
 
     `guess` is what comes of each unit of what is offered, if nothing has been offered yet.
@@ -97,40 +142,90 @@ def grown(
     left_s, ahead = max(end_s - at_s, 0.0), max(offered(end_s) - offered(at_s), 0.0)
     if left_s == 0.0:
         return exactly(now)
-    windows = [
-        (b_s - a_s, offered(b_s) - offered(a_s), b - a) for (a_s, a), (b_s, b) in pairwise(looks) if b_s > a_s
-    ]
-    idle = _idle(windows)
+    windows = list(_windows(looks, offered))
+    busy, idle = _latest(windows), _idle(windows)
+    if busy and sum(one.more - idle * one.span_s for one in busy) < 0.0:
+        # Less comes while something is offered than before: then that is not what comes by itself.
+        idle = sum(one.more for one in busy) / sum(one.span_s for one in busy)
     found = Range(*(now + rate * left_s for rate in (min(idle, 0.0), idle, idle)))
     if ahead == 0.0:
         return found.within(0.05)
-    rates = _rates(windows, idle)
-    if rates is not None:
-        return found + rates.times(ahead)
+    if busy:
+        return found + _rates(busy, idle).times(ahead)
     guessed = (guess or 0.0) * ahead
     return found + Range(guessed / GUESS, guessed, guessed * GUESS)
 
 
-def _idle(windows: Sequence[tuple[float, float, float]]) -> float:
+def held(looks: Looks, end_s: float, sent: Offered, arrived: Offered) -> Range:
+    """The same of what is held for packets while they are under way, beside what is kept of each for good.
+
+    As long as more and more are under way, nobody can tell the two apart. Then the figure is that of the
+    first, and the range reaches to the second.
+    """
+    peaks = list(accumulate((sent(at) - arrived(at) for at, _ in looks), max))
+    steps = [
+        (sent(b_s) - sent(a_s), b - a, after - before)
+        for ((a_s, a), (b_s, b)), (before, after) in zip(pairwise(looks), pairwise(peaks), strict=True)
+    ]
+    filling = [one for one in steps if one[2] > SETTLED * one[0]]
+    settled = [one for one in steps if one[0] > 0.0 and one[2] <= SETTLED * one[0]]
+    kept = each = 0.0
+    if settled:
+        kept = sum(more for _, more, _ in settled) / sum(packets for packets, _, _ in settled)
+    if filling:
+        each = max(sum(more - kept * packets for packets, more, _ in filling), 0.0)
+        each /= sum(rise for _, _, rise in filling)
+    at_s, now = looks[-1]
+    ahead = [at_s + (end_s - at_s) * part / MOMENTS for part in range(MOMENTS + 1)]
+    rise = max(0.0, max(sent(at) - arrived(at) for at in ahead) - peaks[-1])
+    if filling and not settled:
+        value, other = now + each * rise, grown(looks, end_s, sent)
+        return Range(min(value, other.low), value, max(value, other.high))
+    rest = [(at, amount - each * peak) for (at, amount), peak in zip(looks, peaks, strict=True)]
+    return grown(rest, end_s, sent) + exactly(each * (peaks[-1] + rise))
+
+
+def _windows(looks: Looks, offered: Offered) -> Iterator[_Window]:
+    """Between each two looks, but for those at which something just begins.
+
+    These may have seen it already, or a part of it: what came before cannot be told from what came after.
+    """
+    begun_s, before = looks[0]
+    for at_s, amount in looks[1:]:
+        packets = offered(at_s) - offered(begun_s)
+        quiet = offered(at_s + SOON) == offered(begun_s)
+        if at_s > begun_s and (packets > 0.0 or quiet):
+            yield _Window(at_s - begun_s, packets, amount - before, quiet)
+            begun_s, before = at_s, amount
+
+
+def _idle(windows: Sequence[_Window]) -> float:
     """What comes in a second without anything offered: as the latest such stretch says, never the first."""
-    quiet = [(span, more) for span, packets, more in windows[1:] if packets == 0.0]
+    quiet = [one for one in windows[1:] if one.quiet]
     kept = quiet[len(quiet) // 2 :]
-    total = sum(span for span, _ in kept)
-    return sum(more for _, more in kept) / total if total > 0 else 0.0
+    total = sum(one.span_s for one in kept)
+    return sum(one.more for one in kept) / total if total > 0 else 0.0
 
 
-def _rates(windows: Sequence[tuple[float, float, float]], idle: float) -> Range | None:
-    """What comes of each unit that is offered, as the latest windows say; None if there was nothing."""
-    used = [(packets, more - idle * span) for span, packets, more in windows if packets > 0.0]
-    if not used:
-        return None
-    whole, kept, taken = sum(packets for packets, _ in used), [], 0.0
-    for packets, more in reversed(used):
-        kept.append((packets, more))
-        taken += packets
+def _latest(windows: Sequence[_Window]) -> list[_Window]:
+    """The last windows in which something was offered: of all of that the last part."""
+    used = [one for one in windows if not one.quiet]
+    whole, kept, taken = sum(one.offered for one in used), list[_Window](), 0.0
+    for one in reversed(used):
+        kept.append(one)
+        taken += one.offered
         if taken >= LATEST * whole:
             break
-    mean = max(sum(more for _, more in kept) / taken, 0.0)
-    halves = filter(None, (kept[: len(kept) // 2], kept[len(kept) // 2 :]))
-    each = [max(sum(more for _, more in half) / sum(units for units, _ in half), 0.0) for half in halves]
-    return Range(min([mean, *each]), mean, max([mean, *each])).within(0.05)
+    return kept
+
+
+def _rates(busy: Sequence[_Window], idle: float) -> Range:
+    """What comes of each unit that is offered, as these windows say."""
+
+    def rate(windows: Sequence[_Window]) -> float:
+        more = sum(one.more - idle * one.span_s for one in windows)
+        return max(more, 0.0) / sum(one.offered for one in windows)
+
+    halves = filter(None, (busy[: len(busy) // 2], busy[len(busy) // 2 :]))
+    each = [rate(busy), *map(rate, halves)]
+    return Range(min(each), each[0], max(each)).within(0.05)

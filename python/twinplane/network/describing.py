@@ -260,7 +260,14 @@ class Describing:
         }
         if receivers:
             spec["receivers"] = [draft.node(node, f"{what}: receivers:").name for node in receivers]
-        flow = Flow(self._owner, len(draft.flows), label, bool(said.get("log")))
+        flow = Flow(
+            self._owner,
+            len(draft.flows),
+            label,
+            (source.index, sink.index),
+            routed=over is None and said.get("group") is None,
+            logged=bool(said.get("log")),
+        )
         if not self._engine.started:
             self._engine.require_unstarted(what)
         with core.translated():

@@ -345,12 +345,25 @@ class P2mp(Shown):
 class Flow(Shown):
     """Measured traffic from one node to another; over a group of LSPs, one stream each."""
 
-    _internal = frozenset({"owner", "index", "logged"})
+    _internal = frozenset({"owner", "index", "logged", "ends", "routed"})
 
-    def __init__(self, owner: Owner, index: int, name: str, logged: bool = False) -> None:
+    def __init__(
+        self,
+        owner: Owner,
+        index: int,
+        name: str,
+        ends: tuple[int, int],
+        *,
+        routed: bool = True,
+        logged: bool = False,
+    ) -> None:
         self.owner = owner
         self.index = index
         self.name = name
+        self.ends = ends
+        """From which node to which, by their places."""
+        self.routed = routed
+        """Do its packets go by routes, and not over LSPs or to a group?"""
         self.logged = logged
 
     @property

@@ -98,7 +98,10 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
     for index, tree in enumerate(lab.p2mp):
         draft.p2mp.append(P2mp(owner, index, tree.name))
     for index, flow in enumerate(lab.flows):
-        draft.note_flow(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
+        name = flow.name or f"{flow.from_}-{flow.to}"
+        ends = (draft.by_name[flow.from_].index, draft.by_name[flow.to].index)
+        routed = flow.over is None and flow.group is None
+        draft.note_flow(Flow(owner, index, name, ends, routed=routed, logged=flow.log))
     for index, tcp in enumerate(lab.tcp):
         draft.tcp.append(TcpFlow(owner, index, tcp.name or f"{tcp.from_}-{tcp.to}"))
     if (classes := described.demands()) is not None:
