@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import subprocess
 import sys
 import warnings
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import twinplane as tp
-from twinplane.network import memory
+from twinplane.network import distances, memory
 from twinplane.network.draft import Draft
 
 NEED = memory.need
@@ -35,7 +37,9 @@ def test_what_a_network_needs_is_the_sum_of_its_parts() -> None:
     assert (found.nodes, found.routers, found.links, found.flows) == (10, 10, 10, 10)
     assert (found.lsps, found.hops, found.recorded, found.records) == (1, 5, 5, 25)
     lsps = memory.LSP + 5 * (memory.HOP + memory.RECORDED) + 25 * memory.RECORD
-    assert found.bytes == 10 * (memory.NODE + memory.LINK + memory.FLOW) + lsps
+    assert (found.tested, found.routes, found.demanded) == (10, 10, 0)
+    flows = memory.FLOW + memory.TESTED + memory.ROUTE
+    assert found.bytes == 10 * (memory.NODE + memory.LINK + flows) + lsps
 
 
 FORKED = """
@@ -84,7 +88,7 @@ def test_no_more_forks_than_fit_run_at_a_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(memory, "free_bytes", lambda: int(whole * 1.5 * memory.FORKED))
     assert memory.forks(net.draft, 8) == 1, "what stands is not counted again"
     monkeypatch.setattr(memory, "free_bytes", lambda: int(whole * 0.5 * memory.FORKED))
-    said = "; with 7 nodes, 7 links and 7 flows one would fit$"
+    said = "; with 8 nodes, 8 links and 8 flows one would fit$"
     with pytest.raises(tp.TwinplaneError, match=said):
         memory.forks(net.draft, 8)
     monkeypatch.setattr(memory, "free_bytes", lambda: None)
@@ -166,8 +170,21 @@ def many_routes6(share: float) -> tp.Network:
     return net
 
 
+def long_ways(share: float) -> tp.Network:
+    """A ring with flows nearly half way round: routers on the way find a route to each destination."""
+    net = tp.Network(seed=1)
+    count = max(int(320 * share), 4)
+    routers = [net.router(f"r{place}") for place in range(count)]
+    for place, router in enumerate(routers):
+        net.link(router, routers[(place + 1) % count], delay="10 us", rate="10 Gbit/s")
+        far = routers[(place + count * 15 // 32) % count]
+        net.flow(router, far, name=f"f{place}", rate="100 kbit/s", size=128, start=0.1, stop=0.101)
+    return net
+
+
 LARGE = {
     "flows": many_flows,
+    "ways": long_ways,
     "lsps": many_lsps,
     "records": many_records,
     "labels": many_labels,
@@ -183,6 +200,83 @@ def test_what_is_foretold_is_what_it_takes(case: str) -> None:
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert 1 / 1.2 < float(done.stdout) < 1.2
+
+
+def test_routes_that_flows_use_are_counted_once_for_each_router_and_destination() -> None:
+    """Of routers only, and not of flows that go by labels."""
+    net = ring(12)
+    assert memory.need(net.draft).routes == 12
+    routers = [net.node(f"r{place}") for place in range(12)]
+    net.flow(routers[0], routers[4], rate="1 Mbit/s")  # r0 to r2: r3 has a route to r4
+    net.flow(routers[1], routers[4], rate="1 Mbit/s", name="on its way")
+    net.link(net.host("h", "10.9.0.2/24"), routers[2])
+    net.flow("h", routers[4], rate="1 Mbit/s", name="of a host")
+    assert memory.need(net.draft).routes == 12 + 3
+    net.flow(routers[0], routers[6], over="half", rate="1 Mbit/s")
+    found = memory.need(net.draft)
+    assert (found.routes, found.tested) == (12 + 3, 12)
+
+
+def test_routes_of_a_large_network_are_found_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some destinations stand for all."""
+    net = tp.Network()
+    side = 20
+    grid = [[net.router(f"r{x}-{y}") for x in range(side)] for y in range(side)]
+    for y in range(side):
+        for x in range(side):
+            if x:
+                net.link(grid[y][x - 1], grid[y][x])
+            if y:
+                net.link(grid[y - 1][x], grid[y][x])
+    chosen = random.Random(1)
+    nodes = [node for row in grid for node in row]
+    for place in range(300):
+        net.flow(*chosen.sample(nodes, 2), name=f"f{place}", rate="1 Mbit/s")
+    whole = distances.routes(net.draft)
+    monkeypatch.setattr(distances, "SAMPLE", 60)
+    assert distances.routes(net.draft) == pytest.approx(whole, rel=0.2)
+    monkeypatch.setattr(distances, "SAMPLE", 400)
+    monkeypatch.setattr(distances, "VISITS", 20_000)
+    assert distances.routes(net.draft) == pytest.approx(whole, rel=0.2)
+
+
+def test_routers_that_find_their_routes_have_no_others() -> None:
+    """What OSPF finds is counted as that."""
+    net = tp.Network()
+    a, b = net.router("a", ospf=True), net.router("b", ospf=True)
+    net.link(a, b)
+    net.flow(a, b, rate="1 Mbit/s")
+    found = memory.need(net.draft)
+    assert (found.routes, found.found) == (0, 4)
+
+
+def test_of_demands_as_many_fit_as_there_are_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of so many nodes: with one more in ten it would not fit."""
+
+    def star(leaves: int) -> tp.Network:
+        net = tp.Network()
+        hub = net.router("hub")
+        for place in range(leaves):
+            net.link(hub, net.router(f"r{place}"))
+        return net
+
+    def taken(leaves: int) -> int:
+        net = star(leaves)
+        net.demands(gravity="1 Gbit/s")
+        return memory.need(net.draft).bytes
+
+    free = taken(200) // 2
+    assert taken(199) > free
+    net = star(200)
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    with pytest.raises(tp.TwinplaneError, match="does not fit") as refused:
+        net.demands(gravity="1 Gbit/s")
+    found = re.search(r"([\d,]+) nodes, [\d,]+ links and ([\d,]+) flows would fit", str(refused.value))
+    assert found is not None, refused.value
+    nodes, flows = (int(count.replace(",", "")) for count in found.groups())
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    assert taken(nodes - 1) <= free < taken(int(1.1 * nodes))
+    assert flows == pytest.approx(nodes * (nodes - 1), rel=0.1)
 
 
 def test_a_network_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,7 +430,7 @@ nodes: {a: {kind: router}, b: {kind: router}}
 links: [[a, b]]
 flows: [{from: a, to: b}]
 """
-OWN_BYTES = 2 * memory.NODE + memory.LINK + memory.FLOW
+OWN_BYTES = 2 * (memory.NODE + memory.TESTED) + memory.LINK + memory.FLOW + memory.ROUTE
 
 
 def command(folder: Path, free: int, *words: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import OutOfRangeError
+from . import distances
 
 if TYPE_CHECKING:
     from .draft import Draft
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 OFTEN = 20_000
 """Parts of a network that is being described, between two looks at whether it would fit; of a large one an
 eighth of it, so that all looks together take no more than a few at all of it."""
-NODE, OTHER, LINK, FLOW, LSP, HOP = 50_000, 2_000, 16_000, 6_400, 3_500, 550
-"""Bytes that a router, another node, a link, a flow, an LSP and each link on its way take, as measured
+NODE, OTHER, LINK, LSP, HOP = 56_000, 2_000, 16_500, 3_500, 550
+"""Bytes that a router, another node, a link, an LSP and each link on its way take, as measured
 (docs/models/growth.md)."""
+FLOW, DEMAND, TESTED, ROUTE = 6_100, 5_400, 8_500, 190
+"""What a flow takes, a flow of demands, a router at which flows begin or end, and a router's static route to
+a destination of flows that come through: it has one from the first packet on."""
 RECORDED, RECORD = 355, 33
 """What a link takes beside that if the route is recorded, and for each link of the route: every router on
 the way keeps all of it."""
@@ -29,9 +33,9 @@ FOUND, LABELLED = 1_000, 2_700
 MEMINFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 """Where Linux says how much memory is free, and how much this group of processes may use."""
 
-FORKED = 0.7
+FORKED = 0.65
 """Of what a network takes, a process that goes on with a copy of it writes to so much, and has that for
-itself: half to three quarters as measured."""
+itself: two to three fifths as measured."""
 FAR_OFF = 1.2
 """What is taken may be so many times what is foretold: what is nearer to all that is free may not fit."""
 
@@ -51,24 +55,33 @@ class Need:
     records: int
     """Those of routes that are recorded, and the sum of the squares of their numbers."""
     flows: int
+    demanded: int = 0
+    """Those of them that are demands: between pairs of nodes, of which there are as many as the square."""
+    tested: int = 0
+    """Routers at which flows begin or end."""
+    routes: int = 0
+    """Pairs of a router and a destination of flows that come through it, about, without those of demands."""
+    demand_routes: int = 0
     found: int = 0
     """Pairs of routers that find routes to each other: in other areas, too, they have one to each network."""
     labelled: int = 0
-    """Those of them that have labels for these. Static routes are not counted: most are found when they are
-    first used. Where they all stand from the beginning (with segments, or at limited tables), a large network
-    may need more than is foretold."""
+    """Those of them that have labels for these. Static routes that no flow uses are not counted: most are
+    found when they are first used. Where they all stand from the beginning (with segments, or at limited
+    tables), a large network may need more than is foretold."""
 
     @property
     def bytes(self) -> int:
         """How much memory it takes, within a fifth, without what a run keeps of packets or messages."""
         nodes = self.routers * NODE + (self.nodes - self.routers) * OTHER
         lsps = self.lsps * LSP + self.hops * HOP + self.recorded * RECORDED + self.records * RECORD
-        return nodes + self.links * LINK + lsps + self.flows * FLOW + self.between_all
+        flows = (self.flows - self.demanded) * FLOW + self.tested * TESTED + self.routes * ROUTE
+        return nodes + self.links * LINK + lsps + flows + self.between_all
 
     @property
     def between_all(self) -> int:
-        """What of it grows with the square of the network: what each router has of each other one."""
-        return self.found * FOUND + self.labelled * LABELLED
+        """What of it grows with the square of the network: what each node has of each other one."""
+        demands = self.demanded * DEMAND + self.demand_routes * ROUTE
+        return self.found * FOUND + self.labelled * LABELLED + demands
 
     def fitting(self, free: float) -> str:
         """The parts of a network like this one that would fit, in words."""
@@ -81,7 +94,11 @@ class Need:
     def parts(self, share: float = 1.0) -> str:
         """Its parts in words, or those of a network that is smaller by a share."""
         counts = {"nodes": self.nodes, "links": self.links, "LSPs": self.lsps, "flows": self.flows}
-        left = {what: count if share == 1.0 else rounded(count * share) for what, count in counts.items()}
+        left = counts
+        if share != 1.0:
+            left = {what: rounded(count * share) for what, count in counts.items()}
+            square = (left["nodes"] / max(self.nodes, 1)) ** 2
+            left["flows"] = rounded((self.flows - self.demanded) * share + self.demanded * square)
         said = [f"{count:,} {what}" for what, count in left.items() if count]
         return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "nothing of it"
 
@@ -169,10 +186,12 @@ def _cached(group: Path) -> int:
 def need(draft: Draft) -> Need:
     """What a network needs."""
     lsps, hops, recorded, records = draft.core.lsp_sums()
-    flows, routers = len(draft.flows), sum(node.kind == "router" for node in draft.nodes)
-    if draft.demands is not None:
-        flows += draft.core.demand_flows(routers)
+    routers = sum(node.kind == "router" for node in draft.nodes)
+    demanded = 0 if draft.demands is None else draft.core.demand_flows(routers)
     finding, giving = draft.core.routed_sums()
+    routes, demand_routes = _routes(draft, routers, demanded) if finding < routers else (0.0, 0.0)
+    static = (routers - finding) / max(routers, 1)
+    ends = {end for flow in draft.flows for end in flow.ends}
     return Need(
         len(draft.nodes),
         routers,
@@ -181,10 +200,23 @@ def need(draft: Draft) -> Need:
         hops,
         recorded,
         records,
-        flows,
+        len(draft.flows) + demanded,
+        demanded=demanded,
+        tested=routers if demanded >= routers else sum(draft.nodes[end].kind == "router" for end in ends),
+        routes=int(routes * static),
+        demand_routes=int(demand_routes * static),
         found=finding**2,
         labelled=giving**2,
     )
+
+
+def _routes(draft: Draft, routers: int, demanded: int) -> tuple[float, float]:
+    """Of flows, and of demands: the latter at most from each router to each other one."""
+    of_demands = 0.0
+    if demanded and draft.demands is not None:
+        pairs = demanded / max(len(draft.demands.classes), 1)
+        of_demands = min(pairs * distances.mean(draft), routers * (routers - 1.0))
+    return distances.routes(draft), of_demands
 
 
 def check_growing(draft: Draft) -> None:
