@@ -161,7 +161,9 @@ fn bodies() -> impl Strategy<Value = Body> {
 }
 
 fn unknown() -> impl Strategy<Value = Tlv> {
-    (any::<bool>(), 0x0700..0x3fffu16, vec(any::<u8>(), 0..9)).prop_map(|(is_forwarded, kind, value)| Tlv {
+    let kinds =
+        (0x0700..0x3fffu16).prop_filter("a type that nobody knows", |kind| !tlv_type::is_known(*kind));
+    (any::<bool>(), kinds, vec(any::<u8>(), 0..9)).prop_map(|(is_forwarded, kind, value)| Tlv {
         is_optional: true,
         is_forwarded,
         kind,
@@ -317,6 +319,19 @@ fn what_is_reserved_is_zero_and_ignored() {
         places.iter().zip(reserved).for_each(|(at, bits)| dirty[*at] |= bits);
         assert_eq!(parse(&dirty), clean);
     }
+}
+
+/// freeRtr says of point-to-multipoint LSPs what is said of pseudowires: it does not matter.
+#[test]
+fn a_status_of_pseudowires_does_not_matter() {
+    let element = [6, 0, 1, 4, 10, 9, 1, 1, 0, 7, 1, 0, 4, 0, 0, 0, 77];
+    let body =
+        [&[1, 0, 0, 17][..], &element, &[2, 0, 0, 4, 0, 8, 0xe6, 0x38, 9, 0x6a, 0, 4, 0, 0, 0, 0]].concat();
+    let raw = Raw { kind: kind::LABEL_MAPPING, id: 7, parameters: &body, offset: HEADER_LEN };
+    let message = Message::parse(&raw).expect("a message").expect("a known one");
+    let label = AnyLabel::Generic(Label::truncate(0x8e638));
+    let fecs = vec![Fec::P2mp(P2mp::generic(Ipv4Addr::new(10, 9, 1, 1).into(), 77))];
+    assert_eq!(message.body, Body::Mapping { fecs, label, request: None, hops: None, path: None });
 }
 
 /// RFC 5918, 4: beside a typed wildcard other elements do not count.

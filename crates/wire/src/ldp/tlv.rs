@@ -60,6 +60,10 @@ pub mod tlv_type {
     /// Label Request Message ID (3.5.7).
     pub const LABEL_REQUEST_ID: u16 = 0x0600;
 
+    /// PW Status, of pseudowires (RFC 8077, 6.3.2). Nothing follows from it here; freeRtr puts it beside labels of
+    /// point-to-multipoint LSPs, without the bit that lets who does not know it leave it out.
+    pub const PW_STATUS: u16 = 0x096a;
+
     /// Is a type known?
     pub const fn is_known(kind: u16) -> bool {
         matches!(
@@ -75,6 +79,7 @@ pub mod tlv_type {
                 | TYPED_WILDCARD_CAPABILITY
                 | UNRECOGNIZED_NOTIFICATION
                 | LABEL_REQUEST_ID
+                | PW_STATUS
         )
     }
 }
