@@ -14,8 +14,8 @@ use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::BTreeSet;
 use wire::ldp::{
-    ALL_ROUTERS, Addresses, Body, Capabilities, DEFAULT_MAX_PDU, Header, Hello, Initialization, LdpId, Notice, PORT,
-    Status, VERSION,
+    ALL_ROUTERS, Addresses, Body, Capabilities, DEFAULT_MAX_PDU, Header, Hello, Initialization, LdpId,
+    Notice, PORT, Status, VERSION,
 };
 
 /// Seconds of a hold time that is given as the usual one (RFC 5036, 3.5.2).
@@ -383,10 +383,7 @@ impl Ldp {
             frame_relay: None,
             // RFC 3478, 1: it is about labels that are told unasked.
             restart: self.ft_session(now, receiver).filter(|_| cells.is_none()),
-            capabilities: Capabilities {
-                p2mp: self.takes_trees(receiver).then_some(true),
-                ..CAPABILITIES
-            },
+            capabilities: Capabilities { p2mp: self.takes_trees(receiver).then_some(true), ..CAPABILITIES },
         })
     }
 }

@@ -7,11 +7,11 @@ use crate::protocol::Context;
 use crate::services::distribution::LabelAdvertisement;
 use crate::services::sessions::{SessionId, SessionOutput};
 use base::{Span, Time};
-use wire::{Hex, Reason};
 use wire::ldp::{
     Addresses, Body, DEFAULT_MAX_PDU, Fec, Header, Initialization, LdpId, Malformed, Message, Notice, Status,
     VERSION, kind,
 };
+use wire::{Hex, Reason};
 
 /// A session that ends, and what is said of it.
 type Ended = (SessionStep, Notice);

@@ -167,7 +167,8 @@ impl Ldp {
                             }
                         }
                         // A label of a link that there is none of here.
-                        _ => self.say(id, Body::Release { fec: fec.clone(), label: Some(*label), notice: None }),
+                        _ => self
+                            .say(id, Body::Release { fec: fec.clone(), label: Some(*label), notice: None }),
                     }
                 }
             }

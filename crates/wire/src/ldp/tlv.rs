@@ -269,7 +269,9 @@ impl Fec {
                         return Err(Malformed::new(Status::UnknownFec, at, clause));
                     }
                     let Ok(family) = <[u8; 2]>::try_from(said) else {
-                        return Err(found.malformed("a typed wildcard of such elements has two bytes of family"));
+                        return Err(
+                            found.malformed("a typed wildcard of such elements has two bytes of family")
+                        );
                     };
                     let family = u16::from_be_bytes(family);
                     all.push(if of == P2MP { Fec::AllP2mp(family) } else { Fec::AllPrefixes(family) });
