@@ -74,14 +74,23 @@ def test_sessions_of_bgp_have_to_outlast_the_failure() -> None:
         EXPERIMENT.check(p.model_copy(update={"hold_s": p.hold_s + 1 + 35 * (p.down_s == 150)}))
 
 
-@pytest.mark.parametrize("hold_s, verdict", [(180, "not back"), (186, "as predicted")])
-def test_a_session_ends_where_it_is_said_that_it_may(hold_s: int, verdict: str) -> None:
-    p = TagSwitchingParameters(link=CUT, runs=1, number=2, hold_s=hold_s)
+def outside_back(p: TagSwitchingParameters) -> tuple[str, int]:
+    """The verdict of packets from outside after the repair, and how many of them were lost."""
     network = EXPERIMENT.build(p, 1)
     EXPERIMENT.run(network, p)
     rows = EXPERIMENT.summarise(network, p).tables["recoveries"]
-    ends = zip(rows["plane"], rows["event"], rows["verdict"], strict=True)
-    assert [end for plane, event, end in ends if (plane, event) == ("outside", "repair")] == [verdict]
+    place = list(zip(rows["plane"], rows["event"], strict=True)).index(("outside", "repair"))
+    return rows["verdict"][place], rows["lost"][place]
+
+
+@pytest.mark.parametrize("hold_s, verdict", [(180, "not back"), (186, "as predicted")])
+def test_a_session_ends_where_it_is_said_that_it_may(hold_s: int, verdict: str) -> None:
+    assert outside_back(TagSwitchingParameters(link=CUT, runs=1, number=2, hold_s=hold_s))[0] == verdict
+
+
+def test_a_tag_may_come_later_than_the_route() -> None:
+    verdict, lost = outside_back(TagSwitchingParameters(link=DIVERTED, runs=1, number=6, hello_s=1, dead_s=4))
+    assert verdict == "as predicted" and lost > 0
 
 
 def test_packets_that_are_under_way_at_the_end_are_not_lost() -> None:
