@@ -135,8 +135,8 @@ impl Network {
     }
 }
 
-/// Regions of which ends of one link do not agree whether it is in the one or in the other: that is said, and either may
-/// be meant.
+/// Regions of which ends of one link do not agree whether it is in the one or in the other: that is said, and either
+/// may be meant.
 struct Disputed<'a> {
     known: BTreeMap<&'a str, usize>,
     parts: Parts,

@@ -128,9 +128,9 @@ fn neighbours_that_nothing_finds_a_route_to_are_named() {
     assert_eq!(
         said(&pair(), &links),
         [
-            "node 'a': bgp: nothing finds a route to its neighbour 10.250.0.2 ('b'), nor from 'b' to such neighbours: no \
-             session comes to be; 'ospf: true' at the routers in between and at both ends would find one, or say one in \
-             'routes'"
+            "node 'a': bgp: nothing finds a route to its neighbour 10.250.0.2 ('b'), nor from 'b' to such neighbours: \
+             no session comes to be; 'ospf: true' at the routers in between and at both ends would find one, or say \
+             one in 'routes'"
         ]
     );
     assert!(!after_a_minute(&pair(), &links, "bgp_neighbors", "state").contains(&json!("established")));
@@ -147,7 +147,11 @@ fn neighbours_that_nothing_finds_a_route_to_are_named() {
     fixed["a"]["routes"] = json!([{"prefix": "10.250.0.2/32", "via": "b"}]);
     fixed["b"]["routes"] = json!([{"prefix": "10.250.0.0/24", "via": "a"}]);
     assert_eq!(said(&fixed, &links), [""; 0]);
-    let mesh = |id: u8| json!({"kind": "router", "router_id": format!("10.250.0.{id}"), "bgp": {"asn": 65001, "mesh": true}});
+    let mesh = |id: u8| {
+        let mut router = bgp(id, 65001, json!({}));
+        router["bgp"]["mesh"] = json!(true);
+        router
+    };
     let all = said(&json!({"a": mesh(1), "b": mesh(2), "c": mesh(3)}), &[["a", "b"], ["b", "c"]]);
     assert!(
         all.len() == 1 && all[0].contains(" and 1 more, nor from 'b' and 'c' to such neighbours"),
@@ -158,7 +162,8 @@ fn neighbours_that_nothing_finds_a_route_to_are_named() {
     let mut told = with("bgp", &[], &json!({}));
     told["a"]["bgp"]["neighbors"]["x"] = json!({"asn": 65009, "import": "all", "export": "all"});
     told["b"]["bgp"]["neighbors"]["x"] = told["a"]["bgp"]["neighbors"]["x"].clone();
-    told["x"] = json!({"kind": "router", "bgp": {"asn": 65009, "redistribute": ["connected"], "neighbors": {"a": open, "b": open}}});
+    told["x"] = bgp(9, 65009, json!({"a": open, "b": open}));
+    told["x"]["bgp"]["redistribute"] = json!(["connected"]);
     assert_eq!(said(&told, &[["a", "x"], ["b", "x"]]), [""; 0]);
     told["x"] = json!({"kind": "frr"});
     assert_eq!(planned(&told, &[["a", "x"], ["b", "x"]]), [""; 0]);
@@ -167,7 +172,8 @@ fn neighbours_that_nothing_finds_a_route_to_are_named() {
 #[test]
 fn next_hops_that_nothing_finds_a_route_to_are_named() {
     let open = |asn: u32| json!({"asn": asn, "import": "all", "export": "all"});
-    let x = json!({"kind": "router", "bgp": {"asn": 65001, "networks": ["203.0.113.0/24"], "neighbors": {"a": open(65000)}}});
+    let mut x = bgp(9, 65001, json!({"a": open(65000)}));
+    x["bgp"]["networks"] = json!(["203.0.113.0/24"]);
     let nodes = |to_b: Value| {
         json!({
             "a": bgp(1, 65000, json!({"b": to_b, "x": open(65001)})),
@@ -253,8 +259,8 @@ fn who_watches_alone_is_named() {
     assert_eq!(
         said(&alone, &links),
         [
-            "link a - b: bfd: 'b' has 'a' watched, and 'a' does not have 'b' watched: no session comes up between them; 'bfd' \
-             of its 'ospf' at 'a' would be right"
+            "link a - b: bfd: 'b' has 'a' watched, and 'a' does not have 'b' watched: no session comes up between them; \
+             'bfd' of its 'ospf' at 'a' would be right"
         ]
     );
     assert!(!after_a_minute(&alone, &links, "bfd_sessions", "state").contains(&json!("up")));

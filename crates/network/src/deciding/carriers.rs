@@ -1,5 +1,5 @@
-//! What leads packets to the next hop of a route, where that is an address beyond other routes: an LSP, the route into a
-//! tunnel, or another route.
+//! What leads packets to the next hop of a route, where that is an address beyond other routes: an LSP, the route into
+//! a tunnel, or another route.
 
 use super::words::weaker;
 use crate::Network;
