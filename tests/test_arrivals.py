@@ -66,7 +66,7 @@ def test_arrivals_and_sizes_say_what_a_file_says() -> None:
         ({"stop": "1 s", "start": 1}, "flow 'h-h': stop: 1 s is not after its start (1 s)"),
         ({"stop": 0}, "stop: 0: it is not above zero"),
         ({"src_port": 0}, "flow 'h-h': src_port: 0: it should be 1 to 65535"),
-        ({"dst_port": 65536}, "flow 'h-h': dst_port: 65536: it should be 0 to 65535"),
+        ({"dst_port": 65536}, "flow 'h-h': dst_port: 65536: it should be 1 to 65535"),
         ({"dst_port": "sip"}, "dst_port: 'sip': it should be a whole number"),
         ({"dscp": "EX"}, "flow 'h-h': dscp: 'EX' is not a code point: EF, AF11 to AF43, CS0 to CS7, default"),
         ({"rate_counts": "wire"}, "rate_counts: 'wire' is none of frame or ip"),

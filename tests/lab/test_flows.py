@@ -79,7 +79,7 @@ WRONG = [
     ),
     (f"{{{ENDS}, dscp: EFF}}", "dscp: 'EFF' is not a code point: EF, AF11 to AF43,"),
     (f"{{{ENDS}, src_port: 0}}", "src_port: 0: it should be 1 to 65535"),
-    (f"{{{ENDS}, dst_port: 65536}}", "dst_port: 65536: it should be 0 to 65535"),
+    (f"{{{ENDS}, dst_port: 65536}}", "dst_port: 65536: it should be 1 to 65535"),
     (f"{{{ENDS}, dst_port: sip}}", "dst_port: 'sip': it should be a whole number"),
     (
         f"{{{ENDS}, size: {{kind: exponential, mean: 9999}}}}",

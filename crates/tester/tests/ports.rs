@@ -114,7 +114,7 @@ fn what_would_have_no_effect_is_refused() {
     let bounded = |mean: u32, min: u32, max: u32| json!({"size": {"kind": "exponential", "mean": mean, "min": min, "max": max}});
     for (more, said) in [
         (json!({"src_port": 0}), "flow 'x': src_port: 0: it should be 1 to 65535"),
-        (json!({"dst_port": 70_000}), "flow 'x': dst_port: 70000: it should be 0 to 65535"),
+        (json!({"dst_port": 70_000}), "flow 'x': dst_port: 70000: it should be 1 to 65535"),
         (json!({"start_ps": S, "stop_ps": S}), "flow 'x': stop: 1 s is not after its start (1 s)"),
         (
             bounded(5_000, 64, 100),
