@@ -44,6 +44,9 @@ pub(super) struct Net {
     pub said: BTreeMap<&'static str, usize>,
 }
 
+/// Where packets come out, and how often they cross links, by link and router.
+type Copies = (BTreeMap<usize, u32>, BTreeMap<(usize, usize), u32>);
+
 pub(super) fn id(node: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, node as u8 + 1)
 }
@@ -181,7 +184,10 @@ impl Net {
             let Node { trees, services, batches, ilm, lists, ftn } = &mut self.nodes[node];
             *trees = trees.anew();
             services.restart();
-            (ilm.clear(), lists.clear(), ftn.clear(), batches.clear());
+            ilm.clear();
+            lists.clear();
+            ftn.clear();
+            batches.clear();
         }
         its.iter().for_each(|link| self.set(*link, true));
     }
@@ -369,11 +375,7 @@ impl Net {
 
     /// Where a packet comes out that enters an LSP, how often, and how often it crosses links, each way. Nothing if it
     /// goes in circles.
-    pub(super) fn copies(
-        &self,
-        root: usize,
-        lsp_id: u32,
-    ) -> Option<(BTreeMap<usize, u32>, BTreeMap<(usize, usize), u32>)> {
+    pub(super) fn copies(&self, root: usize, lsp_id: u32) -> Option<Copies> {
         let (mut out, mut crossed) = (BTreeMap::new(), BTreeMap::new());
         let first = self.nodes[root].ftn.get(&Packets::Prefix(packets(lsp_id)));
         let mut queue: VecDeque<(usize, Nhlfe, usize)> =
