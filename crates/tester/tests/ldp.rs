@@ -536,25 +536,29 @@ fn sessions_are_signed_and_passwords_have_to_be_the_same() {
 /// label of its own, and is not looked up as one (RFC 3031, 3.22).
 #[test]
 fn a_label_below_one_that_ends_too_early_is_not_looked_up() {
-    let labels = json!({"asn": 65000, "families": ["ipv4-labelled"], "advertisement_interval": "1 s"});
-    let edge = |id: &str, far: &str, net: &str| {
-        let mut edge = with_ospf(&quick());
-        edge["router_id"] = json!(id);
-        edge["bgp"] = json!({"asn": 65000, "networks": [net], "neighbors": {far: labels}});
+    let engineered = || {
+        let mut router = with_ospf(&quick());
+        router["ospf"]["te"] = json!(true);
+        router
+    };
+    let told = json!({"asn": 65000, "families": ["ipv6-labelled"], "advertisement_interval": "1 s"});
+    let edge = |own: &str, ipv6: &str, far: &str| {
+        let mut edge = engineered();
+        edge["router_id"] = json!(own);
+        edge["ipv6"] = json!(ipv6);
+        edge["bgp"] = json!({"asn": 65000, "redistribute": ["connected"], "neighbors": {far: told}});
         edge
     };
-    let core = with_ospf(&quick());
     let mut described = json!({
         "name": "below",
         "nodes": {
-            "p1": core, "p2": core,
-            "pe1": edge("10.250.0.1", "10.250.0.2", "203.0.113.0/24"),
-            "pe2": edge("10.250.0.2", "10.250.0.1", "198.51.100.0/24"),
-            "x": {"kind": "host", "address": "203.0.113.2/24"}, "y": {"kind": "host", "address": "198.51.100.2/24"},
+            "p1": engineered(), "p2": engineered(),
+            "pe1": edge("10.250.0.1", "2001:db8:a::1", "10.250.0.2"),
+            "pe2": edge("10.250.0.2", "2001:db8:b::1", "10.250.0.1"),
         },
-        "links": [link("pe1", "p1", 1), link("p1", "p2", 1), link("p2", "pe2", 1), link("x", "pe1", 1),
-            link("y", "pe2", 1)],
-        "flows": [{"name": "f", "from": "x", "to": "y", "rate": "1 Mbit/s", "size": 500, "start": "40 s"}],
+        "links": [link("pe1", "p1", 1), link("p1", "p2", 1), link("p2", "pe2", 1)],
+        "flows": [{"name": "f", "from": "pe1", "to": "pe2", "family": "ipv6", "rate": "1 Mbit/s", "size": 500,
+            "start": "40 s"}],
     });
     let mut without = network(&described);
     without.run_until(Time::ZERO + Span::from_secs(60)).expect("it runs");
