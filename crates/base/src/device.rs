@@ -64,8 +64,6 @@ drop_reasons! {
     BadChecksum,
     /// No entry in the incoming label map.
     UnknownLabel,
-    /// A label of another router lies below one that has no label of the next router (RFC 3031, 3.22).
-    LabelBelow,
     /// A reserved label in a place where it has no meaning (RFC 3032, 2.1).
     ReservedLabel,
     /// More labels than can be pushed or popped.
@@ -130,6 +128,8 @@ drop_reasons! {
     PduCrc,
     /// A PDU of AAL5 whose length does not fit its cells, or that is longer than the receiver takes.
     PduLength,
+    /// A label of another router lies below one that has no label of the next router (RFC 3031, 3.22).
+    LabelBelow,
 }
 
 /// Drops counted by reason.
