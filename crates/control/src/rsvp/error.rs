@@ -252,9 +252,14 @@ impl Rsvp {
             return;
         }
         self.transport.acknowledge(Handle(path_handle(index)));
-        // RFC 4090, 6.3.2: not sent on as long as a detour is up; what its head end is told of that is a notification.
+        // RFC 4090, 6.3.2: like a ResvTear, it is not sent on as long as a detour is up, which takes the traffic. What
+        // its head end is told of that is a notification.
         let notifies = spec.code == error_code::NOTIFY;
         if !notifies && self.store.get(index).is_some_and(|lsp| self.is_detourable(lsp)) {
+            if !self.store.get(index).is_some_and(|lsp| lsp.is_diverted()) {
+                self.divert(index);
+                self.restore_after(index);
+            }
             return;
         }
         if role == Role::Head {

@@ -287,29 +287,44 @@ fn a_head_end_moves_its_lsp_and_the_detours_go_with_the_old_one() {
     net.assert_clean();
 }
 
+/// RFC 4090, 6.3.2: so it is with a ResvTear, and with a PathErr that is no notification.
 #[test]
 fn what_ends_further_down_is_not_told_upstream_as_long_as_a_detour_is_up() {
-    let mut net = ladder();
-    net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, true, false) });
-    net.run(1_000);
-    let tears = net.sent(1, MessageType::ResvTear);
-    let torn = wire::rsvp::ResvTear {
-        common: wire::rsvp::Common::default(),
-        session: wire::rsvp::Session::LspTunnelIpv4 {
-            end_point: id(4),
-            tunnel_id: 1,
-            extended_tunnel_id: id(0),
-        },
-        hop: wire::rsvp::RsvpHop { address: on(1, 2).into(), lih: 1 },
-        scope: None,
-        style: wire::rsvp::Style::SharedExplicit,
-        filters: vec![SenderTemplate::LspTunnelIpv4 { sender: id(0), lsp_id: 1 }],
+    use wire::rsvp::{
+        Common, ErrorSpec, PathErr, ResvTear, RsvpHop, SenderDescriptor, Session, Style, error_code,
     };
-    net.inject(1, PortId(1), on(1, 2), &wire::rsvp::Packet::new(64, Message::ResvTear(torn)));
-    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]));
-    net.run(1_000);
-    assert_eq!(net.sent(1, MessageType::ResvTear), tears);
-    assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
+    let session = Session::LspTunnelIpv4 { end_point: id(4), tunnel_id: 1, extended_tunnel_id: id(0) };
+    let sender = SenderTemplate::LspTunnelIpv4 { sender: id(0), lsp_id: 1 };
+    let torn = Message::ResvTear(ResvTear {
+        common: Common::default(),
+        session,
+        hop: RsvpHop { address: on(1, 2).into(), lih: 1 },
+        scope: None,
+        style: Style::SharedExplicit,
+        filters: vec![sender],
+    });
+    let code = error_code::ROUTING;
+    let refused = Message::PathErr(PathErr {
+        common: Common::default(),
+        session,
+        error_spec: ErrorSpec { node: on(1, 2).into(), flags: 0, code, value: error_code::routing::NO_ROUTE },
+        policy_data: Vec::new(),
+        sender: Some(SenderDescriptor::of(sender)),
+        ero: None,
+    });
+    for (message, kind) in [(torn, MessageType::ResvTear), (refused, MessageType::PathErr)] {
+        let mut net = ladder();
+        net.tunnel(0, TunnelSpec { retry_limit: Some(0), ..asking(1, true, false) });
+        net.run(1_000);
+        let told = net.sent(1, kind);
+        net.inject(1, PortId(1), on(1, 2), &wire::rsvp::Packet::new(64, message));
+        assert_eq!(net.trace(0, 1), Some(vec![0, 1, 6, 3, 4]), "{kind:?}");
+        net.run(1_000);
+        // A PathErr of router 1 itself says that it repairs.
+        let notified = usize::from(kind == MessageType::PathErr);
+        assert_eq!(net.sent(1, kind), told + notified, "{kind:?}");
+        assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
+    }
 }
 
 #[test]
