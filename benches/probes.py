@@ -23,7 +23,7 @@ from enum import Enum
 from pathlib import Path
 
 from networks import CASES as NETWORKS
-from networks import LONG
+from networks import LONG, TOPOLOGIES, ZOO
 from signalling import CASES as SIGNALLING
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -158,6 +158,12 @@ def _threads(case: str) -> list[Probe]:
     ]
 
 
+def _routed(name: str, *options: str) -> Probe:
+    """A network that finds its routes, from nothing."""
+    script = str(Path(__file__).resolve().parent / "routed.py")
+    return Probe(name, "routed", (sys.executable, script, *options), limit_s=1800.0, once=True, long=True)
+
+
 def _point(name: str, law: str, size: int) -> Probe:
     """A network of `growth.py`, described, built and run once."""
     script = str(Path(__file__).resolve().parent / "growth.py")
@@ -167,6 +173,7 @@ def _point(name: str, law: str, size: int) -> Probe:
 
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
+QUIET_HOUR = ("--routers", "1000", "--links", "1200", "--from", "60", "--until", "3660")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 
 # Anchor and candidate stand in turn, so that a slow minute of the machine meets both.
@@ -196,6 +203,9 @@ PROBES: tuple[Probe, ...] = (
     _example("ldp", "ldp", "twinplane-control", "bench_ldp"),
     *(_ospf(by) for by in ("frr", "bird")),
     _example("ospf", "ospf", "twinplane-control", "bench_ospf"),
+    _routed("all_pairs", "zoo", str(TOPOLOGIES / ZOO["kdl"])),
+    _example("quiet_hour", "routed", TESTER, "bench_routed", *QUIET_HOUR, once=True, long=True),
+    _routed("large_area", "area", "10000", "12000"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
     *(_signalling(case) for case in SIGNALLING),

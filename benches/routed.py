@@ -7,8 +7,9 @@
 `area`: routers in one area, on a random tree with random links beside, OSPF alone; do all of them know
 the same in the end? `zoo`: a network of the Internet Topology Zoo with OSPF and LDP; when labels are
 there a packet is sent for each ordered pair of routers, or for so many pairs drawn at random. One line
-of JSON: seconds of the processor to describe, to build and to run, the most memory in MB, and what
-arrived. Build for use first (`make setup`).
+of JSON: seconds of the processor to describe, to build and to run, the most memory in bytes, and what
+arrived. Exit code 1 if a packet was lost or routers know different things, 2 if the network does not fit
+into memory, 3 without the file. Build for use first (`make setup`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+EXIT_MISSING = 3
 ROUTED_S = 60
 """When routes and labels are there, in seconds of the network's own time."""
 
@@ -85,6 +87,9 @@ def main() -> int:
     of_zoo.add_argument("file", type=Path)
     of_zoo.add_argument("--pairs", type=int)
     asked = parser.parse_args()
+    if asked.case == "zoo" and not asked.file.is_file():
+        print(f"error: {asked.file} is not there; TWINPLANE_TOPOLOGIES says where it is.", file=sys.stderr)
+        return EXIT_MISSING
     import twinplane as tp
 
     begin = time.process_time()
@@ -101,11 +106,11 @@ def main() -> int:
         "describe_s": described - begin,
         "build_s": built - described,
         "run_s": done - built,
-        "most_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         **arrived(net),
     }
     print(json.dumps(figures))
-    return 0
+    return 1 if figures.get("lost") or figures.get("databases", 1) > 1 else 0
 
 
 if __name__ == "__main__":

@@ -128,6 +128,17 @@ def _ospf() -> list[Row]:
     return rows
 
 
+def _routed() -> list[Row]:
+    """Networks that find their routes by themselves."""
+    pairs, area = "Kdl, OSPF and LDP, a packet for each pair", "10,000 routers in an area"
+    return [
+        Row(pairs, "s", Figure("all_pairs", "run_s"), None, 20, 5, at_most=True),
+        Row("a quiet hour of 1,000 routers", "s", Figure("quiet_hour", "seconds"), None, 10, 3, at_most=True),
+        Row(area, "s", Figure("large_area", "run_s"), None, 900, at_most=True),
+        Row(f"{area}, memory", "B", Figure("large_area", "memory"), None, 16 * 2**30, at_most=True),
+    ]
+
+
 def _next_hops() -> list[Row]:
     """What groups of next hops cost, beside a single one."""
     rows = []
@@ -261,6 +272,7 @@ ROWS: tuple[Row, ...] = (
     *_ospf(),
     Row("OSPF, one link, median", "us", Figure("ospf", "one_link_median_us"), None, 50, at_most=True),
     Row("OSPF, one link, 99 %", "us", Figure("ospf", "one_link_p99_us"), None, 1_000, at_most=True),
+    *_routed(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(
         "RSVP-TE set-up, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000
