@@ -147,6 +147,7 @@ HEADERS = {
     "hdlc": (104, b"\x0f\0\x08\0"),
     "loopback": (108, b"\0\0\0\x02"),
     "cooked": (113, COOKED),
+    "sunatm": (123, b"\x82\0\0\x20\xaa\xaa\x03\0\0\0\x08\0"),
     "ipv4": (228, b""),
     "cooked2": (276, COOKED2),
 }

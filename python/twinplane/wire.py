@@ -19,8 +19,9 @@ def decode(frame: bytes, link_type: int = 1) -> Tree:
     """The layers of a packet, from its link-layer header on, without frame check sequence.
 
     ``link_type`` is the number that capture files have for that header, by default 1, Ethernet; raw IP
-    (101), Linux cooked (113, 276), PPP (9, 50), HDLC (104), loopback (0, 108) and MPLS (219) are read, too.
-    Another number raises `TwinplaneError`; `link_types` has them all.
+    (101), Linux cooked (113, 276), PPP (9, 50), HDLC (104), loopback (0, 108), MPLS (219), PDUs of ATM
+    (SunATM, 123) and its cells (ERF, 197) are read, too. Another number raises `TwinplaneError`;
+    `link_types` has them all.
     """
     with core.translated():
         return json.loads(core.load().decode(_bytes(frame), link_type))

@@ -6,6 +6,7 @@
 //! - [`tlv`](Tlv): parameters as they are on the wire; FECs, labels and addresses as values
 //! - [`p2mp`](P2mp): point-to-multipoint LSPs
 //! - [`atm`](AtmSession): labels and sessions of ATM links
+//! - `layer`: PDUs as they are shown to users
 //! - [`status`](Status): the status codes of Notifications
 //!
 //! What is malformed is a [`Malformed`]: the status that a Notification has to say (3.5.1.2), which message it is
@@ -13,6 +14,7 @@
 
 mod atm;
 mod emit;
+mod layer;
 mod message;
 mod p2mp;
 mod parse;
@@ -23,6 +25,7 @@ mod tests;
 mod tlv;
 
 pub use atm::{AtmLabel, AtmSession, Counts, Merge};
+pub use layer::{Ldp, LdpFec, LdpMessage, LdpParameter, LdpPdu, MessageType};
 pub use message::{Body, Capabilities, FtSession, Hello, Initialization, Message, Notice};
 pub use p2mp::P2mp;
 pub use pdu::{DEFAULT_MAX_PDU, HEADER_LEN, Header, LEAST_PDU, LdpId, Raw, VERSION, kind, messages, pdus};

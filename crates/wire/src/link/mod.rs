@@ -1,19 +1,23 @@
-//! Link layers of captures, other than Ethernet: what `tcpdump -i any`, tunnels and serial lines give.
+//! Link layers of captures, other than Ethernet: what `tcpdump -i any`, tunnels, serial lines and circuits of ATM give.
 //!
 //! The formats are those of the list that capture files refer to, www.tcpdump.org/linktypes.html.
 
 mod cooked;
+mod erf;
 mod hdlc;
 mod null;
 mod ppp;
+mod sunatm;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use cooked::Follows;
 pub use cooked::{Sll, Sll2};
+pub use erf::{Cell, Erf};
 pub use hdlc::Chdlc;
 pub use null::Null;
 pub use ppp::Ppp;
+pub use sunatm::SunAtm;
 
 /// How the packets of a capture begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,10 +40,14 @@ pub enum LinkType {
     Null,
     /// The same in network byte order, of OpenBSD.
     Loopback,
+    /// With direction, kind of traffic and channel of a PDU of ATM.
+    SunAtm,
+    /// With a record of the extensible record format, such as one with a cell of ATM.
+    Erf,
 }
 
 /// Each link type with a number that capture files have for it, and its name there.
-const NUMBERS: [(u16, LinkType, &str); 14] = [
+const NUMBERS: [(u16, LinkType, &str); 16] = [
     (0, LinkType::Null, "NULL"),
     (1, LinkType::Ethernet, "ETHERNET"),
     (9, LinkType::Ppp, "PPP"),
@@ -51,6 +59,8 @@ const NUMBERS: [(u16, LinkType, &str); 14] = [
     (104, LinkType::CiscoHdlc, "C_HDLC"),
     (108, LinkType::Loopback, "LOOP"),
     (113, LinkType::LinuxCooked, "LINUX_SLL"),
+    (123, LinkType::SunAtm, "SUNATM"),
+    (197, LinkType::Erf, "ERF"),
     (219, LinkType::Mpls, "MPLS"),
     (228, LinkType::Ip, "IPV4"),
     (229, LinkType::Ip, "IPV6"),

@@ -20,7 +20,7 @@ fn every_link_type_leads_to_the_packet() {
     let address = [2, 0, 0, 0, 0, 1, 0, 0];
     let cooked = [&[0, 0, 0, 1, 0, 6][..], &address, &[8, 0]].concat();
     let cooked2 = [&[8, 0, 0, 0, 0, 0, 0, 3, 0, 1, 4, 6][..], &address].concat();
-    let headers: [(u16, &[u8]); 13] = [
+    let headers: [(u16, &[u8]); 16] = [
         (0, &[2, 0, 0, 0]),
         (0, &[0, 0, 0, 2]),
         (9, &[0, 0x21]),
@@ -31,6 +31,9 @@ fn every_link_type_leads_to_the_packet() {
         (104, &[0x0f, 0, 8, 0]),
         (108, &[0, 0, 0, 2]),
         (113, &cooked),
+        (123, &[0x80, 0, 0, 40]),
+        (123, &[0, 3, 1, 0, 0, 0, 1, 64]),
+        (123, &[2, 0, 0, 32, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]),
         (219, &[0, 1, 1, 64]),
         (228, &[]),
         (276, &cooked2),
@@ -48,6 +51,13 @@ fn every_link_type_leads_to_the_packet() {
 fn what_leads_to_no_packet_is_named() {
     let lines = [
         (LinkType::Null, &[7, 0, 0, 0][..], "loopback family 7"),
+        (LinkType::SunAtm, &[3, 0, 0, 5, 9], "ATM 0/5 length 1"),
+        (
+            LinkType::Erf,
+            &[0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 22, 0, 0, 0, 6, 0, 0x50, 2, 0x82, 7, 7],
+            "cell 5/40 last of its PDU length 2",
+        ),
+        (LinkType::Erf, &[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 16, 0, 0, 0, 0], "ERF type 2"),
         (LinkType::Ppp, &[0xc0, 0x21, 9, 1], "PPP protocol 0xc021 length 2"),
         (LinkType::CiscoHdlc, &[0x8f, 0, 0x80, 0x35, 0], "HDLC protocol 0x8035 length 1"),
         (

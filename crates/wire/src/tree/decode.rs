@@ -7,7 +7,8 @@ use crate::checksum::Addresses;
 use crate::error::Error;
 use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
-use crate::link::{Chdlc, Follows, LinkType, Null, Ppp, Sll, Sll2};
+use crate::ldp::{self, Ldp};
+use crate::link::{Cell, Chdlc, Erf, Follows, LinkType, Null, Ppp, Sll, Sll2, SunAtm};
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::{self, LspPing};
 use crate::ospf::Ospf;
@@ -85,6 +86,12 @@ impl Decoder {
                     Chdlc::read(data).map(|(header, len, ethertype)| (Layer::Chdlc(header), len, ethertype));
                 self.behind(header, data);
             }
+            LinkType::SunAtm => {
+                let header =
+                    SunAtm::read(data).map(|(header, len, follows)| (Layer::SunAtm(header), len, follows));
+                self.behind(header, data);
+            }
+            LinkType::Erf => self.record(data),
             LinkType::Null | LinkType::Loopback => {
                 let header = Null::read(data, link == LinkType::Loopback);
                 let header = header.map(|(header, len, ethertype)| (Layer::Null(header), len, ethertype));
@@ -106,6 +113,18 @@ impl Decoder {
             Follows::Llc => self.llc(rest.len(), rest, len),
             Follows::Unknown => self.payload(rest),
         }
+    }
+
+    /// A record, and the cell in it.
+    fn record(&mut self, data: &[u8]) {
+        let (record, len, cell) = match Erf::read(data) {
+            Ok(read) => read,
+            Err(error) => return self.malformed(error, data, 0),
+        };
+        self.layers.push(Layer::Erf(record));
+        let cell_len = cell.as_ref().map_or(0, |_| Cell::LEN);
+        self.layers.extend(cell.map(Layer::Cell));
+        self.payload(&data[len + cell_len..]);
     }
 
     /// A packet of either family; its first bits say of which.
@@ -315,6 +334,9 @@ impl Decoder {
                     Err(error) => self.malformed(error, payload, at + udp::HEADER_LEN),
                 }
             }
+            _ if [packet.src_port(), packet.dst_port()].contains(&ldp::PORT) => {
+                self.ldp(payload, at + udp::HEADER_LEN);
+            }
             _ => self.payload(payload),
         }
     }
@@ -326,6 +348,8 @@ impl Decoder {
                 self.layers.push(Layer::Tcp(tcp));
                 if ports.iter().any(|port| [openflow::PORT, openflow::OLD_PORT].contains(port)) {
                     self.openflow(payload, at + data.len() - payload.len());
+                } else if ports.contains(&ldp::PORT) {
+                    self.ldp(payload, at + data.len() - payload.len());
                 } else {
                     self.payload(payload);
                 }
@@ -339,6 +363,19 @@ impl Decoder {
         if len > 0 {
             self.layers.push(Layer::OpenFlow(messages));
         }
+        self.rest(data, at, len, wrong);
+    }
+
+    fn ldp(&mut self, data: &[u8], at: usize) {
+        let Some((pdus, len, wrong)) = Ldp::read(data) else { return self.payload(data) };
+        if len > 0 {
+            self.layers.push(Layer::Ldp(pdus));
+        }
+        self.rest(data, at, len, wrong);
+    }
+
+    /// What is behind so many bytes of messages that were read.
+    fn rest(&mut self, data: &[u8], at: usize, len: usize, wrong: Option<Error>) {
         match wrong {
             // The error counts from the beginning of the segment's payload.
             Some(error) => {

@@ -26,6 +26,9 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
             Layer::Sll2(sll) => join(sll.write(next.and_then(type_of))?, &inner),
             Layer::Ppp(ppp) => join(ppp.write(next.and_then(type_of))?, &inner),
             Layer::Chdlc(hdlc) => join(hdlc.write(next.and_then(type_of))?, &inner),
+            Layer::SunAtm(header) => join(header.write()?, &inner),
+            Layer::Erf(record) => join(record.write(), &inner),
+            Layer::Cell(cell) => join(cell.write()?, &inner),
             Layer::Null(null) => join(null.write(next.and_then(type_of))?, &inner),
             Layer::Llc(llc) => join(llc.write()?, &inner),
             Layer::Snap(snap) => join(snap.write(next.and_then(type_of))?, &inner),
@@ -59,6 +62,7 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
             }
             Layer::Ospf(packet) => join(packet.write()?, &inner),
             Layer::LspPing(message) => join(message.write()?, &inner),
+            Layer::Ldp(pdus) => join(pdus.write()?, &inner),
             Layer::OpenFlow(messages) => join(messages.write()?, &inner),
             Layer::Measurement(measurement) => join(write_measurement(measurement)?, &inner),
             Layer::Payload { bytes } => join(bytes.0.clone(), &inner),

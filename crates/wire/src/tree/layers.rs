@@ -3,7 +3,8 @@
 use super::layers6::{Icmpv6, Ipv6};
 use super::openflow::OpenFlow;
 use crate::hex::Hex;
-use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
+use crate::ldp::Ldp;
+use crate::link::{Cell, Chdlc, Erf, Null, Ppp, Sll, Sll2, SunAtm};
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::LspPing;
 use crate::ospf::Ospf;
@@ -37,6 +38,12 @@ pub enum Layer {
     Chdlc(Chdlc),
     /// The address family of a packet on a loopback interface of BSD or macOS.
     Null(Null),
+    /// Direction, kind of traffic and channel of a PDU of ATM.
+    SunAtm(SunAtm),
+    /// A record of the extensible record format.
+    Erf(Erf),
+    /// The header of a cell of ATM.
+    Cell(Cell),
     /// Service access points and control field of a frame that has a length in the place of its type.
     Llc(Llc),
     /// The type of a frame with LLC.
@@ -67,6 +74,8 @@ pub enum Layer {
     Ospf(Ospf),
     /// An MPLS echo request or reply.
     LspPing(LspPing),
+    /// LDP PDUs of a datagram or a TCP segment.
+    Ldp(Ldp),
     /// OpenFlow messages of a TCP segment.
     OpenFlow(OpenFlow),
     /// Stream, sequence number and departure of a test packet.

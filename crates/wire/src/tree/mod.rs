@@ -32,7 +32,8 @@ mod tests;
 #[cfg(test)]
 mod tests6;
 
-pub use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
+pub use crate::ldp::{Ldp, LdpFec, LdpMessage, LdpParameter, LdpPdu, MessageType};
+pub use crate::link::{Cell, Chdlc, Erf, Null, Ppp, Sll, Sll2, SunAtm};
 pub use crate::llc::{Llc, Snap};
 pub use crate::lsp_ping::{Fec, LspPing, Tlv};
 pub use crate::ospf::Ospf;

@@ -35,6 +35,9 @@ fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: 
         Layer::Sll2(sll) => sll.summarise(out, next.is_some_and(has_name)),
         Layer::Ppp(ppp) => ppp.summarise(out, next.is_some_and(has_name)),
         Layer::Chdlc(hdlc) => hdlc.summarise(out, next.is_some_and(has_name)),
+        Layer::SunAtm(header) => header.summarise(out),
+        Layer::Erf(record) => record.summarise(out, matches!(next, Some(Layer::Cell(_)))),
+        Layer::Cell(cell) => cell.summarise(out),
         Layer::Null(null) => null.summarise(out, next.is_some_and(has_name)),
         Layer::Llc(_) if matches!(next, Some(Layer::Snap(_))) => Ok(()),
         Layer::Llc(llc) => llc.summarise(out),
@@ -68,6 +71,7 @@ fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: 
             wrong_checksum(out, packet.checksum, packet.correct_checksum)
         }
         Layer::LspPing(message) => message.summarise(out),
+        Layer::Ldp(pdus) => pdus.summarise(out),
         Layer::OpenFlow(messages) => messages.summarise(out),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
