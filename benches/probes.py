@@ -164,6 +164,13 @@ def _routed(name: str, *options: str) -> Probe:
     return Probe(name, "routed", (sys.executable, script, *options), limit_s=1800.0, once=True, long=True)
 
 
+def _connections(connections: int, seconds: float) -> Probe:
+    """Bulk transfers over TCP in virtual time."""
+    script = str(Path(__file__).resolve().parent / "tcp.py")
+    size = ("--connections", str(connections), "--seconds", str(seconds))
+    return Probe(f"tcp_{connections}", "sessions", (sys.executable, script, *size), limit_s=120.0)
+
+
 def _point(name: str, law: str, size: int) -> Probe:
     """A network of `growth.py`, described, built and run once."""
     script = str(Path(__file__).resolve().parent / "growth.py")
@@ -197,6 +204,9 @@ PROBES: tuple[Probe, ...] = (
     _example("fib", "forwarding", FORWARDING, "bench_fib"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
+    _anchor("ns3_tcp", "sessions", "--runs", "1"),
+    _connections(1000, 1.0),
+    _connections(1, 2.0),
     _anchor("bird", "bgp", example="bench_bgp", limit_s=400.0),
     _example("bgp", "bgp", "twinplane-control", "bench_bgp"),
     _anchor("ldpd", "ldp", example="bench_ldp", limit_s=600.0),

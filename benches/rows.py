@@ -170,6 +170,8 @@ def _sessions() -> list[Row]:
     """TCP of a node in virtual time; a segment costs as much with 10,000 connections as with 10."""
     few = Figure("tcp_sessions", "ns_per_segment_10", "own, 10 connections")
     many = Figure("tcp_sessions", "ns_per_segment_10000")
+    ns3, field = Figure("ns3_tcp", "bytes_per_s", "ns-3"), "ns_per_segment"
+    one = Figure("tcp_1", field, "own, 1 connection")
     return [
         Row(
             "TCP in virtual time, connections",
@@ -178,6 +180,8 @@ def _sessions() -> list[Row]:
         ),
         Row("TCP in virtual time, bytes", "MB/s", Figure("tcp_sessions", "mbytes_per_s_1000")),
         Row("TCP, a segment of 10,000 connections", "ns", many, few, 2, at_most=True),
+        Row("TCP over three routers", "B/s", Figure("tcp_1000", "bytes_per_s"), ns3, 10, 30),
+        Row("same, a segment", "ns", Figure("tcp_1000", field), one, None, 1.3, at_most=True),
     ]
 
 
