@@ -35,6 +35,8 @@ class Lsr:
     reliable: bool = False
     refresh_ms: int = 30_000
     next_label: int = 1000
+    # What is recorded of a label: one table serves all interfaces here (RFC 3209, 4.4.1.3).
+    label_flags: int = c.Recorded.GLOBAL_LABEL
     paths: dict[Key, PathState] = field(default_factory=dict)
     resvs: dict[Key, ResvState] = field(default_factory=dict)
     egress_labels: dict[Key, int] = field(default_factory=dict)

@@ -91,6 +91,11 @@ def counted(path: Path, wanted: str) -> int:
     return len(_fields(path, wanted, "frame.number"))
 
 
+def object_classes(path: Path) -> set[int]:
+    """Classes of the objects of all RSVP messages."""
+    return {int(number) for line in _fields(path, "rsvp", "rsvp.object") for number in line.split(",")}
+
+
 def message_types(path: Path) -> set[int]:
     """Types of all RSVP messages, those in a Bundle too."""
     return {int(kind) for line in _fields(path, "rsvp", "rsvp.msg") for kind in line.split(",")}

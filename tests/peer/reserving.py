@@ -40,17 +40,17 @@ def _relabelled(lsr: Lsr, key: Key, came_from: Neighbour) -> list[c.Obj]:
     state = lsr.resvs[key]
     objects: list[c.Obj] = [state.descriptor.filter, c.Label(state.local_label)]
     if state.descriptor.record is not None:
-        here = _record(came_from, state.local_label, lsr.paths[key].message)
+        here = _record(lsr, came_from, state.local_label, lsr.paths[key].message)
         objects.append(c.RecordRoute((*here, *state.descriptor.record.hops)))
     return objects
 
 
-def _record(neighbour: Neighbour, label: int, path: c.Message) -> list[c.Ipv4Hop | c.LabelHop]:
+def _record(lsr: Lsr, neighbour: Neighbour, label: int, path: c.Message) -> list[c.Ipv4Hop | c.LabelHop]:
     """What this router records: its address, and its label if asked (RFC 3209, 4.4.3, 4.7.1)."""
     attribute = path.get(c.SessionAttribute)
     asked = attribute is not None and attribute.flags & c.SessionAttribute.LABEL_RECORDING
     here: list[c.Ipv4Hop | c.LabelHop] = [c.Ipv4Hop(neighbour.ends.address)]
-    return [*here, c.LabelHop(label)] if asked else here
+    return [*here, c.LabelHop(label, flags=lsr.label_flags)] if asked else here
 
 
 def egress_flows(lsr: Lsr, keys: list[Key]) -> list[c.Obj]:
@@ -67,6 +67,6 @@ def egress_flows(lsr: Lsr, keys: list[Key]) -> list[c.Obj]:
         objects += [c.FilterSpec(key[1].address, key[1].lsp_id), c.Label(label)]
         state = lsr.paths[key]
         if state.message.get(c.RecordRoute) and state.came_from is not None:
-            here = _record(state.came_from, label, state.message)
+            here = _record(lsr, state.came_from, label, state.message)
             objects.append(c.RecordRoute(tuple(here)))
     return objects
