@@ -137,6 +137,7 @@ PAGES = {
                 "packets": "crates/forwarding/tests/{}.rs",
                 "path": "crates/tester/tests/{}.rs",
                 "net": "tests/test_{}.py",
+                "naive": "tests/peer/test_{}.py",
             }
         ),
         30,
@@ -150,6 +151,7 @@ PAGES = {
                 "unit": "crates/control/src/rsvp/{}.rs",
                 "wire": "crates/wire/src/rsvp/tests/{}.rs",
                 "peer": "tests/peer/scenarios/{}.py",
+                "naive": "tests/peer/test_{}.py",
                 "lab": "tests/lab/test_{}.py",
                 "packets": "crates/forwarding/src/{}.rs",
             }
