@@ -181,6 +181,7 @@ def _point(name: str, law: str, size: int) -> Probe:
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 QUIET_HOUR = ("--routers", "1000", "--links", "1200", "--from", "60", "--until", "3660")
+COPIES = ("--labels", "16", "--buckets", "64", "--runs", "1", "--seconds", "2")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 
 # Anchor and candidate stand in turn, so that a slow minute of the machine meets both.
@@ -198,6 +199,8 @@ PROBES: tuple[Probe, ...] = (
     _anchor("testpmd", "forwarding", "--runs", "1", "--seconds", "1", "--way", "all"),
     _example("forward_100k", "forwarding", FORWARDING, "bench_forward", "--labels", "100000"),
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
+    replace(_anchor("ovs", "forwarding", *COPIES), name="ovs_copies"),
+    _example("replicate", "forwarding", FORWARDING, "bench_replicate", "--branches", "64"),
     _example("next_hops", "forwarding", FORWARDING, "bench_next_hops"),
     _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),
     _anchor("dpdk_fib", "forwarding", "--runs", "1"),
@@ -218,6 +221,7 @@ PROBES: tuple[Probe, ...] = (
     _routed("large_area", "area", "10000", "12000"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
+    _example("tree", "rsvp", TESTER, "bench_tree", "--leaves", "1000", "--depth", "10"),
     *(_signalling(case) for case in SIGNALLING),
     _example("rsvp_hold", "rsvp", TESTER, "bench_rsvp", "--hold", "1000000", once=True, long=True),
     Probe(

@@ -152,6 +152,17 @@ def _next_hops() -> list[Row]:
     return rows
 
 
+def _copies() -> list[Row]:
+    """Frames that leave by 64 branches, with a header of their own for each copy."""
+    ovs = Figure("ovs_copies", "mpps", "Open vSwitch + DPDK")
+    small = Figure("replicate", "mcopies_64")
+    return [
+        Row("copies of 64 bytes", "M/s", small, None, 60, 100),
+        Row("copies of 64 bytes", "M/s", small, ovs),
+        Row("copies of 1,518 bytes", "M/s", Figure("replicate", "mcopies_1518_owned"), None),
+    ]
+
+
 def _prefixes() -> list[Row]:
     """Longest prefixes of random destinations in a large table, and what updates of it take."""
     rows = []
@@ -234,6 +245,7 @@ ROWS: tuple[Row, ...] = (
     Row("forwarding, 100,000 labels", "Mpps", Figure("forward_100k", "mpps"), OVS, 1.5, 2),
     Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
     *_next_hops(),
+    *_copies(),
     Row(
         "IPv6 forwarding, 10,000 prefixes",
         "Mpps",
@@ -291,6 +303,7 @@ ROWS: tuple[Row, ...] = (
         300,
         True,
     ),
+    Row("tree of 1,000 leaves, set up", "ms", Figure("tree", "ms"), None, 50, 20, at_most=True),
     *_signalling(),
     Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
     Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),

@@ -2,11 +2,13 @@
 """Open vSwitch with DPDK as a label switch on one core: Mpps and cycles per packet.
 
     python3 benches/anchors/ovs.py [--labels 1000] [--seconds 3] [--runs 3] [--emc] [--install]
+    python3 benches/anchors/ovs.py --buckets 64
 
 The same source and destination as `testpmd.py`; one OpenFlow entry for each label:
-`set_mpls_label, dec_mpls_ttl, output`. It runs an ovsdb-server and an ovs-vswitchd of its own, in a
-temporary directory and a network namespace, and ends both by process id; an Open vSwitch that serves
-the machine is not touched.
+`set_mpls_label, dec_mpls_ttl, output`. With `--buckets` the entry of each label leads to one group that
+sends so many copies, each with these actions and a label of its own; then Mpps are copies. It runs an
+ovsdb-server and an ovs-vswitchd of its own, in a temporary directory and a network namespace, and ends
+both by process id; an Open vSwitch that serves the machine is not touched.
 
 Open vSwitch is shown at its best: the way back (`net_null` receives without end) runs in the kernel's
 idle class, and the exact-match cache is off, since its hash covers IP flows only and gives every
@@ -191,8 +193,8 @@ def daemons(switch: Switch, *, emc: bool) -> Iterator[None]:
             end(process)
 
 
-def configure(switch: Switch, labels: int) -> None:
-    """Two ports, one flow for each label, and the way back out of the way."""
+def configure(switch: Switch, labels: int, buckets: int) -> None:
+    """Two ports, one flow for each label, perhaps a group of copies, and the way back out of the way."""
     keeper, forwarder = two_processors()
     switch.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
     ports = (
@@ -200,12 +202,18 @@ def configure(switch: Switch, labels: int) -> None:
         ("drain", OUT_PORT, DRAIN, keeper),
     )
     switch.ofctl("del-flows")
+    swaps = [
+        f"set_mpls_label:{OUT_LABEL + i},dec_mpls_ttl,output:{OUT_PORT}" for i in range(buckets or labels)
+    ]
+    if buckets:
+        group = ",".join(f"bucket=actions={branch}" for branch in swaps)
+        switch.ofctl("add-group", f"group_id=1,type=all,{group}")
+        swaps = ["group:1"] * labels
     flows = switch.folder / "flows"
     flows.write_text(
         "".join(
-            f"in_port={IN_PORT},eth_type=0x8847,mpls_label={FIRST_LABEL + i},"
-            f"actions=set_mpls_label:{OUT_LABEL + i},dec_mpls_ttl,output:{OUT_PORT}\n"
-            for i in range(labels)
+            f"in_port={IN_PORT},eth_type=0x8847,mpls_label={FIRST_LABEL + i},actions={swap}\n"
+            for i, swap in enumerate(swaps)
         )
     )
     switch.ofctl("add-flows", str(flows))
@@ -241,7 +249,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     with workspace("ovs") as folder:
         switch = Switch(folder)
         with daemons(switch, emc=options.emc):
-            configure(switch, options.labels)
+            configure(switch, options.labels, options.buckets)
             sleep_until(time.monotonic() + WARM_UP_S)
             for _ in range(options.runs):
                 switch.appctl("dpif-netdev/pmd-stats-clear")
@@ -258,6 +266,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     return {
         "anchor": "Open vSwitch with DPDK",
         "labels": options.labels,
+        "buckets": options.buckets,
         "emc": options.emc,
         "mpps": summary(rates)["median"],
         "cycles_per_packet": summary(cycles)["median"],
@@ -269,6 +278,7 @@ def main() -> int:
     """Command line."""
     options = parser("Measure Open vSwitch with DPDK as a label switch.", runs=3, seconds=3.0)
     add_labels(options, "labels, one flow each")
+    options.add_argument("--buckets", type=int, default=0, help="copies of each frame, by a group")
     options.add_argument("--emc", action="store_true", help="leave the exact-match cache on")
     chosen = options.parse_args()
     check_labels(options, chosen)
