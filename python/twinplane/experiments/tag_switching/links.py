@@ -14,6 +14,8 @@ WIRE, TAG, LEAST = 38, 4, 84
 shortest frame with preamble and gap."""
 HEADERS, MTU = 40, 1500
 """Bytes of IP and TCP, and of the longest packet."""
+BUFFER_PACKETS = 100
+"""Packets of that length that wait at most in front of the link between two switches."""
 CELL_BYTES, CELL_BITS, TRAILER = 48, 424, 8
 """What a cell holds, what it takes, and what AAL5 has behind a packet, in bytes but for the second."""
 ENCAPSULATIONS = {"vc-mux": 0, "shim": 4, "llc-snap": 8}

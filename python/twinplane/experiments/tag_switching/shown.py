@@ -13,7 +13,7 @@ from ..scores import Comparison, Kind, rounding
 from .compared import published
 from .links import CELL_BYTES, HEADERS, MTU, cells_of
 from .parameters import TagSwitchingParameters
-from .throughput import PREDICT, Prediction, link_mbps
+from .predicted import PREDICT, Prediction, link_mbps
 
 FIGURES = {"tcp": ("mbps",), "duplex": ("mbps", "back_mbps"), "rtt": ("rtt_s",), "udp": ("lost",)}
 """What is measured in each part, beside what is predicted."""
