@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import twinplane as tp
 from twinplane.errors import TwinplaneError
-from twinplane.experiments.tag_switching.build import CORE, COUNTRIES
+from twinplane.experiments.tag_switching.countries import CORE, COUNTRIES
 
 from tests.lab.test_captures import tshark
 

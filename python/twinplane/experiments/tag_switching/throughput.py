@@ -9,7 +9,7 @@ from typing import Any
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
-from .build import COUNTRIES, edge, host, switch
+from .countries import COUNTRIES, edge, host, switch
 from .links import BUFFER_PACKETS, HEADERS, MTU, cells_of, encapsulation_of
 from .parameters import STM1_CELLS, TagSwitchingParameters
 
