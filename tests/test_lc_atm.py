@@ -1,18 +1,16 @@
-"""Labels that are channels of ATM (RFC 3035): in Python and in network files, and counted against paper."""
+"""Labels that are channels of ATM (RFC 3035): in Python and in network files.
+
+How many there are is counted against paper in `test_tag_vcs.py`.
+"""
 
 from __future__ import annotations
 
-import heapq
-import random
-from collections.abc import Iterable
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 import twinplane as tp
 from twinplane.errors import TwinplaneError
-from twinplane.experiments.tag_switching.countries import CORE, COUNTRIES
 
 from tests.lab.test_captures import tshark
 
@@ -66,139 +64,6 @@ def test_tshark_finds_cells_of_the_control_channel(tmp_path: Path) -> None:
     taps[1].save(tmp_path / "cells.pcapng")
     read = tshark(tmp_path / "cells.pcapng", "-Y", "atm.vci == 32", "-T", "fields", "-e", "atm.vci")
     assert "32" in "".join(map(str, read)), "cells of the channel of unlabelled packets"
-
-
-def paper(
-    edges: Iterable[str],
-    links: Iterable[tuple[str, str, int]],
-    owners: Iterable[tuple[str, ...]],
-    merge: bool,
-) -> int:
-    """How many channels are labels: from each edge along the shortest path to each prefix, by its owners.
-
-    Without merge each edge has a channel of its own on each link. With merge each edge has one on its first
-    link, and every other link has one for all edges.
-    """
-    near: dict[str, list[tuple[str, int]]] = {}
-    for a, b, cost in links:
-        near.setdefault(a, []).append((b, cost))
-        near.setdefault(b, []).append((a, cost))
-    count = 0
-    for own in owners:
-        far = dict.fromkeys(own, 0)
-        queue = [(0, node) for node in own]
-        while queue:
-            cost, node = heapq.heappop(queue)
-            if cost > far[node]:
-                continue
-            for other, more in near[node]:
-                if cost + more < far.get(other, 1 << 60):
-                    far[other] = cost + more
-                    heapq.heappush(queue, (cost + more, other))
-        shared = set()
-        for edge in edges:
-            at, first = edge, True
-            while at not in own:
-                ways = [other for other, cost in near[at] if far[other] + cost == far[at]]
-                assert len(ways) == 1, "paper needs one shortest path"
-                if first or not merge:
-                    count += 1
-                else:
-                    shared.add((at, ways[0]))
-                at, first = ways[0], False
-        count += len(shared)
-    return count
-
-
-def cloud(
-    switches: Iterable[str],
-    edges: dict[str, str],
-    core: Iterable[tuple[str, str, int]],
-    merge: bool,
-    **options: Any,
-) -> tuple[tp.Network, list[tuple[str, str, int]]]:
-    """ATM-LSRs with links of some cost, and edges at them."""
-    net = tp.Network(seed=1)
-    ldp = {**LDP, "prefixes": options.pop("prefixes", "loopbacks")}
-    for name in switches:
-        net.atm_lsr(name, merge=merge, ospf=OSPF, ldp=ldp)
-    for name in edges:
-        net.router(name, ospf=OSPF, ldp=ldp, **{key: make(name) for key, make in options.items()})
-    links = [*core, *((edge, at, 1) for edge, at in edges.items())]
-    for a, b, cost in links:
-        net.link(a, b, medium="atm", rate="353207 cells/s", delay="1 ms", metric=cost)
-    return net, links
-
-
-def given(net: tp.Network) -> int:
-    """Channels that are labels."""
-    table = net.table("label_vcs")
-    assert set(table["state"].unique()) == {"given"}
-    return table.height
-
-
-def six_countries() -> tuple[list[str], dict[str, str], list[tuple[str, str, int]]]:
-    """The network of the study. Costs differ, so that there is one shortest path each."""
-    edges = {f"{country}-edge": country for country in COUNTRIES}
-    return list(COUNTRIES), edges, [(a, b, 100 + 7 * place) for place, (a, b) in enumerate(CORE)]
-
-
-@pytest.mark.parametrize("merge", [False, True])
-def test_six_countries_have_as_many_channels_as_on_paper(merge: bool) -> None:
-    """Hierarchical: networks outside are BGP's, and cost nothing. Flat: each costs channels."""
-    switches, edges, core = six_countries()
-    outside = {
-        edge: [f"172.16.{10 * place + number}.0/24" for number in range(3)]
-        for place, edge in enumerate(edges)
-    }
-    loopbacks = [(name,) for name in (*switches, *edges)]
-
-    def bgp(name: str) -> dict[str, Any]:
-        return {"asn": 65000, "networks": outside[name], "neighbors": {}}
-
-    net, links = cloud(switches, edges, core, merge, bgp=bgp)
-    hierarchical = paper(edges, links, loopbacks, merge)
-    net.run(until="40 s")
-    assert given(net) == hierarchical
-
-    net, links = cloud(switches, edges, core, merge, prefixes="all")
-    for place, edge in enumerate(edges):
-        for number in range(3):
-            host = f"h{place}{number}"
-            net.host(host, f"172.16.{10 * place + number}.2/24")
-            net.link(host, edge, "100 Mbit/s", "1 us")
-    # A network of a link belongs to both its ends, that of the port beside a node to the node.
-    owners = [
-        *loopbacks,
-        *((a, b) for a, b, _ in links),
-        *((name,) for name in (*switches, *edges)),
-        *((edge,) for edge in edges for _ in range(3)),
-    ]
-    flat = paper(edges, links, owners, merge)
-    net.run(until="40 s")
-    assert given(net) == flat
-    assert flat > 2 * hierarchical
-
-
-def generated(edges: int, seed: int) -> tuple[list[str], dict[str, str], list[tuple[str, str, int]]]:
-    """A tree of switches with some links more, and edges anywhere."""
-    chance = random.Random(seed)
-    switches = [f"s{number}" for number in range(max(edges // 5, 3))]
-    pairs = {(chance.randrange(number), number) for number in range(1, len(switches))}
-    others = [pair for pair in combinations(range(len(switches)), 2) if pair not in pairs]
-    pairs.update(chance.sample(others, len(switches) // 2))
-    # OSPF has 16 bits for a cost.
-    costs = iter(chance.sample(range(10_000, 65_000), len(pairs)))
-    core = [(switches[a], switches[b], next(costs)) for a, b in sorted(pairs)]
-    return switches, {f"e{number}": chance.choice(switches) for number in range(edges)}, core
-
-
-@pytest.mark.parametrize("merge", [False, True])
-def test_a_generated_network_has_as_many_channels_as_on_paper(merge: bool) -> None:
-    switches, edges, core = generated(edges=20, seed=4)
-    net, links = cloud(switches, edges, core, merge)
-    net.run(until="40 s")
-    assert given(net) == paper(edges, links, [(name,) for name in (*switches, *edges)], merge)
 
 
 FILE = """

@@ -104,8 +104,9 @@ def test_a_network_recovers_as_its_timers_say(detection: str) -> None:
     m = point.metrics
     assert m["core_repair_min_s"] is not None and m["outside_failure_max_s"] is not None
     rows = EXPERIMENT.comparisons([point])
-    # Two published intervals with two ends each, and what timers say of four recoveries.
-    assert [row.kind for row in rows] == [Kind.OUTSIDE] * 4 + [Kind.OURS] * 8
+    # Two published intervals with two ends each, and what timers say of four recoveries and five
+    # parts of them.
+    assert [row.kind for row in rows] == [Kind.OUTSIDE] * 4 + [Kind.OURS] * 18
     assert all(row.holds for row in rows if row.kind == Kind.OURS)
     assert not all(row.holds for row in rows[:4]), "other timers than those of the study"
     assert len(EXPERIMENT.arithmetic([point])) == 4
@@ -130,10 +131,22 @@ def test_wrong_input_is_one_sentence() -> None:
 
 
 def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    assert "part=load: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=load")
-    assert "part=recovery runs on Ethernet alone" in refused("run", "tag-switching", "--set", "medium=atm")
-    fast = ("--set", "part=tcp", "--set", "medium=atm", "--set", "cells_per_s=400000")
-    assert "cells_per_s=400000" in refused("run", "tag-switching", *fast)
+    assert "part=te: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=te")
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [
+        (("part=tcp", "cells_per_s=400000"), "cells_per_s=400000"),
+        (("part=tcp", "tag_encapsulation=llc-snap"), "have vc-mux or shim (RFC 3035, 9)"),
+        (("part=tcp", "tag_vcs=circuit", "vc_merge=merge"), "vc_merge=merge: switches merge VCs that LDP"),
+        (("part=recovery", "tag_vcs=circuit"), "tag_vcs=circuit: part=recovery is about tags"),
+        (("part=load", "tag_vcs=circuit"), "tag_vcs=circuit: part=load has VCs that LDP sets up"),
+    ],
+)
+def test_what_is_not_there_on_atm_is_refused(settings: tuple[str, ...], said: str) -> None:
+    sets = [f"--set={setting}" for setting in ("medium=atm", *settings)]
+    assert said in refused("run", "tag-switching", *sets)
 
 
 def part(which: str, **settings: Any) -> Point:
@@ -177,11 +190,13 @@ def test_throughput_is_what_arithmetic_says(which: str, settings: dict[str, Any]
         ("tcp", {}),
         ("tcp", {"packet": 1284}),
         ("tcp", {"tag_encapsulation": "shim", "cells_per_s": 4515, "path": "france", "rtt_ms": 70}),
-        ("tcp", {"buffer_kb": 8, "rtt_ms": 70, "tags": "without"}),
-        ("duplex", {"buffer_kb": 128, "tags": "without"}),
+        ("tcp", {"tag_vcs": "circuit", "tag_encapsulation": "llc-snap", "tags": "with"}),
+        ("tcp", {"buffer_kb": 8, "rtt_ms": 70}),
+        ("duplex", {"buffer_kb": 128}),
         ("rtt", {"path": "france", "rtt_ms": 70}),
-        ("udp", {"udp_mbps": 1.7}),
-        ("udp", {"udp_mbps": 2.5, "tags": "without"}),
+        ("rtt", {"path": "france", "rtt_ms": 70, "vc_merge": "merge", "tags": "with"}),
+        ("udp", {"udp_mbps": 1.7, "vc_merge": "merge"}),
+        ("udp", {"udp_mbps": 2.5}),
     ],
 )
 def test_throughput_on_atm_is_what_arithmetic_says(which: str, settings: dict[str, Any]) -> None:

@@ -1,11 +1,12 @@
 """`tag-switching`: parts of a published study of tag switching between six countries, on Ethernet or on ATM.
 
-Part `recovery` has a network and a table of its own; `throughput` and `shown` are the others.
+Parts `recovery` and `vcs` have networks and tables of their own; `throughput`, `load` and `shown` are the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -15,7 +16,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import compared, figures, measuring, shown, throughput, timers
+from . import compared, figures, load, measuring, shown, throughput, timers, vcs, vcs_shown
 from .build import build
 from .parameters import TagSwitchingParameters
 
@@ -43,7 +44,9 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
             timers.check(parameters)
 
     def parts(self, parameters: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
-        """A network for each link and each run; of the other parts one with tags, and one without."""
+        """Of recovery a network for each link and each run; of parts with tags and without one for each."""
+        if parameters.part == "vcs":
+            return {"": parameters}
         if parameters.part != "recovery":
             return {one: parameters.model_copy(update={"tags": one}) for one in parameters.settings}
         return {
@@ -56,52 +59,64 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
 
     def joined(self, parameters: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
         """See `measuring.joined` and `throughput.joined`."""
+        if parameters.part == "vcs":
+            return super().joined(parameters, outcomes)
         if parameters.part != "recovery":
             return throughput.joined(outcomes)
-        return measuring.joined(dict(outcomes))
+        return measuring.joined(parameters, outcomes)
 
     def build(self, parameters: TagSwitchingParameters, seed: int) -> Network:
-        """See `build.build` and `throughput.build`."""
+        """See `build` in the file of each part."""
         if parameters.part != "recovery":
-            return throughput.build(parameters, seed)
+            return _file_of(parameters).build(parameters, seed)
         network = build(parameters, seed)
         self._seeds[network] = seed
         return network
 
     def end_s(self, parameters: TagSwitchingParameters) -> float:
-        """When everything has long been back, or has long arrived."""
+        """When everything has long been back, or has long arrived, or is at rest."""
         if parameters.part != "recovery":
-            return throughput.end_s(parameters)
+            return _file_of(parameters).end_s(parameters)
         return measuring.end_s(parameters)
 
     def run(self, network: Network, parameters: TagSwitchingParameters, tick: Tick | None = None) -> None:
-        """Until everything has long been back."""
+        """Until then."""
         steps(network, self.end_s(parameters), tick)
 
     def summarise(self, network: Network, parameters: TagSwitchingParameters) -> Outcome:
-        """See `measuring.summarise` and `throughput.summarise`."""
+        """See `summarise` in the file of each part."""
         if parameters.part != "recovery":
-            return throughput.summarise(network, parameters)
+            return _file_of(parameters).summarise(network, parameters)
         return measuring.summarise(network, parameters, self._seeds[network])
 
     def headline(self, parameters: TagSwitchingParameters) -> str:
         """How a failure is seen, and how long it lasts; or what is sent over which path."""
+        if parameters.part == "vcs":
+            return vcs_shown.headline(parameters)
         if parameters.part != "recovery":
             return shown.headline(parameters)
         seen = "failures are silent" if parameters.detection == "hello" else "interfaces go down"
-        return f"recovery, {seen}, {parameters.down_s:g} s down, {parameters.runs} runs for each link"
+        where = "ATM with tags by LDP" if parameters.medium == "atm" else "Ethernet"
+        runs = f"{parameters.runs} runs for each link"
+        return f"recovery on {where}, {seen}, {parameters.down_s:g} s down, {runs}"
 
     def answer(self, points: Sequence[Point]) -> str:
-        """See `figures` and `shown`."""
-        return figures.answer(points) if _recovers(points) else shown.answer(points)
+        """See `figures`, `vcs_shown` and `shown`."""
+        if _all("recovery", points):
+            return figures.answer(points)
+        return vcs_shown.answer(points) if _all("vcs", points) else shown.answer(points)
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
-        """See `figures` and `shown`."""
-        return figures.columns(points) if _recovers(points) else shown.columns(points)
+        """See `figures`, `vcs_shown` and `shown`."""
+        if _all("recovery", points):
+            return figures.columns(points)
+        return vcs_shown.columns(points) if _all("vcs", points) else shown.columns(points)
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """Of recovery the figure is drawn from a table: see `plots`."""
-        return [] if _recovers(points) else shown.charts(points)
+        if _all("recovery", points):
+            return []
+        return vcs_shown.charts(points) if _all("vcs", points) else shown.charts(points)
 
     def plots(self, found: Results) -> list[Chart]:
         """Published, predicted and measured over one axis."""
@@ -112,25 +127,35 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return figures.tables(found)
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
-        """See `compared` and `shown`."""
-        return compared.comparisons(points) if _recovers(points) else shown.comparisons(points)
+        """See `compared`, `vcs_shown` and `shown`."""
+        if _all("recovery", points):
+            return compared.comparisons(points)
+        return vcs_shown.comparisons(points) if _all("vcs", points) else shown.comparisons(points)
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:
-        """See `compared` and `shown`."""
-        return compared.arithmetic(points) if _recovers(points) else shown.arithmetic(points)
+        """See `compared`, `vcs_shown` and `shown`."""
+        if _all("recovery", points):
+            return compared.arithmetic(points)
+        return vcs_shown.arithmetic(points) if _all("vcs", points) else shown.arithmetic(points)
 
     def fault(self, point: Point) -> str | None:
         """What is otherwise than timers or arithmetic say; that published figures are missed is no fault."""
+        if point.parameters["part"] == "vcs":
+            return vcs_shown.fault(point)
         if point.parameters["part"] != "recovery":
             return shown.fault(point)
-        wrong = point.metrics["surprising"]
-        return f"{wrong} recoveries are not as timers say" if wrong else None
+        if wrong := point.metrics["surprising"]:
+            return f"{wrong} recoveries are not as timers say"
+        wrong = point.metrics["odd_stages"]
+        return f"{wrong} parts of recoveries are not as timers say" if wrong else None
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """What flows can tell."""
+        if parameters["part"] == "vcs":
+            return ["VCs are counted one by one, at the end of the run."]
         if parameters["part"] != "recovery":
             if parameters["medium"] == "atm":
-                return ["Channels with tags are circuits by configuration, in which every cell counts."]
+                return ["Every cell counts; what sets up the VCs of tags is said above."]
             return [
                 "Links are those of Ethernet: there are no cells, and a tag takes 4 bytes of every packet."
             ]
@@ -140,8 +165,13 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         ]
 
 
-def _recovers(points: Sequence[Point]) -> bool:
-    return all(point.parameters["part"] == "recovery" for point in points)
+def _all(part: str, points: Sequence[Point]) -> bool:
+    return all(point.parameters["part"] == part for point in points)
+
+
+def _file_of(parameters: TagSwitchingParameters) -> ModuleType:
+    """Where the network of a part other than recovery is built and looked at."""
+    return {"load": load, "vcs": vcs}.get(parameters.part, throughput)
 
 
 EXPERIMENT = TagSwitching()

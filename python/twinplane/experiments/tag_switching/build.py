@@ -1,4 +1,4 @@
-"""The network of the study, with Ethernet for ATM: tag switches, edge routers, and networks outside."""
+"""The network of the study, on Ethernet or on ATM: tag switches, edge routers, and networks outside."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...network import Network
+from . import cells
 from .countries import CORE, COUNTRIES, LINKS, OUTSIDE, edge, exterior, host, switch
 from .parameters import TagSwitchingParameters
 
@@ -21,20 +22,11 @@ def failure_s(p: TagSwitchingParameters, seed: int) -> float:
 def build(p: TagSwitchingParameters, seed: int) -> Network:
     """One link fails and is repaired, while flows cross it in the core and from outside."""
     net = Network(seed + 1000 * p.number)
-    core: dict[str, Any] = {"rate": f"{p.rate_mbps} Mbit/s", "delay": f"{p.delay_ms} ms"}
     near: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "10 us"}
-    for country, digit in COUNTRIES.items():
-        net.router(switch(country), router_id=f"192.168.{digit}0.1", ospf=_ospf(p), tdp=_tdp(p))
-        net.router(
-            edge(country),
-            router_id=f"192.168.{digit}1.1",
-            ospf=_ospf(p, exterior(country) if country in OUTSIDE else None),
-            tdp=_tdp(p),
-            bgp=_edge_bgp(p, country),
-        )
-        net.link(edge(country), switch(country), **near)
-    for a, b in CORE:
-        net.link(switch(a), switch(b), **core)
+    if p.medium == "atm":
+        _on_atm(net, p)
+    else:
+        _on_ethernet(net, p, near)
     for country in OUTSIDE:
         digit = COUNTRIES[country]
         own = f"172.16.{digit}.0/24"
@@ -71,6 +63,36 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
     return net
 
 
+def _on_ethernet(net: Network, p: TagSwitchingParameters, near: Mapping[str, Any]) -> None:
+    for country, digit in COUNTRIES.items():
+        tdp = {"hello_interval": f"{p.tdp_hello_s} s"}
+        net.router(switch(country), router_id=f"192.168.{digit}0.1", ospf=_ospf(p), tdp=tdp)
+        net.router(edge(country), **_of_edge(p, country), tdp=tdp)
+        net.link(edge(country), switch(country), **near)
+    for a, b in CORE:
+        net.link(switch(a), switch(b), rate=f"{p.rate_mbps} Mbit/s", delay=f"{p.delay_ms} ms")
+
+
+def _on_atm(net: Network, p: TagSwitchingParameters) -> None:
+    """TDP gives no channels here: LDP stands in for it, with its Hellos as often."""
+    ldp = cells.routing(hello_interval=f"{p.tdp_hello_s} s")["ldp"]
+    for country, digit in COUNTRIES.items():
+        cells.lsr(net, p, country, router_id=f"192.168.{digit}0.1", ospf=_ospf(p), ldp=ldp)
+        net.router(edge(country), **_of_edge(p, country), ldp=ldp)
+        cells.label_link(net, p, edge(country), switch(country), **cells.NEAR)
+    for a, b in CORE:
+        cells.label_link(net, p, switch(a), switch(b), **cells.core(p), delay=f"{p.delay_ms} ms")
+
+
+def _of_edge(p: TagSwitchingParameters, country: str) -> dict[str, Any]:
+    outside = exterior(country) if country in OUTSIDE else None
+    return {
+        "router_id": f"192.168.{COUNTRIES[country]}1.1",
+        "ospf": _ospf(p, outside),
+        "bgp": _edge_bgp(p, country),
+    }
+
+
 def _phases(net: Network, p: TagSwitchingParameters, seed: int) -> None:
     """Routers restart early, each at a time of its own: else Hellos of all would leave together."""
     drawn = random.Random(f"phases {seed} {p.link} {p.number}")
@@ -91,10 +113,6 @@ def _ospf(p: TagSwitchingParameters, towards: str | None = None) -> Mapping[str,
     if towards is not None:
         said["interfaces"] = {towards: {"passive": True}}
     return said
-
-
-def _tdp(p: TagSwitchingParameters) -> Mapping[str, Any]:
-    return {"hello_interval": f"{p.tdp_hello_s} s"}
 
 
 def _edge_bgp(p: TagSwitchingParameters, country: str) -> Mapping[str, Any]:

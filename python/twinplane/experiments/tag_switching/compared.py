@@ -10,8 +10,9 @@ from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
+from . import stages
 from .parameters import DIVERTED, LINK_OF, TagSwitchingParameters
-from .timers import FLOODING_S, Interval, predict
+from .timers import FLOODING_S, Interval, asked_s, predict
 
 WORDS = {
     "core": "in the core",
@@ -39,7 +40,7 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
     for point in points:
         p = TagSwitchingParameters.model_validate(point.parameters)
         lead = f"{p.detection}: " if len(points) > 1 else ""
-        found += [*_published(lead, p, point), *_predicted(lead, p, point)]
+        found += [*_published(lead, p, point), *_predicted(lead, p, point), *_stages(lead, p, point)]
     return found
 
 
@@ -95,6 +96,31 @@ def _predicted(lead: str, p: TagSwitchingParameters, point: Point) -> list[Compa
     return found
 
 
+def _stages(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    """What a recovery consists of."""
+    found = []
+    for stage, what in stages.STAGES.items():
+        timers = stages.expected(p, stage)
+        if timers is None:
+            continue
+        for end, key, at in (("earliest", "min", timers.low_s), ("latest", "max", timers.high_s)):
+            found.append(
+                Comparison(
+                    f"{lead}{what}: the {end}",
+                    "s",
+                    Kind.OURS,
+                    None,
+                    point.metrics.get(f"{stage}_{key}_s"),
+                    timers.low_s - FLOODING_S,
+                    timers.high_s + FLOODING_S,
+                    timers.why,
+                    at,
+                    f"of {p.runs} runs",
+                )
+            )
+    return found
+
+
 def arithmetic(points: Sequence[Point]) -> list[str]:
     """What the published intervals would need."""
     p = TagSwitchingParameters.model_validate(points[0].parameters)
@@ -113,11 +139,35 @@ def arithmetic(points: Sequence[Point]) -> list[str]:
         f" {fast.low_s:g} s until routes are new, and a dead interval, {slow.low_s:g} to {slow.high_s:g} s."
         f" Published are {ends[0]:g} to {ends[1]:g} s: {said}. Something between, such as cells that watch a"
         " circuit (OAM), would give up after a time of its own; the study says nothing of it.",
+        *(_on_atm(p) if p.medium == "atm" else _on_ethernet()),
+    ]
+
+
+def _on_ethernet() -> list[str]:
+    return [
         "Seen from outside after a failure, which the study could not measure, nothing waits for BGP or for"
         " tags where another way is left: tags of all neighbours are kept, and sessions of BGP follow the"
         " routes of OSPF.",
-        "After the repair OSPF takes no second advertisement of a router within a second of the first, so"
-        " that the one which names the neighbour is sent again, 5 s later, and computed with once more.",
+        SENT_AGAIN,
         "After the repair OSPF comes first, since TDP's sessions join loopback addresses: tags are there at"
         " the next Hello, and BGP has told its neighbours outside by then, unless it withdrew just before.",
     ]
+
+
+def _on_atm(p: TagSwitchingParameters) -> list[str]:
+    return [
+        f"Links are ATM of {p.cells_per_s:g} cells/s, and VCs are labels that LDP gives on demand: it stands"
+        " in for TDP, which gives no channels here. A switch keeps no labels but those that it uses, so that"
+        " it asks for another one when its route is another one: seen from outside and in the core, after a"
+        f" failure that takes {1e3 * asked_s(p):.0f} ms.",
+        SENT_AGAIN,
+        "After the repair of the link that has another way, each switch gives its label back as soon as its"
+        " route is the better one, and asks for the next one only then: packets may be lost, in the core,"
+        " too, for as long as that takes, or until there is a session of LDP over the link.",
+    ]
+
+
+SENT_AGAIN = (
+    "After the repair OSPF takes no second advertisement of a router within a second of the first, so"
+    " that the one which names the neighbour is sent again, 5 s later, and computed with once more."
+)

@@ -52,6 +52,11 @@ def _frame(ip: int, tagged: bool) -> int:
     return max(ip + 18 + (TAG if tagged else 0), 64)
 
 
+def frame_s(ip: int) -> float:
+    """How long an IP packet takes on a link of Ethernet beside the core."""
+    return _frame(ip, False) * 8 / NEAR
+
+
 @dataclass(frozen=True)
 class EthernetLinks(Links):
     """Links of Ethernet: switches store and forward frames."""
@@ -67,25 +72,36 @@ class EthernetLinks(Links):
     def one_way_s(self, ip: int) -> float:
         """The last switch takes the tag off: all links of the core have it, and none behind them."""
         core = _frame(ip, self.tagged) * 8 / self.rate * self.hops
-        return core + 4 * _frame(ip, False) * 8 / NEAR
+        return core + 4 * frame_s(ip)
 
 
 @dataclass(frozen=True)
 class AtmLinks(Links):
-    """Links of ATM: switches store and forward cells, and edge routers send them at the rate of the core."""
+    """Links of ATM: switches store and forward cells.
+
+    Edge routers send them at the rate of the core (circuits), or faster, so that they wait at the first switch
+    (labels): the last one leaves that at the same time.
+    """
 
     cells_per_s: float
     hops: int
     encapsulation: str
+    merges: bool = False
+    """Do switches keep cells until the last one of their packet has come, and send them together (VC merge)?"""
 
     def packet_s(self, ip: int) -> float:
         """Its cells."""
         return cells_of(ip, self.encapsulation) / self.cells_per_s
 
     def one_way_s(self, ip: int) -> float:
-        """The last cell leaves behind the others, and crosses each link after them."""
-        cells = cells_of(ip, self.encapsulation) - 1 + self.hops
-        return cells / self.cells_per_s + 2 / STM1_CELLS + 2 * _frame(ip, False) * 8 / NEAR
+        """The last cell leaves behind the others, and crosses each link after them; with VC merge each link
+        takes all of them again.
+        """
+        cells = cells_of(ip, self.encapsulation)
+        ends = 2 * frame_s(ip)
+        if self.merges:
+            return self.hops * cells / self.cells_per_s + 2 * cells / STM1_CELLS + ends
+        return (cells - 1 + self.hops) / self.cells_per_s + 2 / STM1_CELLS + ends
 
 
 def encapsulation_of(p: TagSwitchingParameters, tagged: bool) -> str:
@@ -96,5 +112,5 @@ def encapsulation_of(p: TagSwitchingParameters, tagged: bool) -> str:
 def links(p: TagSwitchingParameters, hops: int, tagged: bool) -> Links:
     """The links of a path with so many between switches, with tags or without."""
     if p.medium == "atm":
-        return AtmLinks(p.cells_per_s, hops, encapsulation_of(p, tagged))
+        return AtmLinks(p.cells_per_s, hops, encapsulation_of(p, tagged), tagged and p.merges)
     return EthernetLinks(p.rate_mbps * 1e6, hops, tagged)

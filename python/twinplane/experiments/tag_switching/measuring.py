@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...frames import Columns
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
+from . import stages
 from .build import failure_s
 from .parameters import LINK_OF, TagSwitchingParameters
 from .timers import predict
@@ -50,7 +52,11 @@ def summarise(network: Network, p: TagSwitchingParameters, seed: int) -> Outcome
             begin, end = moments[event]
             rows.append(_row(p, event, plane, sent, begin, end))
     keys = list(rows[0])
-    tables: dict[str, Columns] = {"recoveries": {key: [row[key] for row in rows] for key in keys}}
+    parts = {"link": p.link, "run": p.number, **stages.measured(network, p, failed)}
+    tables: dict[str, Columns] = {
+        "recoveries": {key: [row[key] for row in rows] for key in keys},
+        "stages": {key: [value] for key, value in parts.items()},
+    }
     return Outcome({}, tables, topology(network))
 
 
@@ -94,17 +100,23 @@ def _row(
     }
 
 
-def joined(outcomes: dict[str, Outcome]) -> Outcome:
+def joined(p: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
     """All runs: their rows under one another, and the least and the greatest time of each kind."""
     first = next(iter(outcomes.values()))
-    keys = list(first.tables["recoveries"])
-    table: Columns = {
-        key: [value for one in outcomes.values() for value in one.tables["recoveries"][key]] for key in keys
+    tables: dict[str, dict[str, list[Any]]] = {
+        name: {
+            key: [value for one in outcomes.values() for value in one.tables[name][key]] for key in columns
+        }
+        for name, columns in first.tables.items()
     }
+    table = tables["recoveries"]
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    parts = stages.metrics(tables["stages"])
     metrics: dict[str, Any] = {
         "runs": len(outcomes),
         "surprising": sum(row["verdict"] not in (WELL, NONE) for row in rows),
+        "odd_stages": stages.odd(p, parts),
+        **parts,
     }
     for plane in PLANES:
         for event in EVENTS:
@@ -116,4 +128,4 @@ def joined(outcomes: dict[str, Outcome]) -> Outcome:
             ]
             metrics[f"{plane}_{event}_min_s"] = min(known, default=None)
             metrics[f"{plane}_{event}_max_s"] = max(known, default=None)
-    return Outcome(metrics, {"recoveries": table}, first.topology)
+    return Outcome(metrics, dict(tables), first.topology)

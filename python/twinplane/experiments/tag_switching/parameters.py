@@ -21,10 +21,10 @@ LINK_OF = {"failure": DIVERTED, "repair": CUT}
 class TagSwitchingParameters(Parameters):
     """Parts of the published study, each on the network of six countries."""
 
-    part: Literal["recovery", "rtt", "tcp", "duplex", "udp"] = Field(
+    part: Literal["recovery", "rtt", "tcp", "duplex", "udp", "load", "vcs"] = Field(
         "recovery",
         description="which part of the study: recovery after a failure, round-trip times, TCP one way or both"
-        " ways, UDP",
+        " ways, UDP; or what it asks for: packets between all countries at once, how many VCs tags take",
     )
     link: Literal["both", "italy-austria", "france-spain"] = Field(
         "both",
@@ -58,7 +58,7 @@ class TagSwitchingParameters(Parameters):
         "both", description="routers with tags, routers with static routes, or each in turn"
     )
     medium: Literal["ethernet", "atm"] = Field(
-        "ethernet", description="other parts than recovery: what links of the core are"
+        "ethernet", description="what links of the core are; part vcs counts channels of ATM in any case"
     )
     cells_per_s: float = Field(
         4750.0,
@@ -67,8 +67,20 @@ class TagSwitchingParameters(Parameters):
         description="on ATM: of links of the core; the study has 4750, and 4515 towards France; at most those"
         " of an STM-1, by which edge routers are joined",
     )
+    tag_vcs: Literal["ldp", "circuit"] = Field(
+        "ldp",
+        description="on ATM: what sets up the VCs of packets with tags: LDP on demand, each a label, or"
+        " configuration, one circuit in their place",
+    )
+    vc_merge: Literal["none", "merge"] = Field(
+        "none",
+        description="on ATM, of VCs that LDP sets up: do switches have cells of several VCs to one prefix"
+        " leave by one",
+    )
     tag_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
-        "vc-mux", description="on ATM: what stands in front of a packet with tags; RFC 3035 has shim"
+        "vc-mux",
+        description="on ATM: what stands in front of a packet with tags: nothing in the study, a shim in"
+        " RFC 3035; llc-snap by a circuit only",
     )
     plain_encapsulation: Literal["vc-mux", "shim", "llc-snap"] = Field(
         "llc-snap", description="on ATM: what stands in front of a packet without tags"
@@ -83,15 +95,41 @@ class TagSwitchingParameters(Parameters):
     flows: int = Field(1, ge=1, le=1000, description="connections that send at once")
     udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
     profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
+    load: float = Field(
+        0.8,
+        gt=0,
+        le=1.1,
+        description="part load: packets between all countries, as a share of what the busiest link carries"
+        " without tags",
+    )
+    network: Literal["countries", "generated"] = Field(
+        "countries", description="part vcs: the six countries, or a generated network"
+    )
+    edges: int = Field(100, ge=5, le=1000, description="part vcs, of a generated network: edge routers")
+    graph: int = Field(4, ge=0, description="part vcs, of a generated network: its number")
+    routing: Literal["hierarchical", "flat"] = Field(
+        "hierarchical",
+        description="part vcs: networks outside are known by BGP, whose next hops have tags, or by OSPF, and"
+        " each has tags of its own",
+    )
+    outside: int = Field(3, ge=1, le=100, description="part vcs: networks outside behind each edge router")
 
     @model_validator(mode="after")
     def _as_it_can_be(self) -> TagSwitchingParameters:
+        if self.has_label_vcs and self.tag_encapsulation == "llc-snap":
+            raise ValueError(
+                "tag_encapsulation=llc-snap: VCs that LDP sets up have vc-mux or shim (RFC 3035, 9);"
+                " tag_vcs=circuit has a circuit in their place"
+            )
+        if self.vc_merge == "merge" and not self.has_label_vcs and self.medium == "atm":
+            raise ValueError("vc_merge=merge: switches merge VCs that LDP sets up, which takes tag_vcs=ldp")
+        if self.part == "load" and self.medium == "atm" and self.tag_vcs == "circuit":
+            raise ValueError("tag_vcs=circuit: part=load has VCs that LDP sets up")
         if self.part != "recovery":
             return self
-        if self.medium != "ethernet":
+        if self.medium == "atm" and self.tag_vcs == "circuit":
             raise ValueError(
-                f"medium={self.medium}: part=recovery runs on Ethernet alone, the parts rtt, tcp, duplex and"
-                " udp on ATM, too"
+                "tag_vcs=circuit: part=recovery is about tags that are set up again, which takes tag_vcs=ldp"
             )
         if self.dead_s <= self.hello_s:
             raise ValueError(
@@ -104,6 +142,16 @@ class TagSwitchingParameters(Parameters):
                 " before the repair"
             )
         return self
+
+    @property
+    def has_label_vcs(self) -> bool:
+        """Are VCs of packets with tags labels, which LDP gives?"""
+        return self.part == "vcs" or (self.medium == "atm" and self.tag_vcs == "ldp")
+
+    @property
+    def merges(self) -> bool:
+        """Do switches merge them?"""
+        return self.has_label_vcs and self.vc_merge == "merge"
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -108,4 +108,9 @@ def udp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     )
 
 
+def tag_vcs(p: TagSwitchingParameters) -> int:
+    """VCs that lead to the networks of the two hosts, on the links of the path: those of edge routers, too."""
+    return 2 * (len(PATHS[p.path]) + 1)
+
+
 PREDICT = {"tcp": tcp, "duplex": duplex, "rtt": rtt, "udp": udp}

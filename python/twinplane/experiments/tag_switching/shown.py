@@ -10,18 +10,20 @@ from ...results.points import Point
 from ...units import format_time
 from ..base import Column
 from ..scores import Comparison, Kind, rounding
+from . import load
 from .compared import published
 from .links import CELL_BYTES, HEADERS, MTU, cells_of
 from .parameters import TagSwitchingParameters
-from .predicted import PREDICT, Prediction, link_mbps
+from .predicted import PREDICT, Prediction, link_mbps, tag_vcs
 
-FIGURES = {"tcp": ("mbps",), "duplex": ("mbps", "back_mbps"), "rtt": ("rtt_s",), "udp": ("lost",)}
+FIGURES = {"tcp": ("mbps",), "duplex": ("mbps", "back_mbps"), "rtt": ("rtt_s",), "udp": ("lost",), "load": ("lost", "delay_s")}
 """What is measured in each part, beside what is predicted."""
 WORDS = {
     "mbps": "Mbit/s",
     "back_mbps": "Mbit/s back",
     "rtt_s": "round-trip time",
     "lost": "lost",
+    "delay_s": "mean delay",
 }
 CELLS_PER_S = 4750
 """Of the study's link."""
@@ -31,19 +33,23 @@ def _parameters(point: Point) -> TagSwitchingParameters:
     return TagSwitchingParameters.model_validate(point.parameters)
 
 
-def _predicted(p: TagSwitchingParameters, setting: str) -> Prediction:
-    return PREDICT[p.part](p, setting == "with")
+def _predicted(p: TagSwitchingParameters, setting: str, key: str) -> Prediction:
+    predict = load.PREDICT[key] if p.part == "load" else PREDICT[p.part]
+    return predict(p, setting == "with")
 
 
 def _shown(key: str, value: float) -> str:
-    if key == "rtt_s":
+    if key.endswith("_s"):
         return format_time(value, 4)
     return f"{value:.2%}" if key == "lost" else f"{value:.3f}"
 
 
 def headline(p: TagSwitchingParameters) -> str:
     """What is sent over which path."""
-    rate = f"ATM of {p.cells_per_s:g} cells/s" if p.medium == "atm" else f"{p.rate_mbps:g} Mbit/s"
+    rate = f"Ethernet of {p.rate_mbps:g} Mbit/s"
+    if p.medium == "atm":
+        by = "a circuit" if not p.has_label_vcs else "LDP with merge" if p.merges else "LDP"
+        rate = f"ATM of {p.cells_per_s:g} cells/s, VCs of tags by {by}"
     where = f"Italy to {p.path.title()}, {rate}, {p.rtt_ms:g} ms there and back"
     sockets = f"buffers of {p.buffer_kb:g} kB, messages of {p.message} B, {_several(p.flows)}"
     what = {
@@ -51,7 +57,10 @@ def headline(p: TagSwitchingParameters) -> str:
         "udp": f"UDP at {p.udp_mbps:g} Mbit/s",
         "tcp": f"TCP, {sockets}",
         "duplex": f"TCP both ways, {sockets}",
+        "load": f"packets of {p.packet} bytes between all countries, {p.load:.0%} of the busiest link",
     }[p.part]
+    if p.part == "load":
+        return f"{what}, {rate}"
     return f"{what}, {where}"
 
 
@@ -78,7 +87,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
     def said(setting: str, key: str) -> Column:
         return Column(
             "predicted",
-            lambda point: _predicted(_parameters(point), setting).value,
+            lambda point: _predicted(_parameters(point), setting, key).value if key in FIGURES[point.parameters["part"]] else None,
             lambda value: _shown(key, value),
         )
 
@@ -110,7 +119,7 @@ def answer(points: Sequence[Point]) -> str:
         for key in FIGURES[p.part]:
             value = point.metrics.get(f"{setting}_{key}")
             if value is not None:
-                unit = f" {WORDS[key]}" if key != "rtt_s" else ""
+                unit = "" if key == "rtt_s" else f" {WORDS[key]}"
                 parts.append(
                     f"{_shown(key, value)}{unit} {_titled(setting) if setting == 'with' else 'without tags'}"
                 )
@@ -128,7 +137,7 @@ def charts(points: Sequence[Point]) -> list[Chart]:
         if any(setting not in _parameters(point).settings for point in own):
             continue
         measured: list[Any] = [point.metrics.get(f"{setting}_mbps") for point in own]
-        predicted = [_predicted(_parameters(point), setting).value for point in own]
+        predicted = [_predicted(_parameters(point), setting, "mbps").value for point in own]
         curves.append(Curve(f"measured, {_titled(setting)}", x, measured, 0, "points", len(curves)))
         curves.append(Curve(f"predicted, {_titled(setting)}", x, predicted, 0, "line", len(curves)))
     alt = f"Throughput over the socket buffer. {answer(points)}"
@@ -142,10 +151,10 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
         p = _parameters(point)
         lead = f"{headline(p)}: " if len(points) > 1 else ""
         for setting in p.settings:
-            expected = _predicted(p, setting)
-            found += _published(lead, p, point, setting, expected)
+            found += _published(lead, p, point, setting)
             for key in FIGURES[p.part]:
-                unit = {"rtt_s": "s", "lost": "share"}.get(key, "Mbit/s")
+                expected = _predicted(p, setting, key)
+                unit = {"rtt_s": "s", "delay_s": "s", "lost": "share"}.get(key, "Mbit/s")
                 found.append(
                     Comparison(
                         f"{lead}{_titled(setting)}: {WORDS[key]}",
@@ -159,8 +168,29 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
                         expected.value,
                     )
                 )
-        found += _same_rtt(lead, p, point)
+        found += [*_vcs(lead, p, point), *_same_rtt(lead, p, point), *_same_delay(lead, p, point)]
     return found
+
+
+def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    """VCs that tags have set up for the two hosts: in each direction one on each link."""
+    if "with" not in p.settings or not p.has_label_vcs or p.part == "load":
+        return []
+    expected = tag_vcs(p)
+    measured = point.metrics.get("with_tag_vcs")
+    return [
+        Comparison(
+            f"{lead}VCs of tags between the hosts' networks",
+            "VCs",
+            Kind.OURS,
+            None,
+            measured,
+            expected,
+            expected,
+            "one on each link of the path, each way",
+            expected,
+        )
+    ]
 
 
 def fault(point: Point) -> str | None:
@@ -172,8 +202,10 @@ def fault(point: Point) -> str | None:
             return f"{where}: {wrong} bytes did not arrive as they were sent"
         if undone := point.metrics.get(f"{setting}_undone"):
             return f"{where}: {undone} connections were not closed by both ends"
-        expected = _predicted(p, setting)
+        if said := _astray(p, point, setting):
+            return f"{where}: {said}"
         for key in FIGURES[p.part]:
+            expected = _predicted(p, setting, key)
             value = point.metrics.get(f"{setting}_{key}")
             if value is None or not expected.low <= value <= expected.high:
                 found = "nothing" if value is None else _shown(key, value)
@@ -182,14 +214,30 @@ def fault(point: Point) -> str | None:
     return None
 
 
+def _astray(p: TagSwitchingParameters, point: Point, setting: str) -> str | None:
+    """Are there other VCs than arithmetic says, or did packets not go by them?"""
+    if setting != "with" or not p.has_label_vcs or p.part == "load":
+        return None
+    found, expected = point.metrics.get("with_tag_vcs"), tag_vcs(p)
+    if found != expected:
+        return f"{found} VCs between the hosts' networks, where arithmetic says {expected}"
+    cells, least = point.metrics["with_tag_cells"], point.metrics["with_least_cells"]
+    if cells < least:
+        return f"{cells:,} cells went by VCs of tags, where what arrived takes {least:,} at least"
+    return None
+
+
 def _published(
-    lead: str, p: TagSwitchingParameters, point: Point, setting: str, expected: Prediction
+    lead: str, p: TagSwitchingParameters, point: Point, setting: str
 ) -> list[Comparison]:
     """Published throughputs are of buffers that do not limit: they are compared where ours do not.
 
     Lengths of packets other than that of the study's MTU are worked back from these figures: that they come
     out shows nothing.
     """
+    if p.part != "tcp":
+        return []
+    expected = _predicted(p, setting, "mbps")
     if expected.why.startswith("buffer"):
         return []
     rows = [
@@ -220,7 +268,7 @@ def _same_rtt(lead: str, p: TagSwitchingParameters, point: Point) -> list[Compar
     if with_tags is None or without is None:
         return []
     difference = with_tags - without
-    expected = _predicted(p, "with").value - _predicted(p, "without").value
+    expected = _predicted(p, "with", "rtt_s").value - _predicted(p, "without", "rtt_s").value
     return [
         Comparison(
             f"{lead}difference in round-trip time that tags make",
@@ -233,6 +281,29 @@ def _same_rtt(lead: str, p: TagSwitchingParameters, point: Point) -> list[Compar
             "ping prints milliseconds",
             expected,
             "the same with and without tags",
+        )
+    ]
+
+
+def _same_delay(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
+    """A loaded network with tags against an equivalent one without."""
+    if p.part != "load" or p.tags != "both":
+        return []
+    with_tags, without = (point.metrics.get(f"{setting}_delay_s") for setting in ("with", "without"))
+    if with_tags is None or without is None:
+        return []
+    expected = load.difference(p)
+    return [
+        Comparison(
+            f"{lead}difference in mean delay that tags make",
+            "s",
+            Kind.OURS,
+            None,
+            with_tags - without,
+            expected.low,
+            expected.high,
+            expected.why,
+            expected.value,
         )
     ]
 
@@ -276,6 +347,19 @@ def _on_atm(p: TagSwitchingParameters) -> list[str]:
         f"On links of {p.cells_per_s:g} cells/s, {cells}: they carry {with_tags:.3f} Mbit/s of data with tags"
         f" and {without:.3f} without. A cell less for each packet, which the published 1.75 and 1.69 need, is"
         " to be had at one size in six: 1500 is none of them, 1284 is one.",
-        "With tags, a circuit by configuration is in the place of the channel that tags set up: the same"
-        " cells by the same switches. How tags set it up is not in this part.",
+        _set_up(p),
     ]
+
+
+def _set_up(p: TagSwitchingParameters) -> str:
+    """What set up the VCs."""
+    if p.has_label_vcs:
+        merge = ", which merge them" if p.merges else ", without merge"
+        return (
+            "With tags, VCs are labels: edge routers asked for them, and LDP gave them on demand (RFC 3035)"
+            f" at switches{merge}. Without, a permanent circuit by configuration joins the edge routers."
+        )
+    return (
+        "With tags, a circuit by configuration is in the place of the VC that LDP sets up (tag_vcs=circuit):"
+        " the same cells by the same switches. Without tags another one joins the edge routers."
+    )

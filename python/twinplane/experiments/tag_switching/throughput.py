@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_interface
 from itertools import pairwise
 from typing import Any
 
+from ...frames import Columns
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
+from . import cells
 from .countries import COUNTRIES, edge, host, switch
-from .links import BUFFER_PACKETS, HEADERS, MTU, cells_of, encapsulation_of
-from .parameters import STM1_CELLS, TagSwitchingParameters
+from .links import BUFFER_PACKETS, CELL_BYTES, HEADERS
+from .parameters import TagSwitchingParameters
 
 PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
 """Countries whose switches a path crosses: links of the core lie between them."""
@@ -20,26 +23,35 @@ SETTLED_S = 60.0
 WARM = 0.25
 """Of the time in which data is sent, so much is left out: slow start is in it."""
 
+TRANSACTIONS = 100
+"""Requests and answers of part `rtt`."""
+
 
 def build(p: TagSwitchingParameters, seed: int) -> Network:
     """Switches in a row, with an edge router, and a host, at either end."""
     net = Network(seed)
     path = PATHS[p.path]
-    if p.medium == "atm":
-        circuit(net, p, path)
-    else:
+    if p.medium != "atm":
         chain(net, p, path)
+    elif p.tags == "with" and p.has_label_vcs:
+        labelled(net, p, path)
+    else:
+        circuit(net, p, path)
     for country in (path[0], path[-1]):
-        net.host(host(country), address=f"192.168.{COUNTRIES[country]}3.2/24", profile=p.profile)
+        net.host(host(country), address=address(country), profile=p.profile)
         net.link(host(country), edge(country), rate="100 Mbit/s", delay="1 us")
     traffic(net, p, host(path[0]), host(path[-1]))
     return net
 
 
+def address(country: str) -> str:
+    """That of the host there."""
+    return f"192.168.{COUNTRIES[country]}3.2/24"
+
+
 def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
     """Routers as switches, and links of Ethernet."""
     routes: dict[str, Any] = {"ospf": {"area": 0}, "ldp": True} if p.tags == "with" else {}
-    delay = f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
     for country in path:
         net.router(switch(country), **routes)
     for a, b in pairwise(path):
@@ -47,7 +59,7 @@ def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
             switch(a),
             switch(b),
             rate=f"{p.rate_mbps} Mbit/s",
-            delay=delay,
+            delay=_delay(p, path),
             buffer=f"{BUFFER_PACKETS * 1518} B",
         )
     for country in (path[0], path[-1]):
@@ -55,35 +67,30 @@ def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
         net.link(edge(country), switch(country), rate="100 Mbit/s", delay="1 us")
 
 
-def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
-    """ATM switches, and a circuit between the edge routers: with tags in the place of the channel that these
-    set up.
-    """
+def labelled(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
+    """ATM-LSRs, and edge routers that ask for labels: each is a VC, and carries what goes to one prefix."""
+    said = cells.routing()
     for country in path:
-        net.atm_switch(switch(country), ubr_cells=BUFFER_PACKETS * cells_of(MTU, "llc-snap"))
-    core = f"{p.cells_per_s:g} cells/s"
-    delay = f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
+        cells.lsr(net, p, country, **said)
     for a, b in pairwise(path):
-        net.link(switch(a), switch(b), medium="atm", rate=core, delay=delay)
+        cells.label_link(net, p, switch(a), switch(b), **cells.core(p), delay=_delay(p, path))
     for country in (path[0], path[-1]):
-        net.router(edge(country))
-        net.atm_switch(interface(country), ubr_cells=BUFFER_PACKETS * cells_of(MTU, "llc-snap"))
-        net.link(
-            interface(country), switch(country), medium="atm", rate=f"{STM1_CELLS} cells/s", delay="1 us"
-        )
-    ends = path[0], path[-1]
-    net.pvc(
-        edge(ends[0]),
-        edge(ends[1]),
-        through=[interface(ends[0]), *(switch(country) for country in path), interface(ends[1])],
-        encapsulation=encapsulation_of(p, p.tags == "with"),
-        peak=core,
-    )
+        net.router(edge(country), **said)
+        cells.label_link(net, p, edge(country), switch(country), **cells.NEAR)
 
 
-def interface(country: str) -> str:
-    """The ATM interface of its edge router, which makes cells of packets."""
-    return f"{country}-interface"
+def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
+    """ATM switches, and a circuit between the edge routers."""
+    for country in path:
+        cells.plain_switch(net, switch(country))
+    for a, b in pairwise(path):
+        net.link(switch(a), switch(b), medium="atm", **cells.core(p), delay=_delay(p, path))
+    cells.access(net, (path[0], path[-1]))
+    cells.pvc(net, p, path, peak=cells.core(p)["rate"])
+
+
+def _delay(p: TagSwitchingParameters, path: Sequence[str]) -> str:
+    return f"{p.rtt_ms / 2 / (len(path) - 1)} ms"
 
 
 def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str) -> None:
@@ -93,7 +100,7 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
         rate = f"{p.udp_mbps} Mbit/s"
         net.flow(sender, receiver, rate=rate, rate_counts="ip", size=p.packet + 18, start=start, stop=stop)
     elif p.part == "rtt":
-        net.tcp(sender, receiver, application="request-response", transactions=100, start=start)
+        net.tcp(sender, receiver, application="request-response", transactions=TRANSACTIONS, start=start)
     else:
         net.tcp(
             sender,
@@ -115,24 +122,33 @@ def end_s(p: TagSwitchingParameters) -> float:
 
 def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     """Figures of one network; `joined` puts those with tags beside those without."""
-    drawn = topology(network)
+    found: dict[str, Any] = {}
+    tables: dict[str, Columns] = {}
     if p.part == "udp":
         row = network.flows[0].stats().row(0, named=True)
-        lost = (row["sent"] - row["received"]) / row["sent"]
-        return Outcome({"lost": lost}, {}, drawn)
+        found["lost"] = (row["sent"] - row["received"]) / row["sent"]
+        carried = row["received"] * p.packet
+    else:
+        found |= _of_tcp(network, p)
+        tables = {"tcp_flows": network.columns("tcp_flows")}
+        carried = sum(row["bytes"] for row in network.tcp_flows[0].stats().to_dicts())
+    if p.tags == "with" and p.has_label_vcs:
+        found |= _of_tags(network, p, carried)
+    return Outcome(found, tables, topology(network))
+
+
+def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
     flow = network.tcp_flows[0]
     rows = flow.stats().to_dicts()
-    table = {"tcp_flows": network.columns("tcp_flows")}
-    told = {
+    found: dict[str, Any] = {
         "wrong": sum(row["wrong"] for row in rows),
         "undone": sum(row["state"] != "done" for row in rows if row["direction"] == "forward"),
     }
     if p.part == "rtt":
         forward = next(row for row in rows if row["direction"] == "forward")
-        return Outcome({**told, "rtt_s": forward["response_min_s"]}, table, drawn)
+        return {**found, "rtt_s": forward["response_min_s"]}
     begin, end = SETTLED_S + WARM * p.duration_s, SETTLED_S + p.duration_s
     series = flow.series().to_dicts()
-    found: dict[str, Any] = dict(told)
     for direction, key in (("forward", "mbps"), ("back", "back_mbps")):
         bins = [row for row in series if row["direction"] == direction and begin <= row["start_s"] < end]
         if bins:
@@ -140,7 +156,22 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     found["rtt_mean_s"] = rows[0]["rtt_mean_s"]
     found["retransmitted"] = sum(row["retransmitted"] for row in rows)
     found["pure_acks"] = sum(row["pure_acks"] for row in rows)
-    return Outcome(found, table, drawn)
+    return found
+
+
+def _of_tags(network: Network, p: TagSwitchingParameters, carried: int) -> dict[str, int]:
+    """VCs between the networks of the two hosts, cells that each switch passed on by labels, and how few these
+    may be if all of so many bytes went so.
+    """
+    path = PATHS[p.path]
+    ends = {str(ip_interface(address(country)).network) for country in (path[0], path[-1])}
+    vcs = network.table("label_vcs").to_dicts()
+    passed = sum(network.columns("atm_channels")["passed"])
+    return {
+        "tag_vcs": sum(row["prefix"] in ends and row["state"] == "given" for row in vcs),
+        "tag_cells": passed // len(path),
+        "least_cells": max(carried // CELL_BYTES, 2 * TRANSACTIONS if p.part == "rtt" else 0),
+    }
 
 
 def joined(outcomes: Mapping[str, Outcome]) -> Outcome:

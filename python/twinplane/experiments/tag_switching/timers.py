@@ -23,6 +23,10 @@ RTO_S, RTO_MAX_S = 1.0, 60.0
 the second of these (RFC 6298, 2.4, 2.5 and 5.5)."""
 TDP_HOLD_S = 15.0
 """A switch has forgotten another one of which it has heard no Hello of TDP for so long."""
+BACKOFF_S = 15.0
+"""A router of LDP that was refused does not connect again before (RFC 5036, 2.5.3)."""
+MESSAGE_CELLS = 4
+"""A request of a label, or the answer, with its headers."""
 TIME_WAIT_S = 10.0
 """The end that closed a connection answers nothing from the same port for so long (docs/models/tcp.md)."""
 HOPS_MAX = 6
@@ -49,15 +53,17 @@ def predict(p: TagSwitchingParameters, event: str, plane: str) -> Interval | Non
     if p.link == DIVERTED:
         # Another way is there. Tags of all neighbours are known, sessions and routes of BGP stay: both planes
         # wait for the same. After the repair packets go on by the other way until the better one is there.
-        return _lost(p) if event == "failure" else _moved(p, plane)
+        if event == "failure":
+            return _rerouted(p)
+        return _moved_channels(p) if p.medium == "atm" else _moved(p, plane)
     assert p.link == CUT
     if event == "failure":
         return None  # There is no other way: nothing arrives until the repair.
     return _core_back(p) if plane == "core" else _outside_back(p)
 
 
-def _lost(p: TagSwitchingParameters) -> Interval:
-    """Detection, then the delay of the computation."""
+def lost(p: TagSwitchingParameters) -> Interval:
+    """After a failure: detection, then the delay of the computation."""
     if p.detection == "interface":
         return Interval(
             p.spf_s, p.spf_s, "an interface goes down at once; paths are computed after their delay"
@@ -68,6 +74,52 @@ def _lost(p: TagSwitchingParameters) -> Interval:
         p.dead_s + p.spf_s,
         "the dead interval from the last Hello on; paths are computed after their delay",
     )
+
+
+def _rerouted(p: TagSwitchingParameters) -> Interval:
+    """The same, and the set-up of tags, where these are not there already."""
+    routes, asked = lost(p), asked_s(p)
+    why = f"{routes.why}; switches ask for other tags where the new routes lead" if asked else routes.why
+    return Interval(routes.low_s + asked, routes.high_s + asked, why)
+
+
+def asked_s(p: TagSwitchingParameters) -> float:
+    """On ATM a switch asks for a label when its route is another one: a request and an answer over two links
+    of the core. On Ethernet tags of all neighbours are known.
+    """
+    return 2 * 2 * _crossed_s(p) if p.medium == "atm" else 0.0
+
+
+def _crossed_s(p: TagSwitchingParameters) -> float:
+    """A message of LDP crosses a link of the core."""
+    return p.delay_ms / 1e3 + MESSAGE_CELLS / p.cells_per_s
+
+
+def _moved_channels(p: TagSwitchingParameters) -> Interval:
+    """On ATM, after the repair, in both planes: a switch gives a label back when its route is another one, and
+    asks for the next one then. Packets are lost until that is there, or longer, if there is no session yet.
+    """
+    routes = adjacent(p)
+    return Interval(
+        routes.low_s,
+        max(routes.high_s, session_back(p).high_s) + asked_s(p),
+        f"{routes.why}; then the switch asks the next hop of its new route for a tag, when there is a session"
+        " of LDP: at a Hello, or at the first one after 15 s, if a switch connects before the other has heard"
+        " one",
+        is_sure=False,
+    )
+
+
+def _refused_s(p: TagSwitchingParameters) -> float:
+    """Until a router of LDP connects that was refused, because the other one had heard no Hello yet: at the
+    first Hello that it hears after a while.
+    """
+    return 2 * p.tdp_hello_s + BACKOFF_S
+
+
+def _session_s(p: TagSwitchingParameters) -> float:
+    """A connection, what both ends say first, and that they agree: four times there and back, by two links."""
+    return 4 * 2 * 2 * _crossed_s(p) if p.medium == "atm" else 0.0
 
 
 def _moved(p: TagSwitchingParameters, plane: str) -> Interval | None:
@@ -90,7 +142,7 @@ def _moved(p: TagSwitchingParameters, plane: str) -> Interval | None:
     )
 
 
-def _adjacent(p: TagSwitchingParameters) -> Interval:
+def adjacent(p: TagSwitchingParameters) -> Interval:
     """Until both ends have heard each other, have told so, and paths were computed.
 
     The description of databases brings what each end said while they were apart. What it says next, that the
@@ -119,28 +171,44 @@ def _computed(p: TagSwitchingParameters, met: float, said: float) -> float:
 
 def _core_back(p: TagSwitchingParameters) -> Interval:
     """Routes of OSPF are enough for packets between edge routers."""
-    return _adjacent(p)
+    return adjacent(p)
 
 
 def _outside_back(p: TagSwitchingParameters) -> Interval:
     """Behind the routes: a session of TDP, which needs them, and what BGP tells outside."""
-    routes = _adjacent(p)
-    # A connection is tried at each Hello of either end. While one may not have heard the other, or has still
-    # to forget it, that can be too soon, as in `_moved`.
-    is_early = p.detection == "hello" and (routes.low_s < p.tdp_hello_s or p.down_s <= TDP_HOLD_S)
-    connected = routes.high_s + p.tdp_hello_s + (_sent_again_s(TIME_WAIT_S) if is_early else 0)
-    tags = Interval(routes.low_s, connected, "")
+    routes, session = adjacent(p), session_back(p)
+    tags = Interval(routes.low_s, session.high_s + asked_s(p), "")
     # The withdrawal was told when the failure was seen; the next word waits for the interval behind it.
-    seen = _lost(p)
+    seen = lost(p)
     free_low = seen.low_s - p.down_s + JITTER * p.advertise_s
     free_high = seen.high_s - p.down_s + p.advertise_s
     told_low, told_high = max(routes.low_s, free_low), max(routes.high_s, free_high)
     return Interval(
         max(tags.low_s, told_low),
         max(tags.high_s, told_high),
-        f"{routes.why}; tags at the next Hello of TDP; BGP tells outside when its interval since the"
-        " withdrawal is over",
+        f"{routes.why}; tags {session.why}; BGP tells outside when its interval since the withdrawal is over",
     )
+
+
+def session_back(p: TagSwitchingParameters) -> Interval:
+    """Until there is a session for tags over the link again, after the repair.
+
+    One end may connect before the other one has heard a Hello, or has forgotten it, as in `_moved`. Where the
+    link is the only way a route comes first.
+    """
+    routes = adjacent(p) if p.link == CUT else Interval(0.0, 0.0, "")
+    is_hello = p.detection == "hello"
+    is_early = is_hello and (routes.low_s < p.tdp_hello_s or p.down_s <= TDP_HOLD_S)
+    if p.medium == "atm":
+        if is_early:
+            why, later = "at a Hello of LDP, or at the first one after 15 s", _refused_s(p)
+        else:
+            # LDP connects when it has a route; what comes before the other end has one is sent again.
+            why, later = "with the route, by LDP", RTO_S if p.link == CUT else 0.0
+        return Interval(routes.low_s, routes.high_s + later + _session_s(p), why)
+    is_waiting = is_hello or p.link == CUT
+    later = (p.tdp_hello_s if is_waiting else 0) + (_sent_again_s(TIME_WAIT_S) if is_early else 0)
+    return Interval(routes.low_s, routes.high_s + later, "at the next Hello of TDP")
 
 
 def check(p: TagSwitchingParameters) -> None:
@@ -151,7 +219,7 @@ def check(p: TagSwitchingParameters) -> None:
     more than the other two thirds after that: then the session ends long after routes are back. What is lost
     later has less time until there is a way, and so no longer intervals.
     """
-    away = max(_lost(p).high_s if link == DIVERTED else p.down_s + _adjacent(p).high_s for link in p.links)
+    away = max(lost(p).high_s if link == DIVERTED else p.down_s + adjacent(p).high_s for link in p.links)
     away += FLOODING_S
     # Three round-trip times, as after the first of them (RFC 6298, 2.2), may be more than the least interval.
     is_least = 3 * 2 * HOPS_MAX * p.delay_ms / 1e3 <= RTO_S
