@@ -16,7 +16,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import compared, figures, load, measuring, shown, throughput, timers, vcs, vcs_shown
+from . import compared, figures, judged, load, measuring, shown, throughput, timers, vcs, vcs_shown
 from .build import build
 from .parameters import TagSwitchingParameters
 
@@ -127,23 +127,23 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return figures.tables(found)
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
-        """See `compared`, `vcs_shown` and `shown`."""
+        """See `compared`, `vcs_shown` and `judged`."""
         if _all("recovery", points):
             return compared.comparisons(points)
-        return vcs_shown.comparisons(points) if _all("vcs", points) else shown.comparisons(points)
+        return vcs_shown.comparisons(points) if _all("vcs", points) else judged.comparisons(points)
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:
-        """See `compared`, `vcs_shown` and `shown`."""
+        """See `compared`, `vcs_shown` and `judged`."""
         if _all("recovery", points):
             return compared.arithmetic(points)
-        return vcs_shown.arithmetic(points) if _all("vcs", points) else shown.arithmetic(points)
+        return vcs_shown.arithmetic(points) if _all("vcs", points) else judged.arithmetic(points)
 
     def fault(self, point: Point) -> str | None:
         """What is otherwise than timers or arithmetic say; that published figures are missed is no fault."""
         if point.parameters["part"] == "vcs":
             return vcs_shown.fault(point)
         if point.parameters["part"] != "recovery":
-            return shown.fault(point)
+            return judged.fault(point)
         if wrong := point.metrics["surprising"]:
             return f"{wrong} recoveries are not as timers say"
         wrong = point.metrics["odd_stages"]

@@ -1,4 +1,4 @@
-"""Tables, figure and comparisons of the parts `tcp`, `duplex`, `rtt` and `udp`."""
+"""Table and figure of the parts with tags and without: `tcp`, `duplex`, `rtt`, `udp` and `load`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from ...charts import Chart, Curve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from ..scores import Comparison, Kind, rounding
 from . import load
-from .compared import published
-from .links import CELL_BYTES, HEADERS, MTU, cells_of
+from .links import MTU
 from .parameters import TagSwitchingParameters
-from .predicted import PREDICT, Prediction, link_mbps, tag_vcs
+from .predicted import PREDICT, Prediction
 
-FIGURES = {"tcp": ("mbps",), "duplex": ("mbps", "back_mbps"), "rtt": ("rtt_s",), "udp": ("lost",), "load": ("lost", "delay_s")}
+FIGURES = {
+    "tcp": ("mbps",),
+    "duplex": ("mbps", "back_mbps"),
+    "rtt": ("rtt_s",),
+    "udp": ("lost",),
+    "load": ("lost", "delay_s"),
+}
 """What is measured in each part, beside what is predicted."""
 WORDS = {
     "mbps": "Mbit/s",
@@ -25,20 +29,21 @@ WORDS = {
     "lost": "lost",
     "delay_s": "mean delay",
 }
-CELLS_PER_S = 4750
-"""Of the study's link."""
 
 
-def _parameters(point: Point) -> TagSwitchingParameters:
+def parameters_of(point: Point) -> TagSwitchingParameters:
+    """Those that it was run with."""
     return TagSwitchingParameters.model_validate(point.parameters)
 
 
-def _predicted(p: TagSwitchingParameters, setting: str, key: str) -> Prediction:
+def predicted(p: TagSwitchingParameters, setting: str, key: str) -> Prediction:
+    """What arithmetic says of a figure, `with` tags or `without`."""
     predict = load.PREDICT[key] if p.part == "load" else PREDICT[p.part]
     return predict(p, setting == "with")
 
 
-def _shown(key: str, value: float) -> str:
+def text_of(key: str, value: float) -> str:
+    """A figure with its unit, or in that of its column."""
     if key.endswith("_s"):
         return format_time(value, 4)
     return f"{value:.2%}" if key == "lost" else f"{value:.3f}"
@@ -68,7 +73,8 @@ def _several(flows: int) -> str:
     return "one flow" if flows == 1 else f"{flows} flows"
 
 
-def _titled(name: str) -> str:
+def titled(name: str) -> str:
+    """Above a column."""
     return "with tags" if name == "with" else "without"
 
 
@@ -78,18 +84,18 @@ def columns(points: Sequence[Point]) -> list[Column]:
     def measured(setting: str, key: str) -> Column:
         name = f"{setting}_{key}"
         return Column(
-            f"{_titled(setting)}: {WORDS[key]}",
+            f"{titled(setting)}: {WORDS[key]}",
             lambda point: point.metrics.get(name),
-            lambda value: _shown(key, value),
+            lambda value: text_of(key, value),
             name,
         )
 
     def said(setting: str, key: str) -> Column:
-        return Column(
-            "predicted",
-            lambda point: _predicted(_parameters(point), setting, key).value if key in FIGURES[point.parameters["part"]] else None,
-            lambda value: _shown(key, value),
-        )
+        def value(point: Point) -> float | None:
+            p = parameters_of(point)
+            return predicted(p, setting, key).value if key in FIGURES[p.part] else None
+
+        return Column("predicted", value, lambda value: text_of(key, value))
 
     found = [Column("part", lambda point: point.parameters["part"])]
     if any(point.parameters["packet"] != MTU for point in points):
@@ -101,8 +107,13 @@ def columns(points: Sequence[Point]) -> list[Column]:
         found.append(Column("flows", lambda point: point.parameters["flows"]))
     if "udp" in parts:
         found.append(Column("sent (Mbit/s)", lambda point: f"{point.parameters['udp_mbps']:g}"))
+    if "load" in parts:
+        found.append(Column("load", lambda point: f"{point.parameters['load']:.0%}"))
+    for title, key in (("VC merge", "vc_merge"), ("tags in", "tag_encapsulation"), ("VCs by", "tag_vcs")):
+        if len({point.parameters[key] for point in points}) > 1:
+            found.append(_set(title, key))
     settings = [
-        one for one in ("with", "without") if any(one in _parameters(point).settings for point in points)
+        one for one in ("with", "without") if any(one in parameters_of(point).settings for point in points)
     ]
     for setting in settings:
         for key in dict.fromkeys(key for part in FIGURES if part in parts for key in FIGURES[part]):
@@ -110,10 +121,14 @@ def columns(points: Sequence[Point]) -> list[Column]:
     return found
 
 
+def _set(title: str, key: str) -> Column:
+    return Column(title, lambda point: point.parameters[key])
+
+
 def answer(points: Sequence[Point]) -> str:
     """The last point in a sentence."""
     point = points[-1]
-    p = _parameters(point)
+    p = parameters_of(point)
     parts = []
     for setting in p.settings:
         for key in FIGURES[p.part]:
@@ -121,245 +136,36 @@ def answer(points: Sequence[Point]) -> str:
             if value is not None:
                 unit = "" if key == "rtt_s" else f" {WORDS[key]}"
                 parts.append(
-                    f"{_shown(key, value)}{unit} {_titled(setting) if setting == 'with' else 'without tags'}"
+                    f"{text_of(key, value)}{unit} {titled(setting) if setting == 'with' else 'without tags'}"
                 )
     return f"{headline(p)}: {', '.join(parts)}."
 
 
 def charts(points: Sequence[Point]) -> list[Chart]:
-    """Throughput over the socket buffer, predicted and measured."""
+    """Throughput over the socket buffer, or delay over load, predicted and measured."""
+    loaded = [point for point in points if point.parameters["part"] == "load"]
+    if len(loaded) > 1 and len(loaded) == len(points):
+        curves = _curves(loaded, "load", "delay_s", 1e3)
+        alt = f"Mean delay over the load of the busiest link. {answer(points)}"
+        return [Chart("load", "Mean delay over load", alt, "share of the busiest link", ["ms"], curves)]
     own = [point for point in points if point.parameters["part"] in ("tcp", "duplex")]
     if len(own) < 2:
         return []
-    curves: list[Curve] = []
-    x = [float(point.parameters["buffer_kb"]) for point in own]
-    for setting in ("with", "without"):
-        if any(setting not in _parameters(point).settings for point in own):
-            continue
-        measured: list[Any] = [point.metrics.get(f"{setting}_mbps") for point in own]
-        predicted = [_predicted(_parameters(point), setting, "mbps").value for point in own]
-        curves.append(Curve(f"measured, {_titled(setting)}", x, measured, 0, "points", len(curves)))
-        curves.append(Curve(f"predicted, {_titled(setting)}", x, predicted, 0, "line", len(curves)))
+    curves = _curves(own, "buffer_kb", "mbps", 1.0)
     alt = f"Throughput over the socket buffer. {answer(points)}"
     return [Chart("throughput", "Throughput over the socket buffer", alt, "buffer (kB)", ["Mbit/s"], curves)]
 
 
-def comparisons(points: Sequence[Point]) -> list[Comparison]:
-    """What is published of this part, then what arithmetic says of these links."""
-    found = []
-    for point in points:
-        p = _parameters(point)
-        lead = f"{headline(p)}: " if len(points) > 1 else ""
-        for setting in p.settings:
-            found += _published(lead, p, point, setting)
-            for key in FIGURES[p.part]:
-                expected = _predicted(p, setting, key)
-                unit = {"rtt_s": "s", "delay_s": "s", "lost": "share"}.get(key, "Mbit/s")
-                found.append(
-                    Comparison(
-                        f"{lead}{_titled(setting)}: {WORDS[key]}",
-                        unit,
-                        Kind.OURS,
-                        None,
-                        point.metrics.get(f"{setting}_{key}"),
-                        expected.low,
-                        expected.high,
-                        expected.why,
-                        expected.value,
-                    )
-                )
-        found += [*_vcs(lead, p, point), *_same_rtt(lead, p, point), *_same_delay(lead, p, point)]
-    return found
-
-
-def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
-    """VCs that tags have set up for the two hosts: in each direction one on each link."""
-    if "with" not in p.settings or not p.has_label_vcs or p.part == "load":
-        return []
-    expected = tag_vcs(p)
-    measured = point.metrics.get("with_tag_vcs")
-    return [
-        Comparison(
-            f"{lead}VCs of tags between the hosts' networks",
-            "VCs",
-            Kind.OURS,
-            None,
-            measured,
-            expected,
-            expected,
-            "one on each link of the path, each way",
-            expected,
-        )
-    ]
-
-
-def fault(point: Point) -> str | None:
-    """Bytes that did not arrive as they were sent, and figures that arithmetic does not allow."""
-    p = _parameters(point)
-    for setting in p.settings:
-        where = "with tags" if setting == "with" else "without tags"
-        if wrong := point.metrics.get(f"{setting}_wrong"):
-            return f"{where}: {wrong} bytes did not arrive as they were sent"
-        if undone := point.metrics.get(f"{setting}_undone"):
-            return f"{where}: {undone} connections were not closed by both ends"
-        if said := _astray(p, point, setting):
-            return f"{where}: {said}"
-        for key in FIGURES[p.part]:
-            expected = _predicted(p, setting, key)
-            value = point.metrics.get(f"{setting}_{key}")
-            if value is None or not expected.low <= value <= expected.high:
-                found = "nothing" if value is None else _shown(key, value)
-                allowed = f"{_shown(key, expected.low)} to {_shown(key, expected.high)}"
-                return f"{where}: {WORDS[key]} {found}, where arithmetic allows {allowed}"
-    return None
-
-
-def _astray(p: TagSwitchingParameters, point: Point, setting: str) -> str | None:
-    """Are there other VCs than arithmetic says, or did packets not go by them?"""
-    if setting != "with" or not p.has_label_vcs or p.part == "load":
-        return None
-    found, expected = point.metrics.get("with_tag_vcs"), tag_vcs(p)
-    if found != expected:
-        return f"{found} VCs between the hosts' networks, where arithmetic says {expected}"
-    cells, least = point.metrics["with_tag_cells"], point.metrics["with_least_cells"]
-    if cells < least:
-        return f"{cells:,} cells went by VCs of tags, where what arrived takes {least:,} at least"
-    return None
-
-
-def _published(
-    lead: str, p: TagSwitchingParameters, point: Point, setting: str
-) -> list[Comparison]:
-    """Published throughputs are of buffers that do not limit: they are compared where ours do not.
-
-    Lengths of packets other than that of the study's MTU are worked back from these figures: that they come
-    out shows nothing.
-    """
-    if p.part != "tcp":
-        return []
-    expected = _predicted(p, setting, "mbps")
-    if expected.why.startswith("buffer"):
-        return []
-    rows = [
-        row
-        for row in published()["throughput"]
-        if (row["part"], row["path"], row["tags"]) == (p.part, p.path, setting)
-    ]
-    return [
-        Comparison(
-            f"{lead}{_titled(setting)}, published{'' if p.medium == 'atm' else ' on ATM'}",
-            "Mbit/s",
-            Kind.FITTED if p.medium == "atm" and p.packet != MTU else Kind.OUTSIDE,
-            row["mbps"],
-            point.metrics.get(f"{setting}_mbps"),
-            *rounding(row["mbps"], row["digits"]),
-            "rounding of the figure",
-            expected.value,
-        )
-        for row in rows
-    ]
-
-
-def _same_rtt(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
-    """Published in words: the same with and without tags."""
-    if p.part != "rtt" or p.tags != "both":
-        return []
-    with_tags, without = (point.metrics.get(f"{setting}_rtt_s") for setting in ("with", "without"))
-    if with_tags is None or without is None:
-        return []
-    difference = with_tags - without
-    expected = _predicted(p, "with", "rtt_s").value - _predicted(p, "without", "rtt_s").value
-    return [
-        Comparison(
-            f"{lead}difference in round-trip time that tags make",
-            "s",
-            Kind.OUTSIDE,
-            None,
-            difference,
-            -0.0005,
-            0.0005,
-            "ping prints milliseconds",
-            expected,
-            "the same with and without tags",
-        )
-    ]
-
-
-def _same_delay(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
-    """A loaded network with tags against an equivalent one without."""
-    if p.part != "load" or p.tags != "both":
-        return []
-    with_tags, without = (point.metrics.get(f"{setting}_delay_s") for setting in ("with", "without"))
-    if with_tags is None or without is None:
-        return []
-    expected = load.difference(p)
-    return [
-        Comparison(
-            f"{lead}difference in mean delay that tags make",
-            "s",
-            Kind.OURS,
-            None,
-            with_tags - without,
-            expected.low,
-            expected.high,
-            expected.why,
-            expected.value,
-        )
-    ]
-
-
-def arithmetic(points: Sequence[Point]) -> list[str]:
-    """What the links here are, and what they are not."""
-    p = _parameters(points[0])
-    said = _on_atm(p) if p.medium == "atm" else _on_ethernet(p)
-    if p.part == "duplex":
-        lost = 2 * (link_mbps(p, False) - link_mbps(p, False, 0.5))
-        said.append(
-            "An acknowledgement for every second segment, none of them with data, would cost both directions"
-            f" together {lost * 1e3:.0f} kbit/s here. The study lost about 250: acknowledgements alone do not"
-            " explain that."
-        )
-    return said
-
-
-def _on_ethernet(p: TagSwitchingParameters) -> list[str]:
-    with_tags, without = link_mbps(p, True), link_mbps(p, False)
-    cells = -(-(MTU + 8) // CELL_BYTES)
-    return [
-        "The study's links are ATM, of 4750 cells/s; these are Ethernet of the rate given. A packet of"
-        f" {MTU} bytes takes {cells} cells with either encapsulation, so that cells carry"
-        f" {CELLS_PER_S / cells * MTU * 8 / 1e6:.3f} Mbit/s of IP;"
-        f" {CELLS_PER_S / cells * 1538 * 8 / 1e6:.3f} Mbit/s is the rate of Ethernet that passes as many.",
-        f"On Ethernet a tag makes packets longer: links carry {with_tags:.3f} Mbit/s of data with tags and"
-        f" {without:.3f} without. The published gain of tags is not to be had here.",
-    ]
-
-
-def _on_atm(p: TagSwitchingParameters) -> list[str]:
-    kinds = (("with tags", p.tag_encapsulation), ("without", p.plain_encapsulation))
-    cells = "; ".join(
-        f"{name} ({kind}) a packet of {p.packet} bytes takes {cells_of(p.packet, kind)} cells, an"
-        f" acknowledgement {cells_of(HEADERS, kind)}"
-        for name, kind in kinds
-    )
-    with_tags, without = link_mbps(p, True), link_mbps(p, False)
-    return [
-        f"On links of {p.cells_per_s:g} cells/s, {cells}: they carry {with_tags:.3f} Mbit/s of data with tags"
-        f" and {without:.3f} without. A cell less for each packet, which the published 1.75 and 1.69 need, is"
-        " to be had at one size in six: 1500 is none of them, 1284 is one.",
-        _set_up(p),
-    ]
-
-
-def _set_up(p: TagSwitchingParameters) -> str:
-    """What set up the VCs."""
-    if p.has_label_vcs:
-        merge = ", which merge them" if p.merges else ", without merge"
-        return (
-            "With tags, VCs are labels: edge routers asked for them, and LDP gave them on demand (RFC 3035)"
-            f" at switches{merge}. Without, a permanent circuit by configuration joins the edge routers."
-        )
-    return (
-        "With tags, a circuit by configuration is in the place of the VC that LDP sets up (tag_vcs=circuit):"
-        " the same cells by the same switches. Without tags another one joins the edge routers."
-    )
+def _curves(points: Sequence[Point], over: str, key: str, unit: float) -> list[Curve]:
+    """Predicted as lines, measured as points, with tags and without."""
+    curves: list[Curve] = []
+    x = [float(point.parameters[over]) for point in points]
+    for setting in ("with", "without"):
+        if any(setting not in parameters_of(point).settings for point in points):
+            continue
+        found = [point.metrics.get(f"{setting}_{key}") for point in points]
+        measured: list[Any] = [None if value is None else value * unit for value in found]
+        said = [predicted(parameters_of(point), setting, key).value * unit for point in points]
+        curves.append(Curve(f"measured, {titled(setting)}", x, measured, 0, "points", len(curves)))
+        curves.append(Curve(f"predicted, {titled(setting)}", x, said, 0, "line", len(curves)))
+    return curves
