@@ -1,6 +1,6 @@
 """`tag-switching`: parts of a published study of tag switching between six countries, on Ethernet or on ATM.
 
-Parts `recovery` and `vcs` have networks and tables of their own; `throughput`, `load` and `shown` are the others.
+Parts `recovery` and `vcs` have networks and tables of their own; the others are `throughput` and `load`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The core on ATM: switches, edge routers and what joins them, with tags that are channels and without.
 
-With tags switches are ATM-LSRs and edge routers signal: LDP gives VCs on demand (RFC 3035). Without, or where one stands
-for these, a circuit between edge routers is configured.
+With tags switches are ATM-LSRs and edge routers signal: LDP gives VCs on demand (RFC 3035). Without, or where
+one stands for these, a circuit between edge routers is configured.
 """
 
 from __future__ import annotations

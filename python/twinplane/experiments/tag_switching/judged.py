@@ -100,9 +100,7 @@ def _astray(p: TagSwitchingParameters, point: Point, setting: str) -> str | None
     return None
 
 
-def _published(
-    lead: str, p: TagSwitchingParameters, point: Point, setting: str
-) -> list[Comparison]:
+def _published(lead: str, p: TagSwitchingParameters, point: Point, setting: str) -> list[Comparison]:
     """Published throughputs are of buffers that do not limit: they are compared where ours do not.
 
     Lengths of packets other than that of the study's MTU are worked back from these figures: that they come

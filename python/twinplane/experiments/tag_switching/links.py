@@ -79,15 +79,15 @@ class EthernetLinks(Links):
 class AtmLinks(Links):
     """Links of ATM: switches store and forward cells.
 
-    Edge routers send them at the rate of the core (circuits), or faster, so that they wait at the first switch
-    (labels): the last one leaves that at the same time.
+    Edge routers send them at the rate of the core (circuits), or faster, so that they wait at the first
+    switch (labels): the last one leaves that at the same time.
     """
 
     cells_per_s: float
     hops: int
     encapsulation: str
     merges: bool = False
-    """Do switches keep cells until the last one of their packet has come, and send them together (VC merge)?"""
+    """Do switches keep cells until the last one of their packet has come (VC merge)?"""
 
     def packet_s(self, ip: int) -> float:
         """Its cells."""

@@ -180,12 +180,17 @@ def delay(p: TagSwitchingParameters, tagged: bool) -> Prediction:
 
 
 def difference(p: TagSwitchingParameters) -> Prediction:
-    """What tags add to the mean delay: longer packets, or VC merge, and what waits for these."""
+    """What tags add to the mean delay: longer packets, or VC merge, and what waits for these.
+
+    What merge adds to a packet that waits for nobody is the most that it adds: while cells wait for the last
+    one of their packet, the link sends those of others, for which they would have had to wait anyway.
+    """
     still = unloaded_s(p, True) - unloaded_s(p, False)
     waits = waiting_s(p, True) - waiting_s(p, False)
     around = 0.02 * (unloaded_s(p, False) + waiting_s(p, False))
-    low, high = (still + end(0.0, 1.5 * waits) for end in (min, max))
-    return Prediction(still + waits, low - around, high + around, "the same packets at the same times")
+    low, high = min(0.0, 1.5 * waits) - around, max(0.0, 1.5 * waits) + around
+    least = min(0.0, still) if p.merges else still
+    return Prediction(still + waits, least + low, still + high, "the same packets at the same times")
 
 
 PREDICT = {"lost": lost, "delay_s": delay}

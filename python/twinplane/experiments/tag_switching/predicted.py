@@ -109,7 +109,7 @@ def udp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
 
 
 def tag_vcs(p: TagSwitchingParameters) -> int:
-    """VCs that lead to the networks of the two hosts, on the links of the path: those of edge routers, too."""
+    """VCs that lead to the networks of the two hosts: one on each link of the path, each way."""
     return 2 * (len(PATHS[p.path]) + 1)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a recovery: until a failure is noticed, neighbours are back, routes are new, and tags can be told again.
+"""Parts of a recovery: a failure is noticed, neighbours are back, routes are new, tags can be told again.
 
 Each is predicted from timers alone, and read from what the two switches at the link tell.
 """
@@ -16,24 +16,24 @@ from .timers import Interval, adjacent, lost, session_back
 STAGES = {
     "noticed": "a switch has noticed the failure",
     "met": "both switches are neighbours again",
-    "routed": "both have new routes after the repair",
+    "routed": "both have new routes over the link that has no other way",
+    "routed_moved": "both have new routes over the link that has another way",
     "session": "tags can be told over the link that has no other way",
     "session_moved": "tags can be told over the link that has another way",
 }
 """What a part is, in words."""
-LINK_OF_SESSION = {"session": CUT, "session_moved": DIVERTED}
+LINK_OF = {"routed": CUT, "routed_moved": DIVERTED, "session": CUT, "session_moved": DIVERTED}
 
 
 def expected(p: TagSwitchingParameters, stage: str) -> Interval | None:
-    """Between which times it is over, after the failure or after the repair; nothing if no such link fails."""
-    if stage in LINK_OF_SESSION:
-        link = LINK_OF_SESSION[stage]
-        return session_back(p.model_copy(update={"link": link})) if link in p.links else None
+    """Between which times it is over, after failure or repair; nothing if no such link fails."""
+    if stage in LINK_OF:
+        link = LINK_OF[stage]
+        predict = adjacent if stage.startswith("routed") else session_back
+        return predict(p.model_copy(update={"link": link})) if link in p.links else None
     if stage == "noticed":
         routes = lost(p)
         return Interval(routes.low_s - p.spf_s, routes.high_s - p.spf_s, routes.why.partition(";")[0])
-    if stage == "routed":
-        return adjacent(p)
     if p.detection == "interface":
         return Interval(p.hello_s, p.hello_s, "the second Hello")
     return Interval(0.0, p.hello_s, "the first Hello of each end, the later one")
@@ -66,13 +66,16 @@ def measured(network: Network, p: TagSwitchingParameters, failed_s: float) -> di
         for node, at in zip(table["node"], table["changed_ps"], strict=True)
         if node in ends and at is not None
     ]
+    routed = max(changed, default=None)
     session = _session_s(network, p, repaired_s)
+    is_cut = p.link == CUT
     return {
         "noticed": min(after(failed_s, ("ospf-adjacency-lost",)).values(), default=None),
         "met": both(after(repaired_s, ("ospf-adjacent",))),
-        "routed": max(changed, default=None),
-        "session": session if p.link == CUT else None,
-        "session_moved": session if p.link == DIVERTED else None,
+        "routed": routed if is_cut else None,
+        "routed_moved": None if is_cut else routed,
+        "session": session if is_cut else None,
+        "session_moved": None if is_cut else session,
     }
 
 
@@ -107,4 +110,3 @@ def odd(p: TagSwitchingParameters, found: dict[str, float | None]) -> int:
         ends = [found[f"{stage}_{end}_s"] for end in ("min", "max")]
         count += timers is not None and any(at is None or at not in timers for at in ends)
     return count
-

@@ -160,8 +160,8 @@ def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
 
 
 def _of_tags(network: Network, p: TagSwitchingParameters, carried: int) -> dict[str, int]:
-    """VCs between the networks of the two hosts, cells that each switch passed on by labels, and how few these
-    may be if all of so many bytes went so.
+    """VCs between the networks of the two hosts, cells that each switch passed on by labels, and how few
+    these may be if all of so many bytes went so.
     """
     path = PATHS[p.path]
     ends = {str(ip_interface(address(country)).network) for country in (path[0], path[-1])}

@@ -96,8 +96,8 @@ def _crossed_s(p: TagSwitchingParameters) -> float:
 
 
 def _moved_channels(p: TagSwitchingParameters) -> Interval:
-    """On ATM, after the repair, in both planes: a switch gives a label back when its route is another one, and
-    asks for the next one then. Packets are lost until that is there, or longer, if there is no session yet.
+    """On ATM, after the repair, in both planes: a switch gives a label back when its route is another one,
+    and asks for the next one then. Packets are lost until that is there, or longer, if there is no session.
     """
     routes = adjacent(p)
     return Interval(
@@ -118,7 +118,7 @@ def _refused_s(p: TagSwitchingParameters) -> float:
 
 
 def _session_s(p: TagSwitchingParameters) -> float:
-    """A connection, what both ends say first, and that they agree: four times there and back, by two links."""
+    """A connection, what both ends say first, that they agree: four times there and back, by two links."""
     return 4 * 2 * 2 * _crossed_s(p) if p.medium == "atm" else 0.0
 
 
@@ -154,6 +154,11 @@ def adjacent(p: TagSwitchingParameters) -> Interval:
         met, said = float(p.hello_s), max(p.hello_s, MIN_LS_INTERVAL_S)
         at = _computed(p, met, said)
         return Interval(at, at, f"both say Hello at once, and name each other in the next; {WHY}")
+    if p.link == DIVERTED:
+        # By the other way each has all along what the other says: nothing new comes right before.
+        return Interval(
+            p.spf_s, p.hello_s + p.spf_s, "the first Hello of each end, the later one; paths are computed"
+        )
     at = _computed(p, 0, 0)
     return Interval(at, p.hello_s + at, f"the first Hello of each end, the later one; {WHY}")
 

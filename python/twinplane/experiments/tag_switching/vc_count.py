@@ -6,7 +6,7 @@ import heapq
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from .countries import CORE, COUNTRIES, edge
@@ -26,11 +26,11 @@ class Cloud:
     core: Sequence[Link]
     outside: int
     """Networks outside behind each edge router."""
-    links: Sequence[Link] = field(init=False)
 
-    def __post_init__(self) -> None:
-        near = ((name, at, 1) for name, at in self.edges.items())
-        object.__setattr__(self, "links", (*self.core, *near))
+    @property
+    def links(self) -> list[Link]:
+        """All links, those of edge routers too."""
+        return [*self.core, *((name, at, 1) for name, at in self.edges.items())]
 
     def owners(self, routing: str) -> list[tuple[str, ...]]:
         """Of each prefix with labels the routers that it is right beside.
@@ -75,7 +75,7 @@ def generated(edges: int, graph: int, outside: int) -> Cloud:
 def channels(
     edges: Iterable[str], links: Iterable[Link], owners: Iterable[tuple[str, ...]], merge: bool
 ) -> Counter[tuple[str, str]]:
-    """How many channels are labels, by link and direction: from each edge along the shortest path to each prefix.
+    """How many channels are labels, by link and direction: from each edge the shortest path to each prefix.
 
     Without merge each edge has a channel of its own on each link. With merge each edge has one on its first
     link, and every other link has one for all edges.
@@ -119,7 +119,9 @@ def _ways(near: Mapping[str, list[tuple[str, int]]], own: tuple[str, ...]) -> di
     found = {}
     for node, others in near.items():
         ways = [other for other, cost in others if far[other] + cost == far[node]]
-        assert node in own or len(ways) == 1, f"{node} has {len(ways)} shortest paths to {own}: paper needs one"
+        assert node in own or len(ways) == 1, (
+            f"{node} has {len(ways)} shortest paths to {own}: paper needs one"
+        )
         if ways:
             found[node] = ways[0]
     return found

@@ -31,7 +31,9 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
         net.atm_lsr(name, merge=p.merges, **said)
     for place, name in enumerate(drawn.edges):
         bgp = {"asn": CORE_AS, "mesh": True, "networks": _outside(drawn, place)}
-        net.router(name, router_id=router_id(place), **said, **({"bgp": bgp} if p.routing == "hierarchical" else {}))
+        net.router(
+            name, router_id=router_id(place), **said, **({"bgp": bgp} if p.routing == "hierarchical" else {})
+        )
     labels = {"encapsulation": cells.LABELS[p.tag_encapsulation]}
     for a, b, cost in drawn.links:
         net.link(a, b, medium="atm", rate=f"{STM1_CELLS} cells/s", delay="1 ms", metric=cost, lc_atm=labels)
@@ -48,9 +50,7 @@ def router_id(place: int) -> str:
 def _outside(drawn: Cloud, place: int) -> list[str]:
     """The networks behind an edge router."""
     first = place * drawn.outside
-    return [
-        f"172.{16 + number // 256}.{number % 256}.0/24" for number in range(first, first + drawn.outside)
-    ]
+    return [f"172.{16 + number // 256}.{number % 256}.0/24" for number in range(first, first + drawn.outside)]
 
 
 def _hosts(net: Network, drawn: Cloud) -> None:

@@ -1,4 +1,4 @@
-"""Table, figure and comparisons of part `vcs`: what is counted on paper beside what is counted in the network."""
+"""Table, figure and comparisons of part `vcs`: what is counted on paper and in the network."""
 
 from __future__ import annotations
 
@@ -156,9 +156,7 @@ def arithmetic(points: Sequence[Point]) -> list[str]:
     """What both ways to route, and merge, are worth on paper."""
     p = _parameters(points[0])
     of = {
-        (routing, merge): expected(
-            p.model_copy(update={"routing": routing, "vc_merge": merge})
-        ).vcs
+        (routing, merge): expected(p.model_copy(update={"routing": routing, "vc_merge": merge})).vcs
         for routing in ("flat", "hierarchical")
         for merge in ("none", "merge")
     }
