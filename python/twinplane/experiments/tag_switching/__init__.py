@@ -5,8 +5,8 @@ Parts `recovery` and `vcs` have networks and tables of their own; the others are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -169,9 +169,24 @@ def _all(part: str, points: Sequence[Point]) -> bool:
     return all(point.parameters["part"] == part for point in points)
 
 
-def _file_of(parameters: TagSwitchingParameters) -> ModuleType:
+@dataclass(frozen=True)
+class _File:
     """Where the network of a part other than recovery is built and looked at."""
-    return {"load": load, "vcs": vcs}.get(parameters.part, throughput)
+
+    build: Callable[[TagSwitchingParameters, int], Network]
+    end_s: Callable[[TagSwitchingParameters], float]
+    summarise: Callable[[Network, TagSwitchingParameters], Outcome]
+
+
+_FILES = {
+    "load": _File(load.build, load.end_s, load.summarise),
+    "vcs": _File(vcs.build, vcs.end_s, vcs.summarise),
+}
+
+
+def _file_of(parameters: TagSwitchingParameters) -> _File:
+    usual = _File(throughput.build, throughput.end_s, throughput.summarise)
+    return _FILES.get(parameters.part, usual)
 
 
 EXPERIMENT = TagSwitching()

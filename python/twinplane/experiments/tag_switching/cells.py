@@ -20,7 +20,7 @@ ROOM = BUFFER_PACKETS * LONGEST
 """Cells that wait at most in front of the link between two switches."""
 LABELS = {"vc-mux": "bare", "shim": "shim"}
 """What stands in front of packets, as channels that are labels know it."""
-NEAR = {"rate": f"{STM1_CELLS} cells/s", "delay": "1 us"}
+NEAR: Mapping[str, Any] = {"rate": f"{STM1_CELLS} cells/s", "delay": "1 us"}
 """Between a router and its switch."""
 
 

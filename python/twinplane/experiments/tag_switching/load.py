@@ -29,7 +29,7 @@ def ways() -> dict[tuple[str, str], tuple[str, ...]]:
     """The countries that packets cross from each to each other one: there is one shortest path."""
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for first in COUNTRIES:
-        heads = [(first,)]
+        heads: list[tuple[str, ...]] = [(first,)]
         while heads:
             way = heads.pop(0)
             for a, b in (*CORE, *((b, a) for a, b in CORE)):

@@ -152,15 +152,16 @@ def adjacent(p: TagSwitchingParameters) -> Interval:
     if p.detection == "interface":
         # Both said at the repair that they have the link's network again: the next thing may have to wait.
         met, said = float(p.hello_s), max(p.hello_s, MIN_LS_INTERVAL_S)
-        at = _computed(p, met, said)
-        return Interval(at, at, f"both say Hello at once, and name each other in the next; {WHY}")
+        seen = "both say Hello at once, and name each other in the next"
+    else:
+        met, said = 0.0, 0.0
+        seen = "the first Hello of each end, the later one"
+    later = p.hello_s if p.detection == "hello" else 0
     if p.link == DIVERTED:
-        # By the other way each has all along what the other says: nothing new comes right before.
-        return Interval(
-            p.spf_s, p.hello_s + p.spf_s, "the first Hello of each end, the later one; paths are computed"
-        )
-    at = _computed(p, 0, 0)
-    return Interval(at, p.hello_s + at, f"the first Hello of each end, the later one; {WHY}")
+        # By the other way each has all along what the other says: nothing else comes right before.
+        return Interval(said + p.spf_s, said + later + p.spf_s, f"{seen}; paths are computed")
+    at = _computed(p, met, said)
+    return Interval(at, at + later, f"{seen}; {WHY}")
 
 
 WHY = "an advertisement that comes too soon is sent again after 5 s; then paths are computed"

@@ -38,7 +38,7 @@ class Cloud:
         Hierarchical: loopback addresses alone. Flat: networks outside, too, and those of links, which belong
         to both ends; each router has one more, of a port beside it.
         """
-        routers = [(name,) for name in (*self.switches, *self.edges)]
+        routers: list[tuple[str, ...]] = [(name,) for name in (*self.switches, *self.edges)]
         if routing == "hierarchical":
             return routers
         outside = [(name,) for name in self.edges for _ in range(self.outside)]
