@@ -67,6 +67,28 @@ def test_a_generated_network_has_as_many_vcs_as_on_paper(merge: str) -> None:
     point(part="vcs", vc_merge=merge, network="generated", edges=20)
 
 
+def test_packets_beside_the_vcs_of_tags_are_a_fault() -> None:
+    right = point(part="rtt", medium="atm")
+    for wrong, words in (
+        ({"with_tag_vcs": 4}, "with tags: 4 VCs between the hosts' networks, where arithmetic says 6"),
+        (
+            {"with_tag_cells": 17},
+            "with tags: 17 cells went by VCs of tags, where what arrived takes 200 at least",
+        ),
+    ):
+        assert EXPERIMENT.fault(Point(right.parameters, {**right.metrics, **wrong})) == words
+
+
+def test_a_count_that_is_not_that_on_paper_is_a_fault() -> None:
+    right = point(part="vcs")
+    for wrong, words in (
+        ({"vcs": 219}, "vcs: 219, where 220 are counted on paper"),
+        ({"sessions": 28}, "sessions: 28, where 30 are counted on paper"),
+        ({"unanswered": 2}, "2 requests of labels have no answer yet"),
+    ):
+        assert EXPERIMENT.fault(Point(right.parameters, {**right.metrics, **wrong})) == words
+
+
 def hosts(encapsulation: str, rtt_ms: float) -> tuple[tp.Network, str, str]:
     """Two hosts, and ATM-LSRs between their edge routers."""
     settings = {"part": "tcp", "medium": "atm", "tags": "with", "tag_encapsulation": encapsulation}
