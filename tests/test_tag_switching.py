@@ -131,6 +131,7 @@ def test_wrong_input_is_one_sentence() -> None:
 
 
 def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    assert "vcs has a table of its own" in refused("run", "tag-switching", "--set", "part=vcs,rtt")
     assert "part=te: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=te")
 
 
@@ -140,6 +141,10 @@ def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None
         (("part=tcp", "cells_per_s=400000"), "cells_per_s=400000"),
         (("part=tcp", "tag_encapsulation=llc-snap"), "have vc-mux or shim (RFC 3035, 9)"),
         (("part=tcp", "tag_vcs=circuit", "vc_merge=merge"), "vc_merge=merge: switches merge VCs that LDP"),
+        (
+            ("part=vcs", "network=generated", "edges=1000", "outside=5"),
+            "outside=5: 5,000 networks behind all",
+        ),
         (("part=recovery", "tag_vcs=circuit"), "tag_vcs=circuit: part=recovery is about tags"),
         (("part=load", "tag_vcs=circuit"), "tag_vcs=circuit: part=load has VCs that LDP sets up"),
     ],

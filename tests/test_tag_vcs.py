@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import twinplane as tp
 from support import campaign
+from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.scores import Kind
 from twinplane.experiments.tag_switching.countries import edge, host
@@ -48,6 +49,12 @@ def test_channels_are_counted_on_paper() -> None:
     merged = channels("abc", links, owners, merge=True)
     assert merged["s", "t"] == 2 and merged["t", "s"] == 3
     assert merged.total() == 3 * 4 + 5 + 3
+
+
+def test_paper_needs_one_shortest_path() -> None:
+    square = [("a", "s", 1), ("a", "t", 1), ("s", "c", 1), ("t", "c", 1)]
+    with pytest.raises(TwinplaneError, match="'c' has 2 shortest paths to 'a'"):
+        channels("a", square, [("a",)], merge=False)
 
 
 @pytest.mark.parametrize("merge", ["none", "merge"])
@@ -151,7 +158,9 @@ def test_a_loaded_network_with_tags_is_as_one_without(merge: str) -> None:
 
 
 def test_a_loaded_network_on_ethernet() -> None:
-    point(part="load", duration_s=5)
+    points = [point(part="load", duration_s=5, load=load) for load in (0.5, 0.9)]
+    (chart,) = EXPERIMENT.charts(points)
+    assert [curve.name for curve in chart.curves][:2] == ["measured, with tags", "predicted, with tags"]
 
 
 QUICK = {"hello_s": 2, "dead_s": 8, "spf_s": 1, "down_s": 20, "advertise_s": 5, "hold_s": 90, "runs": 1}

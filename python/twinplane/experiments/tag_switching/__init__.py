@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from ...charts import Chart
 from ...charts.table import Table
+from ...errors import TwinplaneError
 from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
@@ -22,6 +23,7 @@ from .parameters import TagSwitchingParameters
 
 if TYPE_CHECKING:
     from ...results.folder import Results
+    from ...results.real import Real
 
 
 class TagSwitching(Experiment[TagSwitchingParameters]):
@@ -38,8 +40,10 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         self._seeds: WeakKeyDictionary[Network, int] = WeakKeyDictionary()
 
     def check(self, parameters: TagSwitchingParameters) -> None:
-        """See `timers.check`."""
+        """See `timers.check`; of part `vcs` the count on paper has to be possible."""
         super().check(parameters)
+        if parameters.part == "vcs":
+            vcs_shown.expected(parameters)
         if parameters.part == "recovery":
             timers.check(parameters)
 
@@ -99,6 +103,17 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         where = "ATM with tags by LDP" if parameters.medium == "atm" else "Ethernet"
         runs = f"{parameters.runs} runs for each link"
         return f"recovery on {where}, {seen}, {parameters.down_s:g} s down, {runs}"
+
+    def headline_of(self, points: Sequence[TagSwitchingParameters], real: Real | None = None) -> str:
+        """Parts with tables of their own are not put together with others."""
+        parts = list(dict.fromkeys(point.part for point in points))
+        alone = [part for part in parts if part in ("recovery", "vcs")]
+        if alone and len(parts) > 1:
+            raise TwinplaneError(
+                f"tag-switching: part={','.join(parts)}: {' and '.join(alone)} has a table of its own: run it"
+                " by itself"
+            )
+        return super().headline_of(points, real)
 
     def answer(self, points: Sequence[Point]) -> str:
         """See `figures`, `vcs_shown` and `shown`."""

@@ -26,8 +26,8 @@ NEAR: Mapping[str, Any] = {"rate": f"{STM1_CELLS} cells/s", "delay": "1 us"}
 
 def routing(**ldp: Any) -> dict[str, Any]:
     """Protocols of switches and edge routers that give channels as labels."""
-    # The protocol of the study did not look at the time to live of its packets; with a look a session waits
-    # until its link is the shortest way (RFC 6720).
+    # With a look at the time to live (RFC 6720), which is younger than the study, a session would wait until
+    # its link is the shortest way.
     return {"ospf": {"area": 0}, "ldp": {"gtsm": False, **ldp}}
 
 

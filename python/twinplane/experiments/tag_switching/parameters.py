@@ -14,6 +14,8 @@ DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
 
+COUNTRIES, NETWORKS_MAX = 6, 4096
+"""How many countries there are, and how many networks of 24 bits in 172.16.0.0/12."""
 LINK_OF = {"failure": DIVERTED, "repair": CUT}
 """After which link's failure, or repair, packets come back that were interrupted by the failure."""
 
@@ -120,6 +122,12 @@ class TagSwitchingParameters(Parameters):
             raise ValueError(
                 "tag_encapsulation=llc-snap: VCs that LDP sets up have vc-mux or shim (RFC 3035, 9);"
                 " tag_vcs=circuit has a circuit in their place"
+            )
+        networks = self.outside * (self.edges if self.network == "generated" else COUNTRIES)
+        if self.part == "vcs" and networks > NETWORKS_MAX:
+            raise ValueError(
+                f"outside={self.outside}: {networks:,} networks behind all edge routers are more than the"
+                f" {NETWORKS_MAX:,} that there are addresses for: fewer of these, or fewer edges"
             )
         if self.vc_merge == "merge" and not self.has_label_vcs and self.medium == "atm":
             raise ValueError("vc_merge=merge: switches merge VCs that LDP sets up, which takes tag_vcs=ldp")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from ...errors import TwinplaneError
 from .countries import CORE, COUNTRIES, edge
 from .parameters import TagSwitchingParameters
 
@@ -119,9 +120,11 @@ def _ways(near: Mapping[str, list[tuple[str, int]]], own: tuple[str, ...]) -> di
     found = {}
     for node, others in near.items():
         ways = [other for other, cost in others if far[other] + cost == far[node]]
-        assert node in own or len(ways) == 1, (
-            f"{node} has {len(ways)} shortest paths to {own}: paper needs one"
-        )
+        if node not in own and len(ways) != 1:
+            raise TwinplaneError(
+                f"tag-switching: '{node}' has {len(ways)} shortest paths to '{own[0]}', and paper needs one:"
+                " another graph has other costs"
+            )
         if ways:
             found[node] = ways[0]
     return found
