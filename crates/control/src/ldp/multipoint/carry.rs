@@ -1,11 +1,14 @@
 //! Traffic of point-to-multipoint LSPs: what is mapped to the list that copies it at the root, and groups at leaves.
 
-use super::Multipoint;
 use super::command::TreeSpec;
 use super::tree::{entry, is_own, replicate};
+use super::writes::Made;
+use super::{Multipoint, Tree};
 use crate::ldp::Ldp;
 use crate::services::{After, Binder, Services};
-use base::plane::{Fec, GroupKey, Incoming, IpPrefix, LabelStack, NextHop, Nhlfe, Prefix, TableOp};
+use base::plane::{
+    Fec, GroupKey, Incoming, IpPrefix, LabelStack, NextHop, Nhlfe, Prefix, ReplicationId, TableOp,
+};
 use core::net::IpAddr;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,12 +30,18 @@ pub(super) struct Root {
     sequence: u64,
     /// What is mapped to its list.
     carried: Option<Arc<TreeSpec>>,
+    /// The tables did not take all of that: it is mapped again.
+    is_uncarried: bool,
 }
 
 impl Root {
+    fn new(spec: &Arc<TreeSpec>, sequence: u64) -> Root {
+        Root { spec: Arc::clone(spec), sequence, carried: None, is_uncarried: false }
+    }
+
     /// As it is when nothing is signalled.
     pub(super) fn anew(&self) -> Root {
-        Root { spec: Arc::clone(&self.spec), sequence: self.sequence, carried: None }
+        Root::new(&self.spec, self.sequence)
     }
 }
 
@@ -51,45 +60,51 @@ impl Multipoint {
             Some(root) => root.spec = Arc::clone(spec),
             None => {
                 self.declared += 1;
-                let root = Root { spec: Arc::clone(spec), sequence: self.declared, carried: None };
-                self.roots.insert(lsp.clone(), root);
+                self.roots.insert(lsp.clone(), Root::new(spec, self.declared));
             }
         }
         self.update(services, &lsp);
-        self.carry(services, &lsp);
+        self.carry(services, &lsp, self.trees.get(&lsp).and_then(Tree::list));
     }
 
     /// Packets of an LSP that begins here are copied to these branches from now on (RFC 6388, 2.4.1.5).
     pub(super) fn feed(&mut self, services: &mut Services, lsp: &P2mp, branches: Vec<Nhlfe>) {
         let is_said = self.roots.contains_key(lsp);
         let Some(tree) = self.trees.get_mut(lsp) else { return };
-        let is_changed = tree.branches != branches;
-        tree.branches = branches;
+        tree.branches.clone_from(&branches);
         // If nobody has said what takes it, there is nothing to be copied.
-        match tree.list.filter(|_| is_said) {
-            Some(list) if tree.branches.is_empty() => {
-                tree.list = None;
-                self.carry(services, lsp);
-                self.writes.ops.push(TableOp::ReplicationRemove { list });
-            }
-            known if is_said && !tree.branches.is_empty() && (is_changed || known.is_none()) => {
-                let list = known.unwrap_or_else(|| services.multicast.list());
-                tree.list = Some(list);
-                let branches = tree.branches.clone().into();
-                self.writes.ops.push(TableOp::ReplicationSet { list, branches });
-                self.carry(services, lsp);
-            }
-            _ => {}
+        let branches = Some(branches).filter(|branches| is_said && !branches.is_empty());
+        if tree.written.list.as_ref().map(|(_, ways)| ways) == branches.as_ref() && !self.is_uncarried(lsp) {
+            return;
+        }
+        if branches.is_none() {
+            // Nothing may lead to a list that goes.
+            self.carry(services, lsp, None);
+            return self.write_list(services, lsp, None);
+        }
+        self.write_list(services, lsp, branches);
+        self.carry(services, lsp, self.trees.get(lsp).and_then(Tree::list));
+    }
+
+    /// The tables have not taken everything that is mapped to an LSP.
+    pub(super) fn not_carried(&mut self, lsp: &P2mp) {
+        if let Some(root) = self.roots.get_mut(lsp) {
+            root.is_uncarried = true;
         }
     }
 
-    /// Brings what is mapped to what the LSP is to carry now.
-    fn carry(&mut self, services: &mut Services, lsp: &P2mp) {
-        let list = self.trees.get(lsp).and_then(|tree| tree.list);
+    /// Is it to be mapped again?
+    pub(super) fn is_uncarried(&self, lsp: &P2mp) -> bool {
+        self.roots.get(lsp).is_some_and(|root| root.is_uncarried)
+    }
+
+    /// Brings what is mapped to what the LSP is to carry now by its list.
+    fn carry(&mut self, services: &mut Services, lsp: &P2mp, list: Option<ReplicationId>) {
         let Some(root) = self.roots.get_mut(lsp) else { return };
         let wanted = list.map(|_| Arc::clone(&root.spec));
         let sequence = root.sequence;
         let carried = core::mem::replace(&mut root.carried, wanted.clone());
+        let is_again = core::mem::take(&mut root.is_uncarried);
         let binder = Binder { preference: PREFERENCE, owner: Ldp::ID, rank: sequence };
         let ops = &mut self.writes.ops;
         let mut groups = BTreeSet::new();
@@ -113,13 +128,13 @@ impl Multipoint {
             let is_same = carried.as_ref().is_some_and(|carried| {
                 carried.carries == wanted.carries && carried.filters == wanted.filters
             });
-            if !is_same {
-                for prefix in &wanted.carries {
-                    if services.bindings.bind(IpPrefix::V4(*prefix), binder, nhlfe).in_force {
-                        ops.push(TableOp::FtnSet { fec: Fec::Prefix(*prefix), nhlfe });
-                    }
+            if !is_same || is_again {
+                let mut bind =
+                    |prefix: &&Prefix| services.bindings.bind(IpPrefix::V4(**prefix), binder, nhlfe).in_force;
+                let prefixes = wanted.carries.iter().filter(&mut bind).map(|prefix| Fec::Prefix(*prefix));
+                for fec in prefixes.chain(flows(wanted, sequence)) {
+                    self.write(lsp, Made::Carried, TableOp::FtnSet { fec, nhlfe });
                 }
-                ops.extend(flows(wanted, sequence).map(|fec| TableOp::FtnSet { fec, nhlfe }));
             }
             groups.extend(wanted.groups.iter().copied());
         }

@@ -54,8 +54,8 @@ pub struct Multipoint {
     roots: BTreeMap<P2mp, Root>,
     /// LSPs that have a root here were declared so often.
     declared: u64,
-    /// LSPs for which there was no label or no room in the tables, and when they are tried again.
-    lacking: BTreeMap<P2mp, Time>,
+    /// LSPs for which there was no label or no room in the tables, by the times when they are tried again.
+    lacking: BTreeSet<(Time, P2mp)>,
     writes: Writes,
     said: VecDeque<(PeerKey, Body)>,
     /// Steps that no label should take.
@@ -158,16 +158,19 @@ impl Multipoint {
 
     /// Tries LSPs again for which there was no label, or no room in the tables.
     pub(super) fn retry(&mut self, now: Time, services: &mut Services) {
-        let due = self.lacking.iter().filter(|(_, at)| **at <= now);
-        for lsp in due.map(|(lsp, _)| lsp.clone()).collect::<Vec<_>>() {
-            self.lacking.remove(&lsp);
+        while let Some((_, lsp)) = self.lacking.first().filter(|(at, _)| *at <= now).cloned() {
+            self.try_again(&lsp, None);
+            if let Some(tree) = self.trees.get_mut(&lsp) {
+                tree.left_out.clear();
+                tree.is_out = false;
+            }
             self.update(services, &lsp);
         }
     }
 
     /// When that is.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
-        self.lacking.values().min().copied()
+        self.lacking.first().map(|(at, _)| *at)
     }
 
     /// What a neighbour is to be told next.

@@ -2,12 +2,13 @@
 
 use super::Multipoint;
 use super::states::{LabelState, LabelStep};
+use super::writes::Made;
 use crate::ldp::Ldp;
 use crate::machine::State;
 use crate::services::distribution::PeerKey;
 use crate::services::{LabelSpace, Services};
-use base::Label;
 use base::plane::{LabelStack, NextHop, Nhlfe, ReplicationId, TableOp, TcSource, TtlModel};
+use base::{Label, Time};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 use wire::ldp::{AnyLabel, Body, Fec, P2mp};
@@ -21,6 +22,31 @@ pub struct Own {
     pub label: Label,
     /// What has become of it.
     pub state: LabelState,
+}
+
+/// Entries of the tables for an LSP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entries {
+    /// What is done with packets that come with the label of this router; the root has none.
+    pub label: Option<(Label, Nhlfe)>,
+    /// What copies packets; a router with one way out, which is not the root, needs none.
+    pub list: Option<(ReplicationId, Vec<Nhlfe>)>,
+}
+
+impl Entries {
+    /// Where packets go by them.
+    pub(super) fn ways(&self, is_root: bool) -> &[Nhlfe] {
+        let copies = self.list.as_ref().map(|(list, ways)| (*list, &ways[..]));
+        match (&self.label, copies) {
+            (None, Some((_, ways))) if is_root => ways,
+            (None, _) => &[],
+            (Some((_, nhlfe)), copies) => match (nhlfe.next_hop, copies) {
+                (NextHop::Replicate(of), Some((list, ways))) if of == list => ways,
+                (NextHop::Replicate(_), _) => &[],
+                _ => core::slice::from_ref(nhlfe),
+            },
+        }
+    }
 }
 
 /// A point-to-multipoint LSP at a router.
@@ -38,8 +64,18 @@ pub struct Tree {
     pub(in crate::ldp) withdrawn: Vec<Own>,
     /// Where packets go.
     pub branches: Vec<Nhlfe>,
-    /// What copies them; a router with one way out, which is not the root, needs none.
-    pub(in crate::ldp) list: Option<ReplicationId>,
+    /// Ways that the tables did not take: those that were in force go on, and these are tried again later.
+    pub(super) left_out: Vec<Nhlfe>,
+    /// There was no label, or the tables took no way at all: nobody is served until the LSP is tried again.
+    pub(super) is_out: bool,
+    /// When that is, of either.
+    pub(super) again: Option<Time>,
+    /// Its entries as they were written.
+    pub(super) written: Entries,
+    /// Its entries as the tables have them, by the answers so far.
+    pub(super) in_force: Entries,
+    /// Writes without an answer.
+    pub(super) unanswered: u32,
 }
 
 pub(super) fn entry(push: LabelStack, next_hop: NextHop) -> Nhlfe {
@@ -58,13 +94,14 @@ pub(super) fn is_own(services: &Services, address: IpAddr) -> bool {
 impl Tree {
     /// Is nothing known of it any more?
     fn is_empty(&self) -> bool {
-        let Tree { is_leaf, given, own, withdrawn, branches, list, .. } = self;
-        !is_leaf
-            && given.is_empty()
-            && own.is_none()
-            && withdrawn.is_empty()
-            && branches.is_empty()
-            && list.is_none()
+        let Tree { is_leaf, given, own, withdrawn, in_force, written, unanswered, .. } = self;
+        let is_written = *in_force != Entries::default() || *written != Entries::default() || *unanswered > 0;
+        !is_leaf && given.is_empty() && own.is_none() && withdrawn.is_empty() && !is_written
+    }
+
+    /// The list that copies its packets, as it was written.
+    pub(in crate::ldp) fn list(&self) -> Option<ReplicationId> {
+        self.written.list.as_ref().map(|(list, _)| *list)
     }
 }
 
@@ -91,16 +128,17 @@ impl Multipoint {
         } else {
             let upstream = self.upstream_of(services, lsp);
             let branches = self.branches(services, lsp, upstream);
-            let wanted = upstream.filter(|_| !branches.is_empty() && !self.lacking.contains_key(lsp));
-            self.serve(services, lsp, wanted, branches);
+            let upstream = upstream.filter(|_| !branches.is_empty());
+            self.serve(services, lsp, upstream, branches);
         }
         self.sweep(lsp);
     }
 
     /// Where packets go: to what is below the label if this router is a leaf, and to all neighbours that have given a
-    /// label, but never back to the upstream LSR (RFC 6388, 2.4.1.4 and 4).
-    fn branches(&self, services: &Services, lsp: &P2mp, upstream: Option<PeerKey>) -> Vec<Nhlfe> {
-        let Some(tree) = self.trees.get(lsp) else { return Vec::new() };
+    /// label, but never back to the upstream LSR (RFC 6388, 2.4.1.4 and 4). Ways that the tables did not take are left
+    /// out, until there is room because others go, or they are tried again.
+    fn branches(&mut self, services: &Services, lsp: &P2mp, upstream: Option<PeerKey>) -> Vec<Nhlfe> {
+        let Some(tree) = self.trees.get(lsp).filter(|tree| !tree.is_out) else { return Vec::new() };
         let below = tree.is_leaf.then(|| entry(LabelStack::EMPTY, NextHop::Local));
         let onward = tree.given.iter().filter(|(key, _)| Some(**key) != upstream);
         let ways = onward.filter_map(|(key, label)| {
@@ -108,7 +146,14 @@ impl Multipoint {
             let next_hop = NextHop::Via { port, gateway: IpAddr::V4(gateway) };
             Some(entry(LabelStack::one(*label), next_hop))
         });
-        below.into_iter().chain(ways).collect()
+        let mut all: Vec<Nhlfe> = below.into_iter().chain(ways).collect();
+        let Some(tree) = self.trees.get_mut(lsp).filter(|tree| !tree.left_out.is_empty()) else { return all };
+        if tree.branches.iter().any(|way| !all.contains(way)) {
+            tree.left_out.clear();
+        } else {
+            all.retain(|way| !tree.left_out.contains(way));
+        }
+        all
     }
 
     /// Has packets of the upstream LSR copied to these branches; without one nobody is to send any.
@@ -127,52 +172,37 @@ impl Multipoint {
         let Some(tree) = self.trees.get_mut(lsp) else { return };
         let Some(upstream) = upstream else {
             tree.branches.clear();
-            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
-            return;
+            return self.write_list(services, lsp, None);
         };
-        let is_new = tree.own.is_none();
-        let is_changed = tree.branches != branches;
-        if !is_new && !is_changed {
-            return;
-        }
-        let label = match &tree.own {
-            Some(own) => own.label,
+        if tree.own.is_none() {
             // RFC 6388, 2.4: of the label space of the whole router; the last hop but one pops nothing.
-            None => match services.labels.allocate(LabelSpace::Platform, Ldp::ID) {
-                Some(label) => label,
-                None => return self.lack(lsp),
-            },
-        };
-        let before = tree.list;
-        let nhlfe = match &branches[..] {
-            [one] => *one,
-            all => {
-                let list = *tree.list.get_or_insert_with(|| services.multicast.list());
-                if before.is_none() || is_changed {
-                    self.writes.set(lsp, label, TableOp::ReplicationSet { list, branches: all.into() });
-                }
-                replicate(list)
-            }
-        };
-        let names_list = matches!(nhlfe.next_hop, NextHop::Replicate(list) if before == Some(list));
-        if is_new || !names_list {
-            self.writes.set(lsp, label, TableOp::IlmSet { label, nhlfe });
-        }
-        if branches.len() == 1 {
-            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
-        }
-        tree.branches = branches;
-        if is_new {
+            let Some(label) = services.labels.allocate(LabelSpace::Platform, Ldp::ID) else {
+                return self.lack(services, lsp);
+            };
             tree.own = Some(Own { upstream, label, state: LabelState::Writing });
         }
+        let label = tree.own.as_ref().map(|own| own.label);
+        tree.branches.clone_from(&branches);
+        let to = match branches[..] {
+            [one] => one,
+            _ => {
+                self.write_list(services, lsp, Some(branches));
+                let list = self.trees.get(lsp).and_then(Tree::list);
+                return self.write_label(lsp, label.zip(list.map(replicate)));
+            }
+        };
+        // Nothing may lead to a list that goes.
+        self.write_label(lsp, label.map(|label| (label, to)));
+        self.write_list(services, lsp, None);
     }
 
     /// There is no label: the LSP is tried again later.
-    fn lack(&mut self, lsp: &P2mp) {
+    fn lack(&mut self, services: &mut Services, lsp: &P2mp) {
         self.writes.lacking.push(lsp.clone());
         if let Some(tree) = self.trees.get_mut(lsp) {
+            tree.is_out = true;
             tree.branches.clear();
-            self.writes.ops.extend(tree.list.take().map(|list| TableOp::ReplicationRemove { list }));
+            self.write_list(services, lsp, None);
         }
     }
 
@@ -181,14 +211,15 @@ impl Multipoint {
         let Some(tree) = self.trees.get_mut(lsp) else { return };
         let Some(mut own) = tree.own.take() else { return };
         Multipoint::step(&mut self.faults, &mut own.state, why);
-        self.writes.ops.push(TableOp::IlmRemove { label: own.label });
+        let label = own.label;
         if own.state == LabelState::Withdrawn {
-            let (fec, label) = (Fec::P2mp(lsp.clone()), Some(AnyLabel::Generic(own.label)));
+            let (fec, label) = (Fec::P2mp(lsp.clone()), Some(AnyLabel::Generic(label)));
             self.said.push_back((own.upstream, Body::Withdraw { fec, label }));
             tree.withdrawn.push(own);
         } else {
-            self.writes.free.push(own.label);
+            self.writes.free.push(label);
         }
+        self.write(lsp, Made::Label(None), TableOp::IlmRemove { label });
     }
 
     /// A neighbour has no session any more: what it gave is gone, and what it was told is free.
@@ -207,8 +238,8 @@ impl Multipoint {
     /// Forgets an LSP of which nothing is left.
     pub(super) fn sweep(&mut self, lsp: &P2mp) {
         if self.trees.get(lsp).is_some_and(Tree::is_empty) && !self.roots.contains_key(lsp) {
+            self.try_again(lsp, None);
             self.trees.remove(lsp);
-            self.lacking.remove(lsp);
         }
     }
 }

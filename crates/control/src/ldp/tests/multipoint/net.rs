@@ -38,6 +38,14 @@ pub(super) struct Net {
     behind: BTreeSet<usize>,
     /// Router that takes no entries of labels.
     pub full: Option<usize>,
+    /// So many ways a list of a router has at most; of one with none there are no lists.
+    pub ways_max: BTreeMap<usize, usize>,
+    /// Router that takes no entries of packets at a root.
+    pub without_ftn: Option<usize>,
+    /// Each second write that puts something in is refused everywhere, as chance wants.
+    pub is_failing: bool,
+    /// Has any table refused anything?
+    was_refused: bool,
     pub now: Time,
     chance: u64,
     /// How many messages were said, by kind.
@@ -110,6 +118,10 @@ impl Net {
             wire: BTreeMap::new(),
             behind: BTreeSet::new(),
             full: None,
+            ways_max: BTreeMap::new(),
+            without_ftn: None,
+            is_failing: false,
+            was_refused: false,
             now: Time::ZERO,
             chance: 1,
             said: BTreeMap::new(),
@@ -257,28 +269,66 @@ impl Net {
         self.pump(to);
     }
 
+    /// Does a router's table refuse to put this in?
+    fn refuses(&mut self, number: usize, op: &TableOp) -> bool {
+        let is_refused = match op {
+            TableOp::IlmSet { .. } => self.full == Some(number),
+            TableOp::FtnSet { .. } => self.without_ftn == Some(number),
+            TableOp::ReplicationSet { branches, .. } => {
+                self.ways_max.get(&number).is_some_and(|most| branches.len() > *most)
+            }
+            _ => return false,
+        };
+        is_refused || self.is_failing && self.draw(2) == 0
+    }
+
     /// Writes the oldest batch of a router.
     fn write(&mut self, number: usize) {
-        let (is_full, now) = (self.full == Some(number), self.now);
-        let Node { trees, services, batches, ilm, lists, ftn } = &mut self.nodes[number];
-        let Some(batch) = batches.pop_front() else { return };
+        let Some(batch) = self.nodes[number].batches.pop_front() else { return };
         let mut failed = Vec::new();
         for (place, op) in batch.ops.into_iter().enumerate() {
-            match op {
-                TableOp::IlmSet { .. } if is_full => failed.push((place as u32, TableError::Full)),
-                TableOp::IlmSet { label, nhlfe } => drop(ilm.insert(label, nhlfe)),
-                TableOp::IlmRemove { label } => drop(ilm.remove(&label)),
-                TableOp::ReplicationSet { list, branches } => drop(lists.insert(list, branches.into_vec())),
-                TableOp::ReplicationRemove { list } => {
-                    assert!(lists.remove(&list).is_some(), "a list that is not there");
-                    let names = |nhlfe: &Nhlfe| nhlfe.next_hop == NextHop::Replicate(list);
-                    assert!(!ilm.values().chain(ftn.values()).any(names), "an entry names a list that goes");
+            let is_refused = self.refuses(number, &op);
+            self.was_refused |= is_refused;
+            let was_refused = self.was_refused;
+            let Node { ilm, lists, ftn, .. } = &mut self.nodes[number];
+            let is_known = |nhlfe: &Nhlfe| match nhlfe.next_hop {
+                NextHop::Replicate(list) => lists.contains_key(&list),
+                _ => true,
+            };
+            let done = match op {
+                _ if is_refused => Err(TableError::Full),
+                TableOp::IlmSet { nhlfe, .. } | TableOp::FtnSet { nhlfe, .. } if !is_known(&nhlfe) => {
+                    Err(TableError::NoGroup)
                 }
-                TableOp::FtnSet { fec, nhlfe } => drop(ftn.insert(fec, nhlfe)),
-                TableOp::FtnRemove { fec } => drop(ftn.remove(&fec)),
+                TableOp::IlmSet { label, nhlfe } => {
+                    ilm.insert(label, nhlfe);
+                    Ok(())
+                }
+                TableOp::IlmRemove { label } => ilm.remove(&label).map(drop).ok_or(TableError::NoEntry),
+                TableOp::ReplicationSet { list, branches } => {
+                    lists.insert(list, branches.into_vec());
+                    Ok(())
+                }
+                TableOp::ReplicationRemove { list } => {
+                    let names = |nhlfe: &Nhlfe| nhlfe.next_hop == NextHop::Replicate(list);
+                    match ilm.values().chain(ftn.values()).any(names) {
+                        true => Err(TableError::InUse),
+                        false => lists.remove(&list).map(drop).ok_or(TableError::NoGroup),
+                    }
+                }
+                TableOp::FtnSet { fec, nhlfe } => {
+                    ftn.insert(fec, nhlfe);
+                    Ok(())
+                }
+                TableOp::FtnRemove { fec } => ftn.remove(&fec).map(drop).ok_or(TableError::NoEntry),
                 other => panic!("{other:?}"),
+            };
+            if let Err(error) = done {
+                assert!(was_refused, "{error:?} where nothing was refused before");
+                failed.push((place as u32, error));
             }
         }
+        let (now, Node { trees, services, .. }) = (self.now, &mut self.nodes[number]);
         trees.written(now, services, &Ack { transaction: batch.transaction, failed });
         self.pump(number);
     }
@@ -299,8 +349,16 @@ impl Net {
         known
     }
 
+    /// A router has no route to another one any more, until it learns of it again.
+    pub(super) fn unroute(&mut self, node: usize, to: usize) {
+        let Node { trees, services, .. } = &mut self.nodes[node];
+        services.rib.remove(Prefix::host(id(to)), IGP);
+        trees.route_changed(services, Prefix::host(id(to)));
+        self.pump(node);
+    }
+
     /// A router learns the routes by shortest paths, all that are equal.
-    fn learn(&mut self, node: usize) {
+    pub(super) fn learn(&mut self, node: usize) {
         for to in (0..self.nodes.len()).filter(|to| *to != node) {
             let far = self.distances(to);
             let hops: Vec<RouteHop> = self
@@ -437,7 +495,7 @@ impl Net {
                 node.trees.trees().filter_map(|(_, tree)| tree.own.as_ref()).map(|own| own.label).collect();
             assert_eq!(node.ilm.keys().copied().collect::<BTreeSet<_>>(), own, "entries of {number}");
             assert_eq!(node.services.labels.used(Ldp::ID) as usize, own.len(), "labels of {number}");
-            let lists = node.trees.trees().filter(|(_, tree)| tree.list.is_some()).count();
+            let lists = node.trees.trees().filter(|(_, tree)| tree.list().is_some()).count();
             assert_eq!(node.lists.len(), lists, "lists of {number}");
             assert!(node.trees.trees().all(|(_, tree)| tree.withdrawn.is_empty()), "releases of {number}");
             assert_eq!(node.trees.faults, 0);

@@ -1,6 +1,6 @@
-//! Random programmes: leaves join and leave, links fail and are repaired, routers restart, in random networks. After
-//! each quiet time each leaf that can be reached gets each packet once, and nobody else any; while nothing fails, that
-//! is so at every moment for those who stay; and in the end nothing is left.
+//! Random programmes: leaves join and leave, links fail and are repaired, routers restart, tables refuse writes, in
+//! random networks. After each quiet time each leaf that can be reached gets each packet once, and nobody else any;
+//! while nothing fails, that is so at every moment for those who stay; and in the end nothing is left.
 
 use super::net::{Net, lsp};
 use proptest::prelude::*;
@@ -21,6 +21,8 @@ enum Step {
         node: usize,
         is_alone: bool,
     },
+    /// Tables refuse writes from now on, or not any more.
+    Fail(bool),
     /// So many things that are under way happen.
     Run(usize),
     /// All of them do, and what there is is looked at.
@@ -33,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(tree, node, joins)| Step::Join { tree, node, joins }),
         4 => (any::<usize>(), any::<bool>()).prop_map(|(link, up)| Step::Link { link, up }),
         1 => (any::<usize>(), any::<bool>()).prop_map(|(node, is_alone)| Step::Restart { node, is_alone }),
+        1 => any::<bool>().prop_map(Step::Fail),
         6 => (0usize..30).prop_map(Step::Run),
         3 => Just(Step::Quiet),
     ]
@@ -62,6 +65,14 @@ impl Trees {
         net.assert_kept();
     }
 
+    /// Whatever tables refuse, nobody gets packets who is no leaf, or gets them twice.
+    fn assert_no_more(&self, net: &Net) {
+        for (root, lsp_id, leaves) in &self.0 {
+            let (out, _) = net.copies(*root, *lsp_id).expect("no circle");
+            assert!(out.iter().all(|(leaf, copies)| leaves.contains(leaf) && *copies == 1), "{out:?}");
+        }
+    }
+
     fn join(&mut self, net: &mut Net, (tree, node, joins): (usize, usize, bool)) {
         let tree = tree % self.0.len();
         let node = node % net.nodes.len();
@@ -78,6 +89,16 @@ impl Trees {
     }
 }
 
+/// Tables take what is tried again.
+fn heal(net: &mut Net) {
+    net.is_failing = false;
+    net.settle();
+    while net.nodes.iter().any(|node| node.trees.poll_timeout().is_some()) {
+        net.retry();
+        net.settle();
+    }
+}
+
 fn programme((count, links): (usize, Vec<(usize, usize)>), seed: u64, steps: &[Step]) {
     let mut net = Net::new(count, &links);
     net.seed(seed);
@@ -90,16 +111,19 @@ fn programme((count, links): (usize, Vec<(usize, usize)>), seed: u64, steps: &[S
             Step::Join { tree, node, joins } => trees.join(&mut net, (tree, node, joins)),
             Step::Link { link, up } => net.set(link % links.len(), up),
             Step::Restart { node, is_alone } => net.restart(node % count, is_alone),
+            Step::Fail(fails) => net.is_failing = fails,
             Step::Run(steps) => drop((0..steps).all(|_| net.step())),
             Step::Quiet => {
                 net.settle();
+                trees.assert_no_more(&net);
+                heal(&mut net);
                 trees.assert_reached(&net);
             }
         }
     }
     // Everything heals.
     (0..links.len()).for_each(|link| net.set(link, true));
-    net.settle();
+    heal(&mut net);
     trees.assert_reached(&net);
     // Without failures those who stay lose nothing and get nothing twice, at any moment.
     for round in 0..6 {

@@ -240,6 +240,125 @@ fn what_there_is_no_room_for_is_tried_again() {
     net.assert_kept();
 }
 
+/// What is in force goes on when the tables do not take one more way, whichever it is; that is tried again later.
+#[test]
+fn a_way_that_the_tables_refuse_leaves_the_others_alone() {
+    let mut net = net();
+    // A bud, and two ways on: one too many.
+    net.ways_max.insert(1, 2);
+    [3, 4].into_iter().for_each(|leaf| net.join(leaf, &lsp(0, 7), true));
+    net.settle();
+    let before = own(&net, 1);
+    net.join(1, &lsp(0, 7), true);
+    net.settle();
+    let said = net.said.clone();
+    for _ in 0..3 {
+        net.assert_reached(0, 7, &[3, 4]);
+        assert!(own(&net, 1) == before && net.said == said && !said.contains_key("withdraw"));
+        net.assert_kept();
+        net.retry();
+        net.settle();
+    }
+    net.ways_max.clear();
+    net.retry();
+    net.settle();
+    net.assert_reached(0, 7, &[1, 3, 4]);
+    net.assert_kept();
+    assert_eq!((own(&net, 1), net.nodes[1].trees.poll_timeout()), (before, None));
+    // Without lists there is one way; the other one is taken when that goes, at once.
+    let mut net = self::net();
+    net.ways_max.insert(1, 0);
+    net.join(3, &lsp(0, 7), true);
+    net.settle();
+    net.join(4, &lsp(0, 7), true);
+    net.settle();
+    net.assert_reached(0, 7, &[3]);
+    net.assert_kept();
+    net.join(3, &lsp(0, 7), false);
+    net.settle();
+    net.assert_reached(0, 7, &[4]);
+    net.assert_kept();
+    assert!(!net.nodes[0].ftn.is_empty());
+}
+
+/// Of several new ways as many are taken as there is room for.
+#[test]
+fn as_many_ways_are_taken_as_there_is_room_for() {
+    for most in 0..5 {
+        // From 1 on to four leaves.
+        let mut net = Net::new(6, &[(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)]);
+        net.root(0, 7);
+        net.ways_max.insert(1, most);
+        (2..6).for_each(|leaf| net.join(leaf, &lsp(0, 7), true));
+        // Labels have come before the way to the root has: all ways are written at once.
+        net.unroute(1, 0);
+        net.settle();
+        net.assert_reached(0, 7, &[]);
+        net.learn(1);
+        net.settle();
+        let (out, _) = net.copies(0, 7).expect("no circle");
+        let least = [1, 1, 2, 2, 4][most];
+        assert!((least..=most.max(1)).contains(&out.len()), "{most}: {out:?}");
+        net.assert_kept();
+    }
+}
+
+/// A way that is to go, and does not, carries packets with a label that stands for something else now: the whole LSP is
+/// taken out then, until it is tried again.
+#[test]
+fn a_way_that_cannot_be_taken_out_takes_the_lsp_with_it() {
+    let mut net = net();
+    [3, 4].into_iter().for_each(|leaf| net.join(leaf, &lsp(0, 7), true));
+    net.settle();
+    net.full = Some(1);
+    net.join(4, &lsp(0, 7), false);
+    net.settle();
+    net.assert_reached(0, 7, &[]);
+    net.assert_kept();
+    net.full = None;
+    net.retry();
+    net.settle();
+    net.assert_reached(0, 7, &[3]);
+    net.assert_kept();
+}
+
+/// The root likewise: what its tables refuse, the list or the packets that take it, is tried again.
+#[test]
+fn what_the_tables_of_a_root_refuse_is_tried_again() {
+    let mut net = net();
+    net.ways_max.insert(0, 0);
+    net.join(3, &lsp(0, 7), true);
+    net.settle();
+    net.assert_reached(0, 7, &[]);
+    net.assert_kept();
+    assert!(net.nodes[0].ftn.is_empty(), "packets go as without the LSP");
+    net.ways_max.insert(0, 1);
+    net.retry();
+    net.settle();
+    net.assert_reached(0, 7, &[3]);
+    // One way more than there is room for.
+    net.join(5, &lsp(0, 7), true);
+    net.settle();
+    net.assert_reached(0, 7, &[3]);
+    net.assert_kept();
+    net.ways_max.clear();
+    net.retry();
+    net.settle();
+    net.assert_reached(0, 7, &[3, 5]);
+    net.assert_kept();
+    let mut net = self::net();
+    net.without_ftn = Some(0);
+    net.join(3, &lsp(0, 7), true);
+    net.settle();
+    net.assert_reached(0, 7, &[]);
+    net.without_ftn = None;
+    net.retry();
+    net.settle();
+    net.assert_reached(0, 7, &[3]);
+    net.assert_kept();
+    assert_eq!(net.nodes[0].trees.poll_timeout(), None);
+}
+
 /// A router with one way out needs no list of copies, and one with several has one that changes in one write.
 #[test]
 fn lists_of_copies_come_and_go() {
