@@ -132,14 +132,15 @@ base::table! {
 }
 
 base::table! {
-    /// What came by sessions of LDP and could not be read, by reason.
+    /// What came by sessions of LDP and could not be read, or not be kept, by reason.
     pub struct LdpMalformedRow<'a> in "ldp_malformed" key ["node", "reason"] {
         /// The router that could not read it.
         node: &'a str,
         /// What was wrong with it.
         reason: &'static str,
-        /// The status code that it was answered by (RFC 5036, 3.5.1.2).
-        status: &'static str,
+        /// The status code that it was answered by (RFC 5036, 3.5.1.2); absent of labels for point-to-multipoint LSPs
+        /// beyond what is kept, which are released.
+        status: Option<&'static str>,
         /// How often that was so.
         count: u64 = "messages",
     }
@@ -204,7 +205,10 @@ base::table! {
 impl RowsOf<Ldp> for LdpMalformedRow<'static> {
     fn rows(ldp: &Ldp, node: &str, to: &mut Table) {
         for (reason, (status, count)) in &ldp.malformed {
-            to.push(LdpMalformedRow { node, reason, status: status.words(), count: *count });
+            to.push(LdpMalformedRow { node, reason, status: Some(status.words()), count: *count });
+        }
+        for (reason, count) in &ldp.multipoint.declined {
+            to.push(LdpMalformedRow { node, reason, status: None, count: *count });
         }
     }
 }

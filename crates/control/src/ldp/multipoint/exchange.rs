@@ -2,7 +2,7 @@
 
 use super::states::{LabelState, LabelStep};
 use super::writes::map;
-use super::{Multipoint, Tree};
+use super::{Limits, Multipoint, Tree};
 use crate::services::Services;
 use crate::services::distribution::PeerKey;
 use base::Label;
@@ -43,20 +43,55 @@ impl Multipoint {
         if label.is_reserved() {
             return self.said.push_back((key, release(label)));
         }
+        if let Some(why) = self.limit(key, lsp) {
+            *self.declined.entry(why).or_default() += 1;
+            return self.said.push_back((key, release(label)));
+        }
         let tree = self.trees.entry(lsp.clone()).or_default();
         // RFC 5036, A.1.2: a neighbour has one label for an FEC; another takes its place.
-        if let Some(before) = tree.given.insert(key, label).filter(|before| *before != label) {
-            self.said.push_back((key, release(before)));
+        match tree.given.insert(key, label) {
+            Some(before) if before != label => self.said.push_back((key, release(before))),
+            Some(_) => {}
+            None => {
+                if let Some(peer) = self.peers.get_mut(&key) {
+                    peer.labels += 1;
+                }
+            }
         }
         self.update(services, lsp);
+    }
+
+    /// Why a label of a neighbour is not kept, if it is one more than are.
+    fn limit(&self, key: PeerKey, lsp: &P2mp) -> Option<&'static str> {
+        let is_known = self.trees.get(lsp).is_some_and(|tree| tree.given.contains_key(&key));
+        let given = self.peers.get(&key).map_or(0, |peer| peer.labels);
+        match self.limits {
+            _ if is_known => None,
+            Limits { opaque, .. } if lsp.opaque.0.len() > opaque => {
+                Some("an opaque value longer than is kept")
+            }
+            Limits { labels, .. } if given >= labels => Some("more labels of a neighbour than are kept"),
+            Limits { trees, .. } if self.trees.len() >= trees && !self.trees.contains_key(lsp) => {
+                Some("more point-to-multipoint LSPs than are kept")
+            }
+            _ => None,
+        }
+    }
+
+    /// A neighbour's label for an LSP is forgotten.
+    pub(super) fn take_given(&mut self, lsp: &P2mp, key: PeerKey) {
+        let given = self.trees.get_mut(lsp).and_then(|tree| tree.given.remove(&key));
+        if let Some(peer) = given.and_then(|_| self.peers.get_mut(&key)) {
+            peer.labels = peer.labels.saturating_sub(1);
+        }
     }
 
     /// A neighbour takes labels back (RFC 6388, 2.4.2.2 and 2.4.2.3). The speaker has released them.
     pub(in crate::ldp) fn withdrawn(&mut self, services: &mut Services, key: PeerKey, meant: MeantTrees<'_>) {
         for lsp in meant.among(self) {
-            let Some(tree) = self.trees.get_mut(&lsp) else { continue };
-            if tree.given.get(&key).is_some_and(|label| meant.is(*label)) {
-                tree.given.remove(&key);
+            let given = self.trees.get(&lsp).and_then(|tree| tree.given.get(&key));
+            if given.is_some_and(|label| meant.is(*label)) {
+                self.take_given(&lsp, key);
                 self.update(services, &lsp);
             }
         }

@@ -41,6 +41,25 @@ struct Peer {
     is_capable: bool,
     /// Links on which it is heard, with its addresses there.
     links: BTreeMap<PortId, Ipv4Addr>,
+    /// How many labels it has given.
+    labels: usize,
+}
+
+/// How much is kept for the sake of neighbours. A label of another LSP is released.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// LSPs of a router.
+    pub trees: usize,
+    /// Labels of a neighbour.
+    pub labels: usize,
+    /// Bytes of an opaque value; a generic LSP identifier has seven of them.
+    pub opaque: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { trees: 1 << 16, labels: 1 << 14, opaque: 1024 }
+    }
 }
 
 /// The point-to-multipoint LSPs of a router.
@@ -58,6 +77,9 @@ pub struct Multipoint {
     lacking: BTreeSet<(Time, P2mp)>,
     writes: Writes,
     said: VecDeque<(PeerKey, Body)>,
+    pub(super) limits: Limits,
+    /// Labels of neighbours that were released because of them, by reason.
+    pub(super) declined: BTreeMap<&'static str, u64>,
     /// Steps that no label should take.
     pub faults: u64,
 }
@@ -77,6 +99,7 @@ impl Multipoint {
             trees: joined.map(|(lsp, tree)| (lsp.clone(), as_said(tree))).collect(),
             roots: self.roots.iter().map(|(lsp, root)| (lsp.clone(), root.anew())).collect(),
             declared: self.declared,
+            limits: self.limits,
             ..Multipoint::new(self.ports.clone())
         }
     }
@@ -109,7 +132,7 @@ impl Multipoint {
         is_capable: bool,
         links: BTreeMap<PortId, Ipv4Addr>,
     ) {
-        self.peers.insert(key, Peer { is_capable, links });
+        self.peers.insert(key, Peer { is_capable, links, labels: 0 });
         self.update_if(services, |_, _| true);
     }
 

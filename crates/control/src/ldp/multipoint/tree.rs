@@ -224,8 +224,8 @@ impl Multipoint {
 
     /// A neighbour has no session any more: what it gave is gone, and what it was told is free.
     pub(super) fn forget(&mut self, lsp: &P2mp, key: PeerKey) {
+        self.take_given(lsp, key);
         let Some(tree) = self.trees.get_mut(lsp) else { return };
-        tree.given.remove(&key);
         for mut own in tree.withdrawn.extract_if(.., |own| own.upstream == key) {
             Multipoint::step(&mut self.faults, &mut own.state, LabelStep::PeerLost);
             self.writes.free.push(own.label);

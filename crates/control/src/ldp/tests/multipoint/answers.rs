@@ -1,6 +1,7 @@
 //! One speaker, and what it says of point-to-multipoint LSPs to a neighbour by hand.
 
 use super::super::answers::{Bench, OTHER, OWN, THEIRS, generic};
+use crate::ldp::multipoint::Limits;
 use crate::ldp::multipoint::command::{Command, TreeSpec};
 use crate::protocol::{Change, Protocol};
 use crate::services::LabelSpace;
@@ -8,6 +9,7 @@ use base::plane::{GroupKey, Incoming, NextHop, Prefix, TableOp};
 use base::{Label, PortId, ProtocolId, ProtocolValue};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
+use wire::Hex;
 use wire::ldp::*;
 
 const ROOT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
@@ -154,6 +156,42 @@ fn labels_that_cannot_be_used_are_released() {
     assert_eq!(bench.status(), Status::UnsupportedAddressFamily);
 }
 
+/// Of neighbours no more is kept than there is room for: what is more is released and counted, and harms nothing that is
+/// there.
+#[test]
+fn labels_beyond_what_is_kept_are_released() {
+    let of = |lsp_id: u32| Fec::P2mp(P2mp::generic(ROOT.into(), lsp_id));
+    let mapping = |fec: Fec, label: u32| Body::Mapping {
+        fecs: vec![fec],
+        label: generic(label),
+        request: None,
+        hops: None,
+        path: None,
+    };
+    let count = |bench: &Bench| bench.ldp.multipoint().declined.values().sum::<u64>();
+    for (trees, labels) in [(2, 10), (10, 2)] {
+        let mut bench = bench();
+        bench.ldp.multipoint.limits = Limits { trees, labels, opaque: 20 };
+        [(1, 101), (2, 102)].into_iter().for_each(|(lsp_id, label)| bench.say(mapping(of(lsp_id), label)));
+        assert_eq!((bench.heard(), count(&bench)), (vec![], 0));
+        bench.say(mapping(of(3), 103));
+        assert_eq!((bench.heard(), count(&bench)), (vec![release(of(3), 103)], 1));
+        assert_eq!(bench.ldp.multipoint().count(), 2);
+        // Another label for what is known is no new one.
+        bench.say(mapping(of(2), 104));
+        assert_eq!((bench.heard(), count(&bench)), (vec![release(of(2), 102)], 1));
+        bench.say(withdraw(of(1), 101));
+        bench.say(mapping(of(3), 105));
+        assert_eq!((bench.heard(), count(&bench)), (vec![release(of(1), 101)], 1));
+        // What users have said is not limited by what neighbours say.
+        join(&mut bench);
+        assert_eq!(bench.ldp.multipoint().count(), 3);
+        let long = Fec::P2mp(P2mp { root: ROOT.into(), opaque: Hex(vec![1; 21]) });
+        bench.say(mapping(long.clone(), 106));
+        assert_eq!((bench.heard().last(), count(&bench)), (Some(&release(long, 106)), 2));
+    }
+}
+
 /// RFC 6388, 2.2: a malformed element is answered, and the session goes on where the RFC says so.
 #[test]
 fn a_wrong_address_length_is_answered() {
@@ -260,7 +298,7 @@ fn a_lost_session_and_restarts_leave_nothing() {
     for graceful in [None, Some(graceful)] {
         let mut bench = Bench::with(|config| config.graceful = graceful);
         bench.establish(takes_part(Bench::initialization(9, OWN)));
-        bench.route(ROOT, true);
+            bench.route(ROOT, true);
         bench.heard();
         let of_prefixes = used(&bench);
         join(&mut bench);
@@ -273,7 +311,7 @@ fn a_lost_session_and_restarts_leave_nothing() {
         bench.greet();
         bench.heard();
         bench.establish(takes_part(Bench::initialization(9, OWN)));
-        let again = bench
+            let again = bench
             .heard()
             .iter()
             .filter(|said| matches!(said, Body::Mapping { fecs, .. } if *fecs == [tree(ROOT)]))
