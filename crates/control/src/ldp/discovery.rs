@@ -134,7 +134,7 @@ impl Ldp {
             self.ignored += 1;
             return;
         };
-        let is_new = if hello.is_targeted {
+        let has_moved = if hello.is_targeted {
             if !self.hear_far(now, context, ip, id, &hello) {
                 self.ignored += 1;
                 return;
@@ -151,8 +151,8 @@ impl Ldp {
             // RFC 5036, 3.5.2.1: somebody has configured it anew.
             (peer.backoff, peer.retry) = (Span::ZERO, Time::ZERO);
         }
-        self.is_watch_due |= is_new;
-        if is_new {
+        self.is_watch_due |= has_moved;
+        if has_moved {
             // Labels of a session that there is may lead by this link, too.
             self.update_links(now, context, id);
             self.update_tree_links(context.services, id);
@@ -160,7 +160,7 @@ impl Ldp {
         self.connect(now, context, id);
     }
 
-    /// Takes a Hello of a link (RFC 5036, 2.4.1). Is the router new there?
+    /// Takes a Hello of a link (RFC 5036, 2.4.1). Is the router new there, or has it another address?
     fn hear_near(&mut self, now: Time, ip: &IpArrival, id: LdpId, hello: &Hello) -> bool {
         let usual = |hold: u16| if hold == 0 { USUAL_HOLD } else { hold };
         let hold_s = usual(hello.hold_s).min(usual(self.config.hold_s));
@@ -172,9 +172,9 @@ impl Ldp {
         let (address, gtsm, wants_answer) = (ip.src, hello.gtsm, false);
         let adjacency = Adjacency { address, transport, hold_s, expires, gtsm, wants_answer };
         self.bridged.remove(&(ip.port, id));
-        let is_new = self.adjacencies.insert((ip.port, id), adjacency).is_none();
+        let before = self.adjacencies.insert((ip.port, id), adjacency);
         self.hello_due = self.hello_due.min(now + self.hello_interval());
-        is_new
+        before.is_none_or(|before| before.address != address)
     }
 
     /// A port can be used, or can't: its neighbours, and addresses that others know.

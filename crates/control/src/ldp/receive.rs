@@ -141,11 +141,12 @@ impl Ldp {
         }
         let key = self.sessions.get(&id).and_then(|session| session.peer).map(key_of);
         match &message.body {
-            Body::Address(Addresses::V4(list)) => {
-                key.iter().for_each(|key| self.labels.addresses(now, context.services, *key, list, true));
-            }
-            Body::AddressWithdraw(Addresses::V4(list)) => {
-                key.iter().for_each(|key| self.labels.addresses(now, context.services, *key, list, false));
+            Body::Address(Addresses::V4(list)) | Body::AddressWithdraw(Addresses::V4(list)) => {
+                let is_new = matches!(message.body, Body::Address(_));
+                if let Some(key) = key {
+                    self.labels.addresses(now, context.services, key, list, is_new);
+                    self.multipoint.addresses(context.services, key, list, is_new);
+                }
             }
             // RFC 5036, 3.5.5.1: no IPv6 is spoken.
             Body::Address(_) | Body::AddressWithdraw(_) => {

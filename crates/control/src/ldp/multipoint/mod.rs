@@ -39,8 +39,10 @@ use writes::Writes;
 struct Peer {
     /// Has it said that it takes part (RFC 6388, 2.1)? Else it is told nothing of these LSPs.
     is_capable: bool,
-    /// Links on which it is heard, with its addresses there.
+    /// Links on which it is heard, with the sources of its Hellos there.
     links: BTreeMap<PortId, Ipv4Addr>,
+    /// Its addresses, as it has said them (RFC 5036, 2.7).
+    addresses: BTreeSet<Ipv4Addr>,
     /// How many labels it has given.
     labels: usize,
 }
@@ -132,7 +134,8 @@ impl Multipoint {
         is_capable: bool,
         links: BTreeMap<PortId, Ipv4Addr>,
     ) {
-        self.peers.insert(key, Peer { is_capable, links, labels: 0 });
+        let peer = Peer { is_capable, links, addresses: BTreeSet::new(), labels: 0 };
+        self.peers.insert(key, peer);
         self.update_if(services, |_, _| true);
     }
 
@@ -157,6 +160,25 @@ impl Multipoint {
     ) {
         let Some(peer) = self.peers.get_mut(&key).filter(|peer| peer.links != links) else { return };
         peer.links = links;
+        self.update_if(services, |_, _| true);
+    }
+
+    /// A neighbour has addresses, or has them no more.
+    pub(super) fn addresses(
+        &mut self,
+        services: &mut Services,
+        key: PeerKey,
+        list: &[Ipv4Addr],
+        is_new: bool,
+    ) {
+        let Some(peer) = self.peers.get_mut(&key) else { return };
+        for address in list {
+            if is_new {
+                peer.addresses.insert(*address)
+            } else {
+                peer.addresses.remove(address)
+            };
+        }
         self.update_if(services, |_, _| true);
     }
 

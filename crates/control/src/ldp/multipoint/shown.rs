@@ -1,7 +1,7 @@
 //! Point-to-multipoint LSPs as tables.
 
-use super::Multipoint;
 use super::tree::Tree;
+use super::{Multipoint, Peer};
 use crate::ldp::Ldp;
 use base::plane::NextHop;
 use base::table::{RowsOf, Shown, Table};
@@ -65,15 +65,14 @@ base::table! {
 }
 
 /// The way on by which copies leave with a label of a neighbour.
-fn way(tree: &Tree, label: Label, links: Option<&super::Peer>) -> Option<(PortId, IpAddr)> {
+fn way(tree: &Tree, label: Label, peer: &Peer) -> Option<(PortId, IpAddr)> {
     let mut ways = tree.branches.iter().filter(|branch| branch.push.as_slice() == [label]);
     ways.find_map(|branch| match branch.next_hop {
-        NextHop::Via { port, gateway } => Some((port, gateway)),
+        NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
+            let is_its = peer.is_at(port, gateway) || peer.links.get(&port) == Some(&gateway);
+            is_its.then_some((port, IpAddr::V4(gateway)))
+        }
         _ => None,
-    })
-    .filter(|(port, gateway)| {
-        let known = links.and_then(|peer| peer.links.get(port));
-        known.is_some_and(|address| IpAddr::V4(*address) == *gateway)
     })
 }
 
@@ -118,7 +117,7 @@ impl RowsOf<Ldp> for LdpP2mpLabelRow<'static> {
         let multipoint = ldp.multipoint();
         for (lsp, tree) in multipoint.trees() {
             for (key, label) in &tree.given {
-                let way = way(tree, *label, multipoint.peers.get(key));
+                let way = multipoint.peers.get(key).and_then(|peer| way(tree, *label, peer));
                 to.push(LdpP2mpLabelRow {
                     node,
                     root: Shown(lsp.root),

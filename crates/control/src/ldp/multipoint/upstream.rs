@@ -1,6 +1,6 @@
 //! Which neighbour leads to a root, and by which link a neighbour gets copies (RFC 6388, 2.4.1.1 and 2.4.1.2).
 
-use super::Multipoint;
+use super::{Multipoint, Peer};
 use crate::services::Services;
 use crate::services::distribution::PeerKey;
 use base::PortId;
@@ -13,6 +13,13 @@ use wire::ldp::P2mp;
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
+}
+
+impl Peer {
+    /// Does a next hop lead to it? The address is one that it has said, whatever its Hellos come from (RFC 5036, 2.7).
+    pub(super) fn is_at(&self, port: PortId, address: Ipv4Addr) -> bool {
+        self.links.contains_key(&port) && self.addresses.contains(&address)
+    }
 }
 
 impl Multipoint {
@@ -31,19 +38,21 @@ impl Multipoint {
         let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = *hop else { return None };
         // The root may be right there.
         let gateway = if gateway.is_unspecified() { root } else { gateway };
-        let is_it = |peer: &super::Peer| peer.is_capable && peer.links.get(&port) == Some(&gateway);
-        self.peers.iter().find(|(_, peer)| is_it(peer)).map(|(key, _)| *key)
+        let found = self.peers.iter().find(|(_, peer)| peer.is_capable && peer.is_at(port, gateway));
+        found.map(|(key, _)| *key)
     }
 
-    /// The link by which a neighbour gets copies, of several the one by which its router id is routed. Nothing if it is
-    /// heard on none.
+    /// The link by which a neighbour gets copies, of several the one by which its router id is routed, and by the
+    /// address that the route names. Nothing if it is heard on none.
     pub(super) fn link_to(&self, services: &Services, key: PeerKey) -> Option<(PortId, Ipv4Addr)> {
-        let links = &self.peers.get(&key)?.links;
+        let peer = self.peers.get(&key)?;
         let hops = services.rib.lookup(key.0).map_or(&[][..], |(_, hops)| hops);
-        let is_routed = |(port, address): &(&PortId, &Ipv4Addr)| {
-            hops.contains(&NextHop::Via { port: **port, gateway: IpAddr::V4(**address) })
-        };
-        let link = links.iter().find(is_routed).or_else(|| links.iter().next());
-        link.map(|(port, address)| (*port, *address))
+        let routed = hops.iter().find_map(|hop| match *hop {
+            NextHop::Via { port, gateway: IpAddr::V4(gateway) } => {
+                peer.is_at(port, gateway).then_some((port, gateway))
+            }
+            _ => None,
+        });
+        routed.or_else(|| peer.links.iter().next().map(|(port, address)| (*port, *address)))
     }
 }

@@ -29,10 +29,16 @@ fn takes_part(wanted: Body) -> Body {
 fn bench() -> Bench {
     let mut bench = Bench::new();
     bench.establish(takes_part(Bench::initialization(9, OWN)));
+    addresses(&mut bench);
     bench.route(ROOT, true);
     bench.heard();
     bench.ops.clear();
     bench
+}
+
+/// The neighbour says its addresses.
+fn addresses(bench: &mut Bench) {
+    bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS])));
 }
 
 fn tree(root: Ipv4Addr) -> Fec {
@@ -192,6 +198,48 @@ fn labels_beyond_what_is_kept_are_released() {
     }
 }
 
+/// RFC 6388, 2.4.1.1, and RFC 5036, 2.7: a next hop leads to who has said its address, wherever Hellos come from.
+#[test]
+fn the_upstream_router_is_known_by_the_addresses_that_it_has_said() {
+    let second = Ipv4Addr::new(192, 168, 0, 3);
+    let mut bench = bench();
+    bench.route_by((PortId(0), second), ROOT, true);
+    bench.heard();
+    join(&mut bench);
+    assert_eq!(bench.heard(), [], "nobody has said that address");
+    bench.say(Body::Address(Addresses::V4(vec![second])));
+    let label = told(&mut bench);
+    bench.say(Body::AddressWithdraw(Addresses::V4(vec![second])));
+    assert_eq!(bench.heard(), [withdraw(tree(ROOT), label)]);
+    bench.say(release(tree(ROOT), label));
+    bench.route(ROOT, true);
+    told(&mut bench);
+}
+
+/// RFC 6388, 2.4.1.2: copies go to where the neighbour is now.
+#[test]
+fn copies_follow_the_address_of_a_neighbour() {
+    let second = Ipv4Addr::new(192, 168, 0, 3);
+    let mut bench = bench();
+    let spec = TreeSpec {
+        name: "tree".into(),
+        lsp_id: 5,
+        groups: Vec::new(),
+        carries: vec![Prefix::new([20, 0, 0, 0].into(), 8)],
+        filters: Vec::new(),
+    };
+    command(&mut bench, Command::TreeSet(Arc::new(spec)));
+    bench.say(mapping(OWN, 100));
+    let to = |bench: &Bench| {
+        let branches = bench.ldp.multipoint().trees().flat_map(|(_, tree)| tree.branches.clone());
+        branches.map(|branch| branch.next_hop).collect::<Vec<_>>()
+    };
+    let via = |gateway: Ipv4Addr| NextHop::Via { port: PortId(0), gateway: gateway.into() };
+    assert_eq!(to(&bench), [via(THEIRS)]);
+    bench.greet_from((PortId(0), second), OTHER, |_| {});
+    assert_eq!(to(&bench), [via(second)]);
+}
+
 /// RFC 6388, 2.2: a malformed element is answered, and the session goes on where the RFC says so.
 #[test]
 fn a_wrong_address_length_is_answered() {
@@ -298,7 +346,8 @@ fn a_lost_session_and_restarts_leave_nothing() {
     for graceful in [None, Some(graceful)] {
         let mut bench = Bench::with(|config| config.graceful = graceful);
         bench.establish(takes_part(Bench::initialization(9, OWN)));
-            bench.route(ROOT, true);
+        addresses(&mut bench);
+        bench.route(ROOT, true);
         bench.heard();
         let of_prefixes = used(&bench);
         join(&mut bench);
@@ -311,7 +360,8 @@ fn a_lost_session_and_restarts_leave_nothing() {
         bench.greet();
         bench.heard();
         bench.establish(takes_part(Bench::initialization(9, OWN)));
-            let again = bench
+        addresses(&mut bench);
+        let again = bench
             .heard()
             .iter()
             .filter(|said| matches!(said, Body::Mapping { fecs, .. } if *fecs == [tree(ROOT)]))

@@ -167,7 +167,11 @@ impl Net {
             let is_capable = !self.silent.contains(&other);
             let Node { trees, services, .. } = &mut self.nodes[own];
             match (before.is_empty(), after.is_empty()) {
-                (true, _) => trees.begin(services, key(other), is_capable, links),
+                (true, _) => {
+                    trees.begin(services, key(other), is_capable, links);
+                    let all: Vec<Ipv4Addr> = (0..self.links.len()).map(|link| at(link, other)).collect();
+                    trees.addresses(services, key(other), &all, true);
+                }
                 (_, true) => trees.end(services, key(other)),
                 _ => trees.heard_on(services, key(other), links),
             }
