@@ -139,7 +139,7 @@ base::table! {
         /// What was wrong with it.
         reason: &'static str,
         /// The status code that it was answered by (RFC 5036, 3.5.1.2); absent of labels for point-to-multipoint LSPs
-        /// beyond what is kept, which are released.
+        /// beyond what is kept, which are released, or beyond what the next router takes, which is not told of them.
         status: Option<&'static str>,
         /// How often that was so.
         count: u64 = "messages",

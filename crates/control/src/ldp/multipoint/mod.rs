@@ -45,7 +45,14 @@ struct Peer {
     addresses: BTreeSet<Ipv4Addr>,
     /// How many labels it has given.
     labels: usize,
+    /// The longest opaque value of which it can be told a label: its PDUs are no longer than it has said.
+    opaque_max: usize,
 }
+
+/// Bytes of a Label Mapping beside the opaque value, behind the length of its PDU: the identifier of the label space
+/// (6), the header of the message (8), that of the FEC (4), the element with an IPv4 root (10), the label (8), and the
+/// number of the request that it answers (8).
+const AROUND_OPAQUE: usize = 6 + 8 + 4 + 10 + 8 + 8;
 
 /// How much is kept for the sake of neighbours. A label of another LSP is released.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +87,7 @@ pub struct Multipoint {
     writes: Writes,
     said: VecDeque<(PeerKey, Body)>,
     pub(super) limits: Limits,
-    /// Labels of neighbours that were released because of them, by reason.
+    /// Labels of neighbours that were released because of them, by reason, and LSPs that could not be said.
     pub(super) declined: BTreeMap<&'static str, u64>,
     /// Steps that no label should take.
     pub faults: u64,
@@ -131,10 +138,11 @@ impl Multipoint {
         &mut self,
         services: &mut Services,
         key: PeerKey,
-        is_capable: bool,
+        (is_capable, max_pdu): (bool, u16),
         links: BTreeMap<PortId, Ipv4Addr>,
     ) {
-        let peer = Peer { is_capable, links, addresses: BTreeSet::new(), labels: 0 };
+        let opaque_max = usize::from(max_pdu).saturating_sub(AROUND_OPAQUE);
+        let peer = Peer { is_capable, links, addresses: BTreeSet::new(), labels: 0, opaque_max };
         self.peers.insert(key, peer);
         self.update_if(services, |_, _| true);
     }

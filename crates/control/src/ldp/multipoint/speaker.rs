@@ -55,8 +55,9 @@ impl Ldp {
         if self.takes_trees(peer) {
             let session = self.sessions.get(&id);
             let is_capable = session.is_some_and(|session| session.capabilities.p2mp == Some(true));
+            let max_pdu = session.map_or(0, |session| session.max_pdu);
             let links = self.links_of(peer);
-            self.multipoint.begin(services, key_of(peer), is_capable, links);
+            self.multipoint.begin(services, key_of(peer), (is_capable, max_pdu), links);
         }
     }
 

@@ -70,6 +70,8 @@ pub struct Tree {
     pub(super) is_out: bool,
     /// When that is, of either.
     pub(super) again: Option<Time>,
+    /// Its label does not fit the messages that the upstream LSR takes.
+    pub(super) is_too_long: bool,
     /// Its entries as they were written.
     pub(super) written: Entries,
     /// Its entries as the tables have them, by the answers so far.
@@ -128,7 +130,7 @@ impl Multipoint {
         } else {
             let upstream = self.upstream_of(services, lsp);
             let branches = self.branches(services, lsp, upstream);
-            let upstream = upstream.filter(|_| !branches.is_empty());
+            let upstream = upstream.filter(|key| !branches.is_empty() && self.can_be_told(*key, lsp));
             self.serve(services, lsp, upstream, branches);
         }
         self.sweep(lsp);

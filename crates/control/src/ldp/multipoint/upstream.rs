@@ -42,6 +42,18 @@ impl Multipoint {
         found.map(|(key, _)| *key)
     }
 
+    /// Can the neighbour be told a label of an LSP, after a request or without one? If not, that is counted: the LSP
+    /// goes no further up.
+    pub(super) fn can_be_told(&mut self, key: PeerKey, lsp: &P2mp) -> bool {
+        let fits = self.peers.get(&key).is_some_and(|peer| lsp.opaque.0.len() <= peer.opaque_max);
+        let Some(tree) = self.trees.get_mut(lsp) else { return false };
+        if !core::mem::replace(&mut tree.is_too_long, !fits) && !fits {
+            let why = "an opaque value that does not fit the PDUs of the next router to the root";
+            *self.declined.entry(why).or_default() += 1;
+        }
+        fits
+    }
+
     /// The link by which a neighbour gets copies, of several the one by which its router id is routed, and by the
     /// address that the route names. Nothing if it is heard on none.
     pub(super) fn link_to(&self, services: &Services, key: PeerKey) -> Option<(PortId, Ipv4Addr)> {

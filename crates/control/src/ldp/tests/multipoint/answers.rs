@@ -198,6 +198,36 @@ fn labels_beyond_what_is_kept_are_released() {
     }
 }
 
+/// RFC 5036, 3.5.3: no PDU is longer than the neighbour has said. An LSP whose name does not fit is not told of.
+#[test]
+fn names_that_are_too_long_for_the_upstream_router_go_no_further() {
+    let mut bench = Bench::new();
+    let short = |wanted: Body| match takes_part(wanted) {
+        Body::Initialization(wanted) => Body::Initialization(Initialization { max_pdu: 256, ..wanted }),
+        other => other,
+    };
+    bench.establish(short(Bench::initialization(9, OWN)));
+    addresses(&mut bench);
+    bench.route(ROOT, true);
+    bench.heard();
+    let longest = 256 - (6 + 8 + 4 + 10 + 8 + 8);
+    for bytes in [longest + 1, longest] {
+        let lsp = P2mp { root: ROOT.into(), opaque: Hex(vec![7; bytes]) };
+        bench.lengths.clear();
+        bench.call(|ldp, now, context| {
+            ldp.multipoint.set_leaf(context.services, &lsp, Some("long".into()));
+            ldp.handle_timeout(now, context);
+        });
+        let is_told = bytes == longest;
+        assert_eq!(bench.heard().len(), usize::from(is_told), "{bytes} bytes");
+        assert_eq!(bench.ldp.multipoint().declined.values().sum::<u64>(), 1);
+        // As an answer to a request it is as long as it can be.
+        bench.say(Body::Request { fec: ALL, hops: None, path: None });
+        assert_eq!(bench.lengths.iter().max().copied(), is_told.then_some(4 + 256));
+        bench.heard();
+    }
+}
+
 /// RFC 6388, 2.4.1.1, and RFC 5036, 2.7: a next hop leads to who has said its address, wherever Hellos come from.
 #[test]
 fn the_upstream_router_is_known_by_the_addresses_that_it_has_said() {

@@ -168,7 +168,7 @@ impl Net {
             let Node { trees, services, .. } = &mut self.nodes[own];
             match (before.is_empty(), after.is_empty()) {
                 (true, _) => {
-                    trees.begin(services, key(other), is_capable, links);
+                    trees.begin(services, key(other), (is_capable, 4096), links);
                     let all: Vec<Ipv4Addr> = (0..self.links.len()).map(|link| at(link, other)).collect();
                     trees.addresses(services, key(other), &all, true);
                 }
