@@ -93,6 +93,12 @@ impl Rsvp {
         had
     }
 
+    /// Has a detour as much bandwidth as was asked for? It may be one with others that have less (RFC 4090, 7.1.2).
+    pub(super) fn is_guaranteed(&self, taken: Taken) -> bool {
+        let has_all = |lsp: &Lsp| lsp.reserved_rate() >= lsp.requested_rate();
+        taken.bandwidth && self.store.get(taken.lsp).is_some_and(has_all)
+    }
+
     /// Looks for a way, and signals a detour along it; waits if there is none.
     fn try_detour(&mut self, index: u32) {
         match self.find_detour(index) {

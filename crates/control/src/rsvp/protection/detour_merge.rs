@@ -14,11 +14,12 @@ use super::super::outbox::Sending;
 use super::super::path::View;
 use super::super::record_route;
 use super::super::transport::{Arrival, Neighbor};
+use super::detour_way::host;
 use super::merge::{BACKUPS_MAX, Merged, asks};
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{Detour, EroSubobject, Message, Object, Path, PathErr, SenderDescriptor, Unknown, class};
+use wire::rsvp::{Detour, Message, Object, Path, PathErr, SenderDescriptor, Unknown, class};
 
 /// PLR_ID and Avoid_Node_ID of each detour that is one with the others (RFC 4090, 4.2.1).
 pub(super) type Pairs = Vec<(Ipv4Addr, Ipv4Addr)>;
@@ -38,6 +39,11 @@ pub(super) enum Merging {
 /// Whether an object is the DETOUR that is understood here.
 fn is_detour(object: &Unknown) -> bool {
     object.class == class::DETOUR && object.c_type == Detour::C_TYPE_IPV4
+}
+
+/// The routers that a Path names.
+fn route_of(path: &Path) -> Vec<Ipv4Addr> {
+    path.ero.iter().flatten().filter_map(host).collect()
 }
 
 fn pairs_of(objects: &[Unknown]) -> Pairs {
@@ -116,15 +122,16 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index) else { return false };
         let recorded = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref());
         let by_ero = lsp.ero.outgoing().unwrap_or_default();
-        let by_ero = by_ero.iter().filter_map(|hop| match hop.node {
-            EroSubobject::Ipv4 { address, prefix_length: 32 } => Some(address),
-            _ => None,
-        });
         let route = recorded.map(record_route::addresses).unwrap_or_default();
-        let engineering = &mut self.services.engineering;
+        let route = route.into_iter().chain(by_ero.iter().filter_map(host)).collect();
+        self.comes_to(route, avoided)
+    }
+
+    /// Is a router among these addresses that one of these detours avoids?
+    fn comes_to(&mut self, route: Vec<Ipv4Addr>, avoided: &Pairs) -> bool {
+        let (links, engineering) = (&self.links, &mut self.services.engineering);
         let mut router = |address: Ipv4Addr| engineering.router_of(address).unwrap_or(address);
-        let route: Vec<Ipv4Addr> = route.into_iter().chain(by_ero).map(&mut router).collect();
-        let links = &self.links;
+        let route: Vec<Ipv4Addr> = route.into_iter().map(&mut router).collect();
         let avoided = avoided.iter().map(|(_, avoid)| *avoid).filter(|avoid| !links.is_own(*avoid));
         avoided.into_iter().any(|avoid| route.contains(&router(avoid)))
     }
@@ -154,7 +161,7 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index).filter(|lsp| lsp.prev_hop != from) else {
             return Merging::Alone;
         };
-        let (own, next_hop) = (lsp.pairs(), lsp.next_hop);
+        let (own, next_hop, rate) = (lsp.pairs(), lsp.next_hop, lsp.requested_rate());
         if pairs.is_empty() || asks(path) {
             // 1: that of the protected LSP is chosen.
             return if own.is_empty() { Merging::Alone } else { Merging::Over(index) };
@@ -162,16 +169,14 @@ impl Rsvp {
         if self.way_of(path, session) != Ok(next_hop) {
             return Merging::Refused;
         }
+        let is_choice = !own.is_empty() && !self.comes_to(route_of(path), &own);
         if !self.touches(index, pairs) {
-            return Merging::Into(index);
+            // 3: a local decision. The one that asks for more goes on, so that it is reserved for all.
+            let is_more = Rate::from_bytes_per_s(path.sender_tspec.0.rate) > rate;
+            return if is_choice && is_more { Merging::Over(index) } else { Merging::Into(index) };
         }
         // 2: that which comes to a router that others avoid is not the one that goes on.
-        let hops = path.ero.as_deref().unwrap_or_default();
-        let avoided = |address: Ipv4Addr| own.iter().any(|(_, avoid)| *avoid == address);
-        let is_avoided = hops.iter().any(
-            |hop| matches!(hop.node, EroSubobject::Ipv4 { address, prefix_length: 32 } if avoided(address)),
-        );
-        if own.is_empty() || is_avoided { Merging::Refused } else { Merging::Over(index) }
+        if is_choice { Merging::Over(index) } else { Merging::Refused }
     }
 
     /// What becomes of a Path with this DETOUR, if it has one.

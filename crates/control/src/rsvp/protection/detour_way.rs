@@ -47,7 +47,7 @@ pub(super) struct Found {
 }
 
 /// The address of a hop that is a single router.
-fn host(hop: &EroHop) -> Option<Ipv4Addr> {
+pub(super) fn host(hop: &EroHop) -> Option<Ipv4Addr> {
     match hop.node {
         EroSubobject::Ipv4 { address, prefix_length: 32 } => Some(address),
         _ => None,

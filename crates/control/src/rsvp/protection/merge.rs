@@ -11,7 +11,7 @@ use super::super::outbox::Sending;
 use super::super::states::{PathEvent, ResvEvent};
 use super::super::transport::{Arrival, Delivery, Neighbor};
 use super::detour_merge::{Merging, Pairs};
-use base::Time;
+use base::{Rate, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::{
     Common, Flowspec, Message, Path, ResvTear, RroSubobject, RsvpHop, SenderTspec, SessionAttribute,
@@ -47,7 +47,8 @@ pub(super) fn asks(path: &Path) -> bool {
 
 impl Rsvp {
     /// The LSP that a Path of a backup goes on with along the same route (RFC 4090, 7.1.1): the protected one, else, if
-    /// it is a detour, another detour of it.
+    /// it is a detour, another detour of it. A detour for more bandwidth than that is asked for goes on by itself, so
+    /// that it is reserved.
     pub(super) fn joins(&self, path: &Path, first: u32, sender: &SenderKey, detour: bool) -> Option<u32> {
         let rest = |hops: Option<Vec<wire::rsvp::EroHop>>| {
             let hops = hops.unwrap_or_default();
@@ -55,7 +56,11 @@ impl Rsvp {
             hops.into_iter().skip(own).collect::<Vec<_>>()
         };
         let come = rest(path.ero.clone());
-        let same = |lsp: &Lsp| come == rest(lsp.ero.hops()) || come == rest(lsp.ero.outgoing());
+        let rate = Rate::from_bytes_per_s(path.sender_tspec.0.rate);
+        let same = |lsp: &Lsp| {
+            let is_enough = !detour || rate <= lsp.requested_rate();
+            is_enough && (come == rest(lsp.ero.hops()) || come == rest(lsp.ero.outgoing()))
+        };
         let mut found = self.store.chain(Some(first)).filter(|index| {
             self.store.get(*index).is_some_and(|lsp| {
                 lsp.sender.lsp_id == sender.lsp_id && lsp.role() != Role::Head && same(lsp)
@@ -158,8 +163,11 @@ impl Rsvp {
             resv.hop = self.hop_towards(&merged);
             resv.resv_confirm = None;
             for descriptor in resv.flow_descriptors.iter_mut().filter(|_| merged.from.is_some()) {
-                let max_packet = merged.tspec.0.max_packet.min(descriptor.flowspec.bucket().max_packet);
-                descriptor.flowspec = Flowspec::ControlledLoad(TokenBucket { max_packet, ..merged.tspec.0 });
+                // Nobody is promised more than is reserved from here on.
+                let (asked, reserved) = (merged.tspec.0, *descriptor.flowspec.bucket());
+                let least = if asked.rate > reserved.rate { reserved } else { asked };
+                let max_packet = asked.max_packet.min(reserved.max_packet);
+                descriptor.flowspec = Flowspec::ControlledLoad(TokenBucket { max_packet, ..least });
             }
             for filter in resv.flow_descriptors.iter_mut().flat_map(|descriptor| &mut descriptor.filters) {
                 filter.filter_spec = merged.sender.to_wire();

@@ -208,7 +208,7 @@ impl Rsvp {
     pub(in crate::rsvp) fn rro_flags(&self, lsp: &Lsp) -> u8 {
         let Some(protection) = lsp.protection() else { return 0 };
         let by_bypass = protection.chosen.map(|chosen| (chosen.node, chosen.bandwidth));
-        let by_detour = protection.detour.map(|taken| (taken.node, taken.bandwidth));
+        let by_detour = protection.detour.map(|taken| (taken.node, self.is_guaranteed(taken)));
         let Some((node, bandwidth)) = by_bypass.or(by_detour) else { return 0 };
         let mut flags = RroSubobject::PROTECTION_AVAILABLE;
         if protection.state.is_diverted() {

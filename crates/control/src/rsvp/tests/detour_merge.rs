@@ -137,10 +137,10 @@ fn a_detour_object_that_can_not_be_read_is_counted_and_answered() {
 }
 
 /// A star: node 1 in the middle, with 0 and 4 before it, 2 behind it, then 3; and 5 beside 2.
-const STAR: [(usize, usize); 6] = [(0, 1), (4, 1), (1, 2), (2, 3), (1, 5), (5, 3)];
+pub(super) const STAR: [(usize, usize); 6] = [(0, 1), (4, 1), (1, 2), (2, 3), (1, 5), (5, 3)];
 
 /// A Path of session 9 from 0 to 3, as a neighbour of node 1 sends it along these nodes.
-fn of(
+pub(super) fn of(
     net: &Net,
     from: usize,
     route: &[usize],
@@ -164,13 +164,13 @@ fn of(
     (message, PortId(if from == 0 { 0 } else { 1 }), address)
 }
 
-fn send(net: &mut Net, (message, port, address): (Path, PortId, Ipv4Addr)) {
+pub(super) fn send(net: &mut Net, (message, port, address): (Path, PortId, Ipv4Addr)) {
     net.inject(1, port, address, &packet(Message::Path(message)));
     net.run(50);
 }
 
 /// The LSPs of node 1 by where they came from.
-fn blocks(net: &Net) -> Vec<Option<PortId>> {
+pub(super) fn blocks(net: &Net) -> Vec<Option<PortId>> {
     net.nodes[1].lsps().map(|lsp| lsp.previous_hop.map(|hop| hop.port)).collect()
 }
 

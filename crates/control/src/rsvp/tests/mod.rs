@@ -7,6 +7,7 @@ mod bus;
 mod computed;
 mod detour_campaign;
 mod detour_merge;
+mod detour_paths;
 mod detours;
 mod diffserv;
 mod diffserv_bytes;

@@ -1,0 +1,92 @@
+//! Paths of detours by hand, at a router where they come together with their LSP or with each other: how much is
+//! reserved, what can't be one, and what is malformed.
+
+use super::Net;
+use super::bus::id;
+use super::detour_merge::{STAR, blocks, of, send};
+use super::messages::bucket;
+use base::PortId;
+use core::net::Ipv4Addr;
+use wire::rsvp::{Message, Path, SenderTemplate, SenderTspec, SessionAttribute};
+
+type Said = (Path, PortId, Ipv4Addr);
+
+fn star() -> Net {
+    let mut net = Net::new(6, &STAR);
+    net.honest = false;
+    net
+}
+
+/// A Path that asks for so much, in the style of those that share.
+fn for_mbps((mut path, port, address): Said, mbps: u64) -> Said {
+    path.sender_tspec = SenderTspec(bucket(mbps));
+    let flags = path.session_attribute.as_ref().map_or(0, |attribute| attribute.flags);
+    path.session_attribute = Some(SessionAttribute {
+        affinities: None,
+        setup_priority: 7,
+        holding_priority: 7,
+        flags: flags | SessionAttribute::SE_STYLE,
+        name: b"by hand".to_vec(),
+    });
+    (path, port, address)
+}
+
+/// The same under a sender of the router's own (RFC 4090, 6.1.1).
+fn under((mut path, port, address): Said, node: usize) -> Said {
+    path.sender_template = SenderTemplate::LspTunnelIpv4 { sender: id(node), lsp_id: 1 };
+    (path, port, address)
+}
+
+/// What the last Resv of node 1 to a neighbour says is reserved, in Mbit/s.
+fn promised(net: &Net, link: u8) -> Option<u64> {
+    net.log.iter().rev().filter(|sent| sent.from == 1).find_map(|sent| match &sent.message {
+        Message::Resv(resv) if resv.hop.address == Ipv4Addr::new(10, 0, link, 2) => {
+            let rate = resv.flow_descriptors[0].flowspec.rate();
+            Some(base::Rate::from_bytes_per_s(rate).0 / 1_000_000)
+        }
+        _ => None,
+    })
+}
+
+/// Backups that are merged at node 1.
+fn merged(net: &Net) -> usize {
+    net.nodes[1].store.iter().filter_map(|(_, lsp)| lsp.rare.as_ref()).map(|rare| rare.backups.len()).sum()
+}
+
+#[test]
+fn what_is_promised_to_detours_that_meet_is_reserved() {
+    let avoids = |node: usize| Some((id(node), id(5)));
+    for larger_first in [false, true] {
+        // 7.1.1: under senders of their own. The larger goes on by itself, unless the smaller joins it.
+        let mut net = star();
+        let small = for_mbps(of(&net, 0, &[1, 2, 3], avoids(0)), 10);
+        let large = under(for_mbps(of(&net, 4, &[1, 2, 3], avoids(4)), 20), 4);
+        let mut both = [small, large];
+        if larger_first {
+            both.reverse();
+        }
+        both.into_iter().for_each(|one| send(&mut net, one));
+        assert_eq!(blocks(&net).len(), if larger_first { 1 } else { 2 });
+        // The two share what is reserved (RFC 3209, 2.5).
+        let to_small = if larger_first { 10 } else { 20 };
+        assert_eq!((net.reserved(1), promised(&net, 0), promised(&net, 1)), (20, Some(to_small), Some(20)));
+        // 7.1.2: under the sender of their LSP. The larger goes on for both.
+        let mut net = star();
+        let small = for_mbps(of(&net, 0, &[1, 2, 3], avoids(0)), 10);
+        let large = for_mbps(of(&net, 4, &[1, 2, 3], avoids(4)), 20);
+        let mut both = [small, large];
+        if larger_first {
+            both.reverse();
+        }
+        both.into_iter().for_each(|one| send(&mut net, one));
+        assert_eq!((blocks(&net), merged(&net)), (vec![Some(PortId(1))], 1));
+        assert_eq!((net.reserved(1), promised(&net, 0), promised(&net, 1)), (20, Some(10), Some(20)));
+    }
+    // The LSP is the one that goes on, whatever it asks for: then that is what there is.
+    let mut net = star();
+    let lsp = for_mbps(of(&net, 0, &[1, 2, 3], None), 10);
+    let detour = for_mbps(of(&net, 4, &[1, 2, 3], Some((id(4), id(0)))), 20);
+    [lsp, detour].into_iter().for_each(|one| send(&mut net, one));
+    assert_eq!((blocks(&net), merged(&net)), (vec![Some(PortId(0))], 1));
+    assert_eq!((net.reserved(1), promised(&net, 0), promised(&net, 1)), (10, Some(10), Some(10)));
+}
