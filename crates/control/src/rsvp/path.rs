@@ -9,6 +9,7 @@ use super::faults::Fault;
 use super::link::Links;
 use super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::outbox::{Sending, ipv4};
+use super::protection::Joined;
 use super::record_route;
 use super::route::Ero;
 use super::states::{PathEvent, PathState, ResvEvent, ResvState};
@@ -61,9 +62,11 @@ impl Topology for View<'_> {
 impl Rsvp {
     pub(super) fn handle_path(&mut self, arrival: &Arrival, path: &mut Path) {
         let Some(detour) = self.take_detour(arrival, path) else { return };
-        if self.merge_path(arrival, path, &detour) {
-            return;
-        }
+        let over = match self.merge_path(arrival, path, &detour) {
+            Joined::Done => return,
+            Joined::Over(index) => Some(index),
+            Joined::Alone => None,
+        };
         // What is known of it is kept like an object that is sent on unexamined.
         let detour =
             Unknown::of(&Object::Detour(Detour::Ipv4(detour))).filter(|object| !object.data.is_empty());
@@ -108,6 +111,9 @@ impl Rsvp {
             None => self.store.insert(Lsp::new(session, sender, PathState::New, arrival.from)),
         };
         let mut changed = existing.is_none();
+        if let Some(index) = over {
+            self.give_way(index, arrival.from, path, step.as_ref());
+        }
         if let Some(step) = step {
             changed |= self.reroute(index, step);
         }

@@ -11,9 +11,9 @@ use super::super::error::{Problem, passed_on};
 use super::super::explicit_route::{self, Step};
 use super::super::lsp::{Lsp, Rare, SenderKey, SessionKey};
 use super::super::outbox::Sending;
-use super::super::path::View;
+use super::super::path::{View, path_handle};
 use super::super::record_route;
-use super::super::transport::{Arrival, Neighbor};
+use super::super::transport::{Arrival, Handle, Neighbor};
 use super::detour_way::host;
 use super::merge::{BACKUPS_MAX, Merged, asks};
 use base::{Rate, Time};
@@ -202,19 +202,45 @@ impl Rsvp {
         if is_wrong { Merging::Refused } else { Merging::Into(index) }
     }
 
-    /// A detour is the Path that goes on no longer: the block becomes another's, and it is merged into that.
-    pub(super) fn give_way(&mut self, index: u32, to: Neighbor) {
+    /// A detour is the Path that goes on no longer: the block becomes another's, and it is merged into that, with the
+    /// detours that were merged into it. Those that have another next hop, or avoid what that Path comes to, are
+    /// refused (RFC 4090, 7.1.2).
+    pub(in crate::rsvp) fn give_way(&mut self, index: u32, to: Neighbor, path: &Path, step: Option<&Step>) {
+        // What was said of the block by its number is not about another's.
+        self.transport.unbind(Handle(path_handle(index)));
         let Some(lsp) = self.store.get_mut(index) else { return };
         let pairs = lsp.pairs();
-        let (sender, from, tspec) = (lsp.sender, lsp.prev_hop, lsp.tspec);
+        let (session, sender, from, tspec) = (lsp.session, lsp.sender, lsp.prev_hop, lsp.tspec);
         let (plr, lih, expires) = (from.address, lsp.lih, lsp.path_expires);
-        let merged = Merged { sender, plr, from: Some(from), lih, expires, pairs, tspec };
-        let backups = &mut lsp.rare_mut().backups;
-        backups.retain(|known| known.sender != sender || known.from != Some(to));
-        if backups.len() < BACKUPS_MAX {
-            backups.push(merged);
-        } else {
+        let next_hop = lsp.next_hop;
+        let is_alive = !core::mem::take(&mut lsp.rare_mut().is_cut_off);
+        let mut all = core::mem::take(&mut lsp.rare_mut().backups);
+        all.retain(|known| known.sender != sender || known.from != Some(to));
+        if is_alive {
+            all.push(Merged { sender, plr, from: Some(from), lih, expires, pairs, tspec });
+        }
+        let is_same = match step {
+            None => true,
+            Some(Step::Egress) => next_hop.is_none(),
+            Some(Step::Forward { hop, .. }) => next_hop == Some(*hop),
+        };
+        let (kept, refused): (Vec<Merged>, Vec<Merged>) =
+            all.into_iter().partition(|merged| is_same && !self.comes_to(route_of(path), &merged.pairs));
+        for merged in refused {
+            let sender = SenderDescriptor {
+                sender_tspec: Some(merged.tspec),
+                ..SenderDescriptor::of(merged.sender.to_wire())
+            };
+            if let (Some(from), Problem::Error(code, value)) = (merged.from, Rsvp::UNMERGEABLE) {
+                self.counters.discard(Discard::Refused);
+                self.originate_path_err(from, session.to_wire(), sender, None, (code, value));
+            }
+        }
+        if kept.len() > BACKUPS_MAX {
             self.counters.discard(Discard::Limit);
+        }
+        if let Some(lsp) = self.store.get_mut(index) {
+            lsp.rare_mut().backups = kept.into_iter().take(BACKUPS_MAX).collect();
         }
     }
 

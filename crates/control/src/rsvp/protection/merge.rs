@@ -38,6 +38,16 @@ pub(in crate::rsvp) struct Merged {
     pub tspec: SenderTspec,
 }
 
+/// What has become of a Path that may be one of a backup.
+pub(in crate::rsvp) enum Joined {
+    /// It is a part of an LSP, or was refused.
+    Done,
+    /// It is the one that goes on; the detour that this block has been gives way, once the Path has been looked at.
+    Over(u32),
+    /// It is an LSP like others.
+    Alone,
+}
+
 /// Does a Path ask for protection? One of a backup does not (RFC 4090, 7.1.1).
 pub(super) fn asks(path: &Path) -> bool {
     let flagged =
@@ -75,37 +85,32 @@ impl Rsvp {
         all.iter().find(|index| protected(index)).or_else(other).copied()
     }
 
-    /// Takes a Path that is one with an LSP which goes on from here: sent around a failure, or one of a detour. Was it
-    /// one?
-    ///
-    /// Around a failure its TTL need not be the one that it was sent with (RFC 4090, 7).
-    pub(in crate::rsvp) fn merge_path(&mut self, arrival: &Arrival, path: &Path, pairs: &Pairs) -> bool {
+    /// Takes a Path that is one with an LSP which goes on from here: sent around a failure, or one of a detour.
+    pub(in crate::rsvp) fn merge_path(&mut self, arrival: &Arrival, path: &Path, pairs: &Pairs) -> Joined {
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
-        let Some((session, sender)) = keys else { return false };
+        let Some((session, sender)) = keys else { return Joined::Alone };
         let from = (!pairs.is_empty()).then_some(arrival.from);
         let index = match self.merging(path, pairs, (&session, &sender), arrival.from) {
             Merging::Into(index) => index,
             Merging::Refused => {
                 self.refuse_detour(arrival, path, Rsvp::UNMERGEABLE);
-                return true;
+                self.unmerge_if(&session, &sender, |known| known == Some(arrival.from));
+                return Joined::Done;
             }
-            Merging::Over(index) => {
-                self.give_way(index, arrival.from);
-                return false;
-            }
+            Merging::Over(index) => return Joined::Over(index),
             Merging::Alone => {
                 if from.is_some() {
                     // It has another route than before, and is one with nothing any more.
                     self.unmerge(&session, &sender, arrival.from);
                 }
-                return false;
+                return Joined::Alone;
             }
         };
-        let IpAddr::V4(plr) = path.hop.address else { return false };
+        let IpAddr::V4(plr) = path.hop.address else { return Joined::Alone };
         let expires = self.now + self.lifetime(path.time_values.refresh_ms);
         let (lih, tspec) = (path.hop.lih, path.sender_tspec);
         let merged = Merged { sender, plr, from, lih, expires, pairs: pairs.clone(), tspec };
-        let Some(is_new) = self.enter_merged(index, merged) else { return true };
+        let Some(is_new) = self.enter_merged(index, merged) else { return Joined::Done };
         // Around a failure each Path is answered: nothing else tells the router up there that it has come.
         if (is_new || from.is_none()) && self.store.get(index).is_some_and(|lsp| lsp.resv.is_installed()) {
             self.send_resv_around(index, Sending::Trigger);
@@ -114,7 +119,7 @@ impl Rsvp {
             self.tell_pairs(index);
         }
         self.arm(index);
-        true
+        Joined::Done
     }
 
     /// Keeps a backup. Does it say anything new? Nothing if there are too many.
@@ -230,8 +235,17 @@ impl Rsvp {
         sender: &SenderKey,
         from: Neighbor,
     ) -> bool {
-        let is_it =
-            |merged: &Merged| merged.sender == *sender && merged.from.is_none_or(|neighbor| neighbor == from);
+        self.unmerge_if(session, sender, |known| known.is_none_or(|neighbor| neighbor == from))
+    }
+
+    /// The same of one whose Paths come from such a neighbour, or around a failure.
+    fn unmerge_if(
+        &mut self,
+        session: &SessionKey,
+        sender: &SenderKey,
+        from: impl Fn(Option<Neighbor>) -> bool,
+    ) -> bool {
+        let is_it = |merged: &Merged| merged.sender == *sender && from(merged.from);
         let mut all = self.store.session(session);
         let found = all.find_map(|index| {
             let rare = self.store.get(index)?.rare.as_ref()?;

@@ -25,7 +25,7 @@ mod select;
 pub(super) mod shown;
 
 pub(super) use detour_merge::combine;
-pub(super) use merge::Merged;
+pub(super) use merge::{Joined, Merged};
 
 use super::lsp::Lsp;
 use super::states::ProtectionState;

@@ -4,9 +4,13 @@
 use super::Net;
 use super::bus::id;
 use super::detour_merge::{STAR, blocks, of, send};
+use super::detours::pairs;
 use super::messages::bucket;
+use super::refreshes::{say, summary};
+use crate::rsvp::transport::RefreshReduction;
 use base::PortId;
 use core::net::Ipv4Addr;
+use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{Message, Path, SenderTemplate, SenderTspec, SessionAttribute};
 
 type Said = (Path, PortId, Ipv4Addr);
@@ -53,6 +57,10 @@ fn merged(net: &Net) -> usize {
     net.nodes[1].store.iter().filter_map(|(_, lsp)| lsp.rare.as_ref()).map(|rare| rare.backups.len()).sum()
 }
 
+fn refused(net: &Net) -> u64 {
+    net.nodes[1].counters().errors_sent_of(error_code::ROUTING, routing::NO_ROUTE)
+}
+
 #[test]
 fn what_is_promised_to_detours_that_meet_is_reserved() {
     let avoids = |node: usize| Some((id(node), id(5)));
@@ -89,4 +97,77 @@ fn what_is_promised_to_detours_that_meet_is_reserved() {
     [lsp, detour].into_iter().for_each(|one| send(&mut net, one));
     assert_eq!((blocks(&net), merged(&net)), (vec![Some(PortId(0))], 1));
     assert_eq!((net.reserved(1), promised(&net, 0), promised(&net, 1)), (10, Some(10), Some(10)));
+}
+
+#[test]
+fn a_detour_that_can_not_be_one_with_its_lsp_gives_way_when_that_comes() {
+    // Another next hop; or the LSP comes to what the detour avoids.
+    for (route, avoided) in [(&[1, 5, 3], 0), (&[1, 2, 3], 2)] {
+        let mut net = star();
+        let mut detour = of(&net, 4, &[1, 2, 3], Some((id(4), id(avoided))));
+        if avoided == 2 {
+            // By an address that nobody knows to be that of router 2.
+            let hops = [id(1), Ipv4Addr::new(10, 0, 2, 2), id(3)];
+            detour.0.ero = Some(hops.map(wire::rsvp::EroHop::strict).into());
+        }
+        send(&mut net, detour);
+        assert_eq!(blocks(&net), [Some(PortId(1))]);
+        let lsp = of(&net, 0, route, None);
+        send(&mut net, lsp);
+        assert_eq!((blocks(&net), merged(&net), refused(&net)), (vec![Some(PortId(0))], 0, 1));
+        // Its Paths are those of the LSP, and so are the Resvs.
+        net.log.clear();
+        net.run(100_000);
+        assert!(promised(&net, 0).is_some() && promised(&net, 1).is_none());
+        let mut paths = net.log.iter().filter_map(|sent| match &sent.message {
+            Message::Path(path) if sent.from == 1 => Some(path),
+            _ => None,
+        });
+        assert!(paths.all(|path| pairs(path).is_none()));
+    }
+}
+
+#[test]
+fn a_detour_that_is_refused_is_merged_no_more() {
+    let mut net = star();
+    let lsp = of(&net, 0, &[1, 2, 3], None);
+    let detour = of(&net, 4, &[1, 2, 3], Some((id(4), id(0))));
+    [lsp, detour].into_iter().for_each(|one| send(&mut net, one));
+    assert_eq!((merged(&net), refused(&net)), (1, 0));
+    // Now it avoids what the LSP comes to.
+    let other = of(&net, 4, &[1, 2, 3], Some((id(4), id(2))));
+    send(&mut net, other);
+    assert_eq!((blocks(&net), merged(&net), refused(&net)), (vec![Some(PortId(0))], 0, 1));
+}
+
+#[test]
+fn the_number_of_a_detour_that_gives_way_stands_for_nothing_any_more() {
+    let mut net = Net::with(6, &STAR, |node, config| {
+        if node == 1 {
+            config.refresh_reduction = Some(RefreshReduction::default());
+        }
+    });
+    net.honest = false;
+    let (detour, _, neighbor) = of(&net, 4, &[1, 2, 3], Some((id(4), id(0))));
+    say(&mut net, neighbor, 1, 7, Message::Path(detour));
+    net.run(50);
+    let (lsp, _, previous) = of(&net, 0, &[1, 2, 3], None);
+    say(&mut net, previous, 0, 0, Message::Path(lsp));
+    net.run(50);
+    assert_eq!((blocks(&net), merged(&net)), (vec![Some(PortId(0))], 1));
+    // RFC 2961, 5.4: what is not known by its number has to be said in full.
+    let nacks = |net: &Net| net.log.iter().filter(|sent| has_nack(&sent.message)).count();
+    assert_eq!(nacks(&net), 0);
+    say(&mut net, neighbor, 1, 0, summary(&[7]));
+    assert_eq!(nacks(&net), 1);
+    // And the LSP expires without Paths of its own, whatever the other says.
+    for _ in 0..6 {
+        net.run(30_000);
+        say(&mut net, neighbor, 1, 0, summary(&[7]));
+    }
+    assert_eq!(blocks(&net), []);
+}
+
+fn has_nack(message: &Message) -> bool {
+    message.common().is_some_and(|common| common.acks.iter().any(|ack| ack.nack))
 }
