@@ -209,7 +209,7 @@ impl Rsvp {
         Ok(())
     }
 
-    fn check_limits(&self, path: &Path, session: &SessionKey, new: bool) -> Result<(), Problem> {
+    pub(super) fn check_limits(&self, path: &Path, session: &SessionKey, new: bool) -> Result<(), Problem> {
         let limits = &self.config.limits;
         // RFC 3209, 4.3.4.1, 1: a route has a first subobject.
         let hops = path.ero.as_ref().map_or(1, Vec::len);

@@ -5,6 +5,8 @@
 
 use super::super::Rsvp;
 use super::super::counters::Discard;
+use super::super::diffserv;
+use super::super::error::Problem;
 use super::super::faults::Fault;
 use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::super::outbox::Sending;
@@ -14,8 +16,8 @@ use super::detour_merge::{Merging, Pairs};
 use base::{Rate, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::{
-    Common, Flowspec, Message, Path, ResvTear, RroSubobject, RsvpHop, SenderTspec, SessionAttribute,
-    TokenBucket, class,
+    Common, Flowspec, Message, Path, PathErr, ResvTear, RroSubobject, RsvpHop, SenderDescriptor, SenderTspec,
+    SessionAttribute, TokenBucket, class,
 };
 
 /// Backups of one LSP that are kept.
@@ -107,6 +109,10 @@ impl Rsvp {
             }
         };
         let IpAddr::V4(plr) = path.hop.address else { return Joined::Alone };
+        if let Err(why) = self.check_merged(arrival, path, &session, from.is_none()) {
+            self.answer_merged(arrival, path, why, from.is_none().then_some(plr));
+            return Joined::Done;
+        }
         let expires = self.now + self.lifetime(path.time_values.refresh_ms);
         let (lih, tspec) = (path.hop.lih, path.sender_tspec);
         let merged = Merged { sender, plr, from, lih, expires, pairs: pairs.clone(), tspec };
@@ -120,6 +126,42 @@ impl Rsvp {
         }
         self.arm(index);
         Joined::Done
+    }
+
+    /// What can be wrong with the Path of a backup: all that can be with one of an LSP, but its way, which is that of
+    /// the LSP. Around a failure its TTL need not be the one that it was sent with (RFC 4090, 7).
+    fn check_merged(
+        &self,
+        arrival: &Arrival,
+        path: &Path,
+        session: &SessionKey,
+        is_around: bool,
+    ) -> Result<(), Problem> {
+        diffserv::check_path(self.config.diffserv.as_ref(), path)?;
+        let send_ttl = if is_around { arrival.ip.ttl } else { arrival.send_ttl };
+        self.check_sender(&Arrival { send_ttl, ..*arrival }, path)?;
+        self.check_limits(path, session, false)
+    }
+
+    /// Answers the Path of a backup that is not taken: to the router that repairs, if it has come around a failure.
+    fn answer_merged(&mut self, arrival: &Arrival, path: &Path, why: Problem, around: Option<Ipv4Addr>) {
+        match (why, around) {
+            (Problem::Silent(why), _) => self.counters.discard(why),
+            (Problem::Error(..), None) => self.refuse_detour(arrival, path, why),
+            (Problem::Error(code, value), Some(plr)) => {
+                self.counters.discard(Discard::Refused);
+                self.counters.error_sent(code, value);
+                let error = PathErr {
+                    common: Common::default(),
+                    session: path.session,
+                    error_spec: self.error_spec(0, code, value),
+                    policy_data: Vec::new(),
+                    sender: Some(SenderDescriptor::of(path.sender_template)),
+                    ero: None,
+                };
+                self.send_far(plr, &Message::PathErr(error));
+            }
+        }
     }
 
     /// Keeps a backup. Does it say anything new? Nothing if there are too many.

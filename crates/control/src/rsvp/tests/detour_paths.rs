@@ -10,8 +10,11 @@ use super::refreshes::{say, summary};
 use crate::rsvp::transport::RefreshReduction;
 use base::PortId;
 use core::net::Ipv4Addr;
-use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{Message, Path, SenderTemplate, SenderTspec, SessionAttribute};
+use wire::rsvp::error_code::{self, routing, traffic_control};
+use wire::rsvp::{
+    LabelRequest, Message, MessageType, Packet, Path, RroSubobject, SenderTemplate, SenderTspec,
+    SessionAttribute, Unknown,
+};
 
 type Said = (Path, PortId, Ipv4Addr);
 
@@ -170,4 +173,77 @@ fn the_number_of_a_detour_that_gives_way_stands_for_nothing_any_more() {
 
 fn has_nack(message: &Message) -> bool {
     message.common().is_some_and(|common| common.acks.iter().any(|ack| ack.nack))
+}
+
+/// What node 1 answers a Path of a backup with that would be merged, by a change that makes it wrong: of a detour under
+/// either sender, and of one around a failure.
+fn answers(change: impl Fn(&mut Path)) -> Vec<(u8, u16)> {
+    let mut found = Vec::new();
+    for kind in 0..3 {
+        let mut net = star();
+        net.route_all();
+        let lsp = of(&net, 0, &[1, 2, 3], None);
+        send(&mut net, lsp);
+        let avoids = Some((id(4), id(0))).filter(|_| kind < 2);
+        let mut backup = of(&net, 4, &[1, 2, 3], avoids);
+        if kind > 0 {
+            backup = under(backup, 4);
+        }
+        if kind == 2 {
+            backup.0.session_attribute = None;
+        }
+        change(&mut backup.0);
+        send(&mut net, backup);
+        let error = net.log.iter().find_map(|sent| match &sent.message {
+            Message::PathErr(error) if sent.from == 1 => {
+                Some((error.error_spec.code, error.error_spec.value))
+            }
+            _ => None,
+        });
+        assert_eq!(merged(&net), usize::from(error.is_none()), "{kind}: {error:?}");
+        assert_eq!(blocks(&net), [Some(PortId(0))], "the LSP goes on");
+        assert_eq!(net.sent(1, MessageType::PathErr), usize::from(error.is_some()));
+        found.extend(error);
+    }
+    found
+}
+
+#[test]
+fn what_is_wrong_with_the_path_of_a_backup_is_answered_as_with_any() {
+    assert_eq!(answers(|_| {}), []);
+    // RFC 3209, 4.2.4: the payload.
+    let payload = (error_code::ROUTING, routing::UNSUPPORTED_L3PID);
+    let wrong = |path: &mut Path| path.label_request = Some(LabelRequest::Generic { l3pid: 0x86dd });
+    assert_eq!(answers(wrong), [payload; 3]);
+    // RFC 3209, 4.4.4: a loop.
+    let own = RroSubobject::Ipv4 { address: id(1), prefix_length: 32, flags: 0 };
+    let wrong = |path: &mut Path| path.rro = Some(vec![own.clone()]);
+    assert_eq!(answers(wrong), [(error_code::ROUTING, routing::LOOP); 3]);
+    // RFC 2205, 3.10: a class that is not known and may not be left out.
+    let unknown = Unknown { class: 100, c_type: 1, position: Unknown::LAST, data: vec![0; 4] };
+    let wrong = |path: &mut Path| path.common.unknown.push(unknown.clone());
+    assert_eq!(answers(wrong), [(error_code::UNKNOWN_CLASS, u16::from_be_bytes([100, 1])); 3]);
+    // RFC 2205, B: a traffic description that makes no sense.
+    let wrong = |path: &mut Path| path.sender_tspec.0.rate = -1.0;
+    assert_eq!(answers(wrong), [(error_code::TRAFFIC_CONTROL, traffic_control::BAD_TSPEC); 3]);
+}
+
+/// RFC 4090, 7: around a failure the TTL need not be the one that the Path was sent with; else it must be.
+#[test]
+fn a_detour_does_not_pass_routers_without_rsvp() {
+    for (is_detour, taken) in [(true, 0), (false, 1)] {
+        let mut net = star();
+        let lsp = of(&net, 0, &[1, 2, 3], None);
+        send(&mut net, lsp);
+        let avoids = Some((id(4), id(0))).filter(|_| is_detour);
+        let (mut path, port, address) = under(of(&net, 4, &[1, 2, 3], avoids), 4);
+        path.session_attribute = None;
+        let mut bytes = Vec::new();
+        Packet::new(64, Message::Path(path)).emit(&mut bytes).expect("a Path");
+        net.inject_bytes(1, port, address, 63, &bytes);
+        net.run(50);
+        assert_eq!(merged(&net), taken);
+        let refused = net.nodes[1].counters().errors_sent_of(error_code::ROUTING, routing::NON_RSVP_ROUTER);
+        assert_eq!(refused, u64::from(is_detour));
+    }
 }
