@@ -125,6 +125,9 @@ impl Rsvp {
         if let Some(id) = arrival.id {
             self.transport.bind(id, Handle(path_handle(index)));
         }
+        if changed {
+            self.wish_may_change(index);
+        }
         self.after_path(index, changed, existing.is_none());
     }
 

@@ -71,12 +71,8 @@ impl Rsvp {
         if self.protections.detours.get(&index).is_some_and(|detour| detour.wanted == wanted) {
             return false;
         }
-        let had = self.store.get(index).is_some_and(Lsp::has_detour);
         let address = self.protections.detours.get(&index).and_then(|detour| detour.address);
-        self.drop_detour(index);
-        if had {
-            self.set_taken(index, None, ProtectionEvent::Withdrawn);
-        }
+        let had = self.give_detour_up(index);
         let detour = Detour {
             state: DetourState::Waiting,
             wanted,
@@ -91,6 +87,24 @@ impl Rsvp {
         self.protections.detours.insert(index, detour);
         self.try_detour(index);
         had
+    }
+
+    /// An LSP is to have no detour, or another one. Did it have one?
+    pub(super) fn give_detour_up(&mut self, index: u32) -> bool {
+        let had = self.store.get(index).is_some_and(Lsp::has_detour);
+        self.drop_detour(index);
+        if had {
+            self.set_taken(index, None, ProtectionEvent::Withdrawn);
+        }
+        had
+    }
+
+    /// The Path of an LSP says something else than before: it may want another detour, or none any more.
+    pub(in crate::rsvp) fn wish_may_change(&mut self, index: u32) {
+        let has_one = self.protections.detours.contains_key(&index);
+        if self.store.get(index).is_some_and(|lsp| has_one || lsp.wants_detour()) {
+            self.protect_again(index);
+        }
     }
 
     /// Has a detour as much bandwidth as was asked for? It may be one with others that have less (RFC 4090, 7.1.2).

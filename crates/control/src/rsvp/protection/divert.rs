@@ -92,7 +92,13 @@ impl Rsvp {
 
     /// Nothing leads around the failure any more.
     pub(in crate::rsvp) fn undivertible(&mut self, index: u32) {
+        // A detour is taken, too, when the reservation was given up further down: nothing is wrong with the link then.
+        let is_there = |lsp: &Lsp| lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
+        let was_torn = self.store.get(index).is_some_and(|lsp| lsp.has_detour() && is_there(lsp));
         self.unprotect(index);
+        if was_torn {
+            return self.reservation_lost(index, Loss::Torn);
+        }
         match self.store.get(index).map(|lsp| lsp.role()) {
             Some(Role::Head) => self.lose(index, Loss::PortDown),
             Some(_) => self.repair(index),

@@ -112,12 +112,17 @@ impl Rsvp {
             self.counters.faults.note(Fault::NoLsp);
             return false;
         };
-        if !lsp.wants_protection() || lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
+        if lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
             return false;
         }
-        if lsp.wants_detour() {
-            return self.seek_detour(index);
+        let (wants_detour, wants) = (lsp.wants_detour(), lsp.wants_protection());
+        if wants_detour {
+            // It may have had a bypass.
+            let had = self.take(index, None);
+            return self.seek_detour(index) || had;
         }
+        let had = self.give_detour_up(index);
+        let Some(lsp) = self.store.get(index).filter(|_| wants) else { return had };
         let found = self.candidate(lsp);
         let (node, bandwidth, rate) = lsp.wanted_protection();
         let lacks = found.is_none_or(|f| (seeks_node(lsp) && !f.node) || (bandwidth && !f.bandwidth));
@@ -126,7 +131,7 @@ impl Rsvp {
             let next = recorded(rro).get(1).map(|(address, _)| *address).filter(|_| node);
             self.make_bypass(hop, next, bandwidth.then_some(rate));
         }
-        self.take(index, found)
+        self.take(index, found) || had
     }
 
     /// Gives an LSP this backup. Is it another one than before?

@@ -21,11 +21,11 @@ pub(super) const LADDER: [(usize, usize); 8] =
     [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 2), (1, 6), (6, 3)];
 
 /// The address of a router on a link of the ladder.
-fn on(link: usize, node: usize) -> Ipv4Addr {
+pub(super) fn on(link: usize, node: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, link as u8, if LADDER[link].0 == node { 1 } else { 2 })
 }
 
-fn ladder() -> Net {
+pub(super) fn ladder() -> Net {
     let mut net = Net::new(7, &LADDER);
     net.route_all();
     know_links(&mut net, &LADDER);
@@ -61,7 +61,7 @@ pub(super) fn last_detour(net: &Net, node: usize) -> Path {
 }
 
 /// The flags that a router has set in the recorded route that the head end got last.
-fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
+pub(super) fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
     let resv = net.log.iter().rev().filter(|sent| sent.from == 1).find_map(|sent| match &sent.message {
         Message::Resv(resv) if resv.hop.address == on(0, 1) => {
             resv.flow_descriptors[0].filters[0].rro.clone()
@@ -74,10 +74,10 @@ fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
     })
 }
 
-const AVAILABLE: u8 = RroSubobject::PROTECTION_AVAILABLE;
+pub(super) const AVAILABLE: u8 = RroSubobject::PROTECTION_AVAILABLE;
 const IN_USE: u8 = RroSubobject::PROTECTION_IN_USE;
-const NODE: u8 = RroSubobject::NODE_PROTECTION;
-const BANDWIDTH: u8 = RroSubobject::BANDWIDTH_PROTECTION;
+pub(super) const NODE: u8 = RroSubobject::NODE_PROTECTION;
+pub(super) const BANDWIDTH: u8 = RroSubobject::BANDWIDTH_PROTECTION;
 
 #[test]
 fn a_detour_is_signalled_as_rfc_4090_6_3_says() {

@@ -8,6 +8,7 @@ mod computed;
 mod detour_campaign;
 mod detour_merge;
 mod detour_paths;
+mod detour_wishes;
 mod detours;
 mod diffserv;
 mod diffserv_bytes;

@@ -14,11 +14,22 @@ pub(super) fn know_links(net: &mut Net, links: &[(usize, usize)]) {
 
 /// Tells every router that a link is there, or not any more.
 pub(super) fn know_link(net: &mut Net, links: &[(usize, usize)], link: usize, is_there: bool) {
+    know_link_as(net, links, link, is_there, |_| {});
+}
+
+/// The same of a link of which something else is said than usual.
+pub(super) fn know_link_as(
+    net: &mut Net,
+    links: &[(usize, usize)],
+    link: usize,
+    is_there: bool,
+    change: impl Fn(&mut TeLink),
+) {
     let (a, b) = links[link];
     let on = |node| Ipv4Addr::new(10, 0, link as u8, if node == a { 1 } else { 2 });
     for (near, far) in [(a, b), (b, a)] {
         let key = TeKey { owner: Owner(0), area: 0, router: id(near), number: link as u32 };
-        let said = TeLink {
+        let mut said = TeLink {
             towards: Towards::Router(id(far)),
             local: on(near),
             remote: Some(on(far)),
@@ -29,6 +40,7 @@ pub(super) fn know_link(net: &mut Net, links: &[(usize, usize)], link: usize, is
             groups: 0,
             srlgs: Vec::new(),
         };
+        change(&mut said);
         for node in &mut net.nodes {
             let engineering = &mut node.services.engineering;
             if is_there { engineering.set_link(key, said.clone()) } else { engineering.remove_link(&key) }
