@@ -79,9 +79,15 @@ impl Rsvp {
         if self.services.engineering.is_empty() {
             return Err(NoPath::Unknown(end_point));
         }
-        let Some(wanted) = self.protections.detours.get(&index).map(|detour| detour.wanted.clone()) else {
+        let known = self.protections.detours.get(&index);
+        let Some((wanted, failures)) = known.map(|detour| (detour.wanted.clone(), detour.failures)) else {
             return Err(unknown);
         };
+        if failures > 0 {
+            // Mostly there is still no way at all: that is known after one search.
+            let constraints = self.detour_constraints(index, &wanted, false, Rate(0));
+            self.services.engineering.path(self.now, self.config.router_id, end_point, &constraints)?;
+        }
         let full = Rate::from_bytes_per_s(wanted.asked.bandwidth);
         let rates: &[Rate] = if full.0 > 0 { &[full, Rate(0)] } else { &[full] };
         let around: &[bool] = if wanted.node { &[true, false] } else { &[false] };
