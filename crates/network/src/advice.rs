@@ -22,7 +22,7 @@ pub const USUAL_MTU: u32 = 1500;
 impl Network {
     /// In the order of nodes, links and LSPs: nodes without a link, rates that add up to more than there is, filters
     /// that take nothing, thresholds and bursts that are not what they look like, PHBs that an LSP takes and has no
-    /// place for, and protocols whose routers do not meet.
+    /// place for, leaves that never join, and protocols whose routers do not meet.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said: Vec<Diagnostic> = self.unlinked().into_iter().collect();
         said.extend(self.link_warnings(&|_| Longest::default()));
@@ -68,6 +68,7 @@ impl Network {
     pub fn lsp_warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.hidden_lsps();
         said.extend(self.unprotected());
+        said.extend(self.unjoined());
         for (index, spec) in self.lsps.iter().map(|group| &group.spec).enumerate() {
             let none = no_place(spec, &self.description.nodes[spec.from]).into_iter();
             said.extend(none.chain(self.refusals(spec)).map(|found| found.of_lsp(index, spec)));

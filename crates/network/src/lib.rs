@@ -50,6 +50,7 @@ pub mod tables;
 mod targets;
 mod te_paths;
 pub mod tunnels;
+mod unjoined;
 mod unprotected;
 mod unwritten;
 mod watched;

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The same diagnostic, seen from the top of the description.
-fn of_tree(error: Diagnostic, index: usize, spec: &P2mpSpec) -> Diagnostic {
+pub(super) fn of_tree(error: Diagnostic, index: usize, spec: &P2mpSpec) -> Diagnostic {
     error.at(Step::Called(index, format!("p2mp '{}'", spec.name))).at("p2mp")
 }
 

@@ -397,6 +397,8 @@ base::problems! {
         NoBypass { a: String, b: String, others: String } is Conflict, "no-bypass", "'{a}' has no bypass tunnel that leads it{others} around the link to '{b}', as 'protection' asks for: declare one with 'bypass', or have the router make them by 'rsvp: {{protection: facility}}'";
         /// A router on the way of an LSP with one-to-one backup that computes no paths.
         NoDetour { a: String, b: String, others: String } is Conflict, "no-detour", "'{a}' has no detour that leads it{others} around the link to '{b}', as 'protection' asks for: it knows of no links, which 'ospf: {{te: true}}' would tell it";
+        /// Leaves of a tree by LDP behind routers that take no part (RFC 6388, 2.1).
+        NeverJoins { leaves: String, routers: String } is Conflict, "never-joins", "no label gets from {leaves} to the root: every way leads by {routers}, without LDP or with 'p2mp: false' in 'ldp', to which nobody tells labels of trees";
         /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
         UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
         /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).

@@ -185,6 +185,29 @@ fn a_router_that_does_not_take_part_is_not_asked() {
     no_label_is_left(&mut network);
 }
 
+/// What can be known before the run is said before it: leaves that no way leads to but by who does not take part.
+#[test]
+fn leaves_that_never_join_are_named_before_the_run() {
+    let said = |silent: &[&str]| {
+        let mut described = trees(&quick());
+        for name in silent {
+            described["nodes"][name]["ldp"]["p2mp"] = json!(false);
+        }
+        network(&described).warnings().iter().map(network::error::sentence).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&[]), Vec::<String>::new());
+    let never = |leaves: &str, routers: &str| {
+        format!(
+            "p2mp 'tree': leaves: no label gets from {leaves} to the root: every way leads by {routers}, without LDP or \
+             with 'p2mp: false' in 'ldp', to which nobody tells labels of trees"
+        )
+    };
+    // There is a way to l2 by b.
+    assert_eq!(said(&["a"]), [never("'l0' and 'l1'", "'a'")]);
+    assert_eq!(said(&["a", "b"]), [never("'l0', 'l1' and 'l2'", "'a' and 'b'")]);
+    assert_eq!(said(&["u"]), Vec::<String>::new());
+}
+
 /// A router restarts, then LDP of it alone: sessions are lost, all of the tree behind it is gone, and it comes back.
 #[test]
 fn a_tree_comes_back_after_restarts() {
