@@ -1,4 +1,4 @@
-//! Leaves of trees by LDP that never join, said before a run: on every way to them there is a router that takes no part.
+//! Leaves of trees by LDP that never join, said before a run: on every way to them is a router that takes no part.
 
 use super::Network;
 use super::description::P2mpSpec;

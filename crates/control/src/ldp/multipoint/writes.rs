@@ -149,9 +149,9 @@ impl Multipoint {
         }
     }
 
-    /// The tables have not taken all that was written for an LSP. What is in force stays; of what is new the latter half
-    /// is left out for a while, and the rest tried at once. Where nothing new is left to be left out, ways that must
-    /// not be taken any more are in force, or none at all: then the LSP is taken out.
+    /// The tables have not taken all that was written for an LSP. What is in force stays; of what is new the latter
+    /// half is left out for a while, and the rest tried at once. Where nothing new is left to be left out, ways that
+    /// must not be taken any more are in force, or none at all: then the LSP is taken out.
     fn refused(&mut self, now: Time, services: &mut Services, lsp: &P2mp) {
         let is_root = is_own(services, lsp.root);
         let Some(tree) = self.trees.get_mut(lsp) else { return };

@@ -1,5 +1,5 @@
-//! What an LSP wants of its detours (RFC 4090, 6.2): no more routers than so many, links of some colours, none of a risk
-//! group of what may fail; and what becomes of a detour that nobody wants any more.
+//! What an LSP wants of its detours (RFC 4090, 6.2): no more routers than so many, links of some colours, none of a
+//! risk group of what may fail; and what becomes of a detour that nobody wants any more.
 
 use super::Net;
 use super::bus::{hops, id};

@@ -162,8 +162,8 @@ fn labels_that_cannot_be_used_are_released() {
     assert_eq!(bench.status(), Status::UnsupportedAddressFamily);
 }
 
-/// Of neighbours no more is kept than there is room for: what is more is released and counted, and harms nothing that is
-/// there.
+/// Of neighbours no more is kept than there is room for: what is more is released and counted, and harms nothing that
+/// is there.
 #[test]
 fn labels_beyond_what_is_kept_are_released() {
     let of = |lsp_id: u32| Fec::P2mp(P2mp::generic(ROOT.into(), lsp_id));
