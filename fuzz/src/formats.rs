@@ -3,7 +3,7 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, tcp, udp};
+use wire::{Hex, bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
@@ -334,6 +334,9 @@ fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
     let id = ldp::LdpId::platform([192, 0, 2, 1].into());
     let fec = ldp::Fec::Prefix(base::plane::IpPrefix::V4(base::plane::Prefix::host(id.router)));
     let tree = ldp::Fec::P2mp(ldp::P2mp::generic(id.router.into(), 1));
+    // An opaque value of two elements, the second of an extended type (RFC 6388, 2.3), and a root of IPv6.
+    let opaque = Hex(vec![1, 0, 4, 0, 0, 0, 1, 255, 0, 1, 0, 2, 7, 7]);
+    let far = ldp::Fec::P2mp(ldp::P2mp { root: id.router.to_ipv6_mapped().into(), opaque });
     let label = ldp::AnyLabel::Generic(base::Label::FIRST_UNRESERVED);
     let transport = Some(id.router);
     let hello = ldp::Hello {
@@ -368,7 +371,11 @@ fn ldp_seeds() -> impl Iterator<Item = Vec<u8>> {
         ldp::Body::Initialization(session),
         ldp::Body::Address(ldp::Addresses::V4(vec![id.router])),
         ldp::Body::Mapping { fecs: vec![fec.clone(), fec], label, request: Some(1), hops: Some(1), path },
-        ldp::Body::Mapping { fecs: vec![tree], label, request: None, hops: None, path: None },
+        ldp::Body::Mapping { fecs: vec![tree.clone()], label, request: None, hops: None, path: None },
+        ldp::Body::Mapping { fecs: vec![far], label, request: Some(1), hops: None, path: None },
+        ldp::Body::Request { fec: ldp::Fec::AllP2mp(1), hops: None, path: None },
+        ldp::Body::Withdraw { fec: tree.clone(), label: Some(label) },
+        ldp::Body::Release { fec: tree, label: Some(label), notice: None },
         ldp::Body::Withdraw { fec: ldp::Fec::Wildcard, label: Some(label) },
         ldp::Body::notify(ldp::Notice::new(ldp::Status::Shutdown)),
     ];
