@@ -252,3 +252,20 @@ p2mp:
             network_file.checked(source.parse(broken, path))
         _, line, _, sentence = str(caught.value).split(":", 3)
         assert int(line) == 13 and words in sentence, str(caught.value)
+
+
+def test_leaves_that_are_reserved_soon_after_one_another_share_a_resv() -> None:
+    """RFC 4875, 6.2.1: the first leaf is told at once, others a millisecond later at most, together."""
+    net = tp.Network(seed=1)
+    root, hub = net.router("root"), net.router("hub")
+    net.link(root, hub, delay="100 us")
+    leaves = [net.router(f"l{place}") for place in range(6)]
+    for place, leaf in enumerate(leaves):
+        net.link(hub, leaf, delay=f"{50 * (place + 1)} us")
+    tree = root.p2mp("tree", leaves, group=GROUP)
+    net.run(until="1 ms")
+    assert tree.up_count == 1
+    net.run(until="3 ms")
+    assert tree.up
+    rows = net.table("messages", hub).filter(direction="tx", type="Resv")
+    assert rows["count"].sum() == 2

@@ -24,7 +24,6 @@ impl Rsvp {
                 Way { from: sub.prev_hop, outs: BTreeMap::new(), leaves: BTreeSet::new(), is_dropped: false };
             let (order, way) = ways.entry(sub.prev_hop).or_insert((sub.order, way));
             *order = sub.order.min(*order);
-            way.leaves.extend(sub.leaves.keys());
             if sub.leaves.values().any(|at| at.branch.is_none()) {
                 way.outs.entry(None).or_default();
             }
@@ -37,6 +36,14 @@ impl Rsvp {
             }
         }
         ways.retain(|from, (_, way)| !way.outs.is_empty() && !without.contains(from));
+        if ways.len() > 1 {
+            // Leaves count only where ways meet again: of a single one they are not looked at, since there may be many.
+            for sub in self.p2mp.subs_of(tree) {
+                if let Some((_, way)) = ways.get_mut(&sub.prev_hop) {
+                    way.leaves.extend(sub.leaves.keys());
+                }
+            }
+        }
         let mut all: Vec<_> = ways.into_values().collect();
         all.sort_unstable_by_key(|(order, _)| *order);
         merge(all.into_iter().map(|(_, way)| way).collect())

@@ -50,6 +50,7 @@ impl Rsvp {
             confirm: None,
             period_ms: 0,
             expires: Time::MAX,
+            resv_sent_at: Time::ZERO,
             resv_refresh_at: Time::MAX,
             alarm: Alarm::default(),
         });

@@ -16,7 +16,7 @@ pub(super) type Out = Option<Neighbor>;
 pub(super) struct Way {
     pub from: Neighbor,
     pub outs: BTreeMap<Out, BTreeSet<Label>>,
-    /// The leaves that its path state names.
+    /// The leaves that its path state names; empty if there is no other previous hop.
     pub leaves: BTreeSet<Ipv4Addr>,
     /// Another previous hop brings the same packets.
     pub is_dropped: bool,

@@ -61,14 +61,16 @@ fn expand(
 impl Rsvp {
     pub(in crate::rsvp) fn p2mp_resv(&mut self, arrival: &Arrival, resv: &Resv) {
         let Ok(listed) = resv.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
-        let mut trees: BTreeSet<u32> = BTreeSet::new();
+        let mut trees: BTreeMap<u32, (BTreeSet<u32>, Option<Style>)> = BTreeMap::new();
         for descriptor in &resv.flow_descriptors {
             for filter in &descriptor.filters {
                 match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
                     Ok((branch, label, leaves)) => {
-                        let tree = self.p2mp.branches.get(branch).map(|branch| branch.tree);
+                        if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
+                            let style = self.p2mp_reserved_style(tree);
+                            trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
+                        }
                         if self.p2mp_accept(branch, resv, descriptor, label, leaves) {
-                            trees.extend(tree);
                             if let Some(id) = arrival.id {
                                 self.transport.bind(id, resv_in(branch));
                             }
@@ -77,7 +79,6 @@ impl Rsvp {
                         let problem = (error_code::ADMISSION, error_code::admission::BANDWIDTH);
                         self.p2mp_refuse(arrival, resv, descriptor, filter, problem);
                         self.p2mp_refused(branch, problem);
-                        trees.extend(tree);
                     }
                     Err(Problem::Silent(why)) => self.counters.discard(why),
                     Err(Problem::Error(code, value)) => {
@@ -86,8 +87,14 @@ impl Rsvp {
                 }
             }
         }
-        for tree in trees {
-            self.p2mp_settle(tree);
+        for (tree, (subs, style)) in trees {
+            self.p2mp_feed(tree);
+            if self.p2mp_reserved_style(tree) == style {
+                // A tree may have many sub-groups: those are left alone of which the Resv says nothing.
+                subs.into_iter().for_each(|sub| self.p2mp_answer(sub, Sending::Refresh));
+            } else {
+                self.p2mp_answer_all(tree);
+            }
         }
     }
 

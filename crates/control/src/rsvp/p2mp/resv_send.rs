@@ -9,11 +9,15 @@ use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
 use crate::rsvp::record_route;
 use crate::rsvp::transport::Delivery;
-use base::{Label, Time};
+use base::{Label, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use wire::rsvp::{Common, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, SubLsp};
+
+/// Least time between two Resv messages for a sub-group of which the second says no more than that there are more
+/// leaves (RFC 4875, 6.2.1): those that come meanwhile share it. The RFC leaves the time open.
+const RESV_INTERVAL: Span = Span::from_ms(1);
 
 impl Rsvp {
     /// The leaves of a sub-group that are reserved.
@@ -51,6 +55,16 @@ impl Rsvp {
             sub.announced != reserved || sub.announced_as != said || sub.state != SubState::Announced;
         let is_due = sub.resv_refresh_at <= self.now;
         let asks_anew = confirm.is_some() && confirm != sub.confirm;
+        let is_more = sub.state == SubState::Announced
+            && sub.announced_as == said
+            && reserved.is_superset(&sub.announced);
+        let may_be_sent_at = sub.resv_sent_at + RESV_INTERVAL;
+        if sending == Sending::Refresh && is_more && !asks_anew && is_new && self.now < may_be_sent_at {
+            if let Some(sub) = self.p2mp.subs.get_mut(index) {
+                sub.resv_refresh_at = sub.resv_refresh_at.min(may_be_sent_at);
+            }
+            return self.p2mp_arm_sub(index);
+        }
         // RFC 4875, 6.2.1: routes alone wait for the next refresh, which no summary can take the place of then.
         let sending = match sending {
             _ if is_new || asks_anew || (is_due && sub.is_rerecorded) => Sending::Trigger,
@@ -72,6 +86,7 @@ impl Rsvp {
             self.counters.faults.step(&mut sub.state, SubEvent::Announced);
             (sub.announced, sub.resv_refresh_at, sub.confirm) = (reserved, next, confirm);
             (sub.announced_as, sub.is_rerecorded) = (said, false);
+            sub.resv_sent_at = self.now;
         }
         self.p2mp_arm_sub(index);
     }
@@ -156,10 +171,13 @@ impl Rsvp {
     /// The style of what is reserved: that of the branches, or what the Path asks a leaf for.
     fn p2mp_style(&self, sub: &Sub) -> Option<wire::rsvp::Style> {
         let tree = self.p2mp.trees.get(sub.tree)?;
-        let branches = self.p2mp.branches_of(tree);
-        let said =
-            branches.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.style).next();
-        Some(said.unwrap_or_else(|| tree.attributes.style()))
+        Some(self.p2mp_reserved_style(sub.tree).unwrap_or_else(|| tree.attributes.style()))
+    }
+
+    /// The style of what is reserved behind the branches of a tree, which all have the same.
+    pub(super) fn p2mp_reserved_style(&self, tree: u32) -> Option<wire::rsvp::Style> {
+        let mut branches = self.p2mp.branches_of(self.p2mp.trees.get(tree)?);
+        branches.find_map(|branch| Some(branch.reserved.as_ref()?.style))
     }
 
     /// The largest of what is reserved behind a sub-group (RFC 2205, 2.2).

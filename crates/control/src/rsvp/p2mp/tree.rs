@@ -118,6 +118,8 @@ pub(super) struct Sub {
     pub confirm: Option<IpAddr>,
     pub period_ms: u32,
     pub expires: Time,
+    /// When the latest Resv went to the previous hop.
+    pub resv_sent_at: Time,
     pub resv_refresh_at: Time,
     pub alarm: Alarm,
 }
