@@ -91,7 +91,7 @@ links:
   - [left, a]
   - [right, b]
   - [rome, bern, {medium: atm, rate: 4750 cells/s, delay: 2 ms}]
-  - [a, b, {pvc: {through: [rome, bern], vci: 40, service: cbr, peak: 4000 cells/s}}]
+  - [a, b, {pvc: {through: [rome, bern], vci: 40, service: cbr, pcr: 4000 cells/s}}]
 flows:
   - {from: left, to: right, rate: 200 kbit/s, size: 500, stop: 1 s}
 """
@@ -117,7 +117,7 @@ def test_a_file_says_the_same(tmp_path: Path) -> None:
         ("through: [rome, bern]", "through: [rome, berne]", "no node has that name (did you mean 'bern'?)"),
         ("medium: atm, ", "", "'rome' is an ATM switch: its links have medium atm"),
         ("service: cbr, ", "service: abr, ", "'abr'"),
-        (", peak: 4000 cells/s", "", "service cbr needs a peak rate"),
+        (", pcr: 4000 cells/s", "", "service cbr needs a peak rate"),
         ("[left, a]", "[left, a, {medium: atm}]", "'left' is no ATM switch"),
         ("{pvc: {", "{rate: 1 Mbit/s, pvc: {", "have a 'rate'"),
         ("4750 cells/s", "4750 cell/s", "did you mean 'cells/s'?"),
@@ -125,9 +125,9 @@ def test_a_file_says_the_same(tmp_path: Path) -> None:
         ("{pvc: {", "{driver: packet, pvc: {", "a circuit has no interface of this machine"),
         ("delay: 2 ms}", "delay: 2 ms, addresses: [10.8.0.1/30, 10.8.0.2/30]}", "has no 'addresses'"),
         ("epd_cells: 100", "epd_cells: 0", "epd_cells"),
-        ("peak: 4000 cells/s", "peak: 0 cells/s", "a peak rate is more than nothing"),
-        ("peak: 4000 cells/s", "peak: 4000 cells/s, shaped: false", "needs a 'tolerance'"),
-        ("peak: 4000 cells/s", "peak: 4000 cells/s, tolerance: 1 ms", "needs a third switch"),
+        ("pcr: 4000 cells/s", "pcr: 0 cells/s", "a peak rate is more than nothing"),
+        ("pcr: 4000 cells/s", "pcr: 4000 cells/s, shaped: false", "needs a 'tolerance'"),
+        ("pcr: 4000 cells/s", "pcr: 4000 cells/s, tolerance: 1 ms", "needs a third switch"),
     ],
 )
 def test_wrong_input_is_one_sentence(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -141,12 +141,12 @@ def test_wrong_input_is_one_sentence(tmp_path: Path, old: str, new: str, words: 
 
 
 def test_two_owners_of_a_channel_and_an_oversold_path_are_refused() -> None:
-    net, _ = triangle(vci=40, service="cbr", peak="3000 cells/s")
+    net, _ = triangle(vci=40, service="cbr", pcr="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], vci=40)
     with pytest.raises(TwinplaneError, match="VCI 40 on link rome - bern is that of the circuit a - b"):
         net.run(until="1 ms")
-    net, _ = triangle(service="cbr", peak="3000 cells/s")
-    net.pvc("b", "a", through=["bern", "rome"], service="cbr", peak="2000 cells/s")
+    net, _ = triangle(service="cbr", pcr="3000 cells/s")
+    net.pvc("b", "a", through=["bern", "rome"], service="cbr", pcr="2000 cells/s")
     with pytest.raises(TwinplaneError, match="is promised to other circuits of service cbr"):
         net.run(until="1 ms")
 

@@ -187,7 +187,7 @@ fn cells_are_conserved_under_faults() {
 /// A circuit of constant bit rate keeps its rate beside one that takes all there is.
 #[test]
 fn constant_bit_rate_is_not_disturbed() {
-    let mut described = described(json!({"service": "cbr", "peak": "1000 cells/s", "vci": 40}));
+    let mut described = described(json!({"service": "cbr", "pcr": "1000 cells/s", "vci": 40}));
     for name in ["pe2", "pe3"] {
         described["nodes"].as_array_mut().expect("nodes").push(json!({"name": name, "kind": "router"}));
     }
@@ -209,13 +209,13 @@ fn constant_bit_rate_is_not_disturbed() {
 
 /// Six circuits of both services, shaped and not, one of them policed, on links that are too slow for them.
 fn mixed(load: u64) -> Value {
-    let mut whole = described(json!({"service": "cbr", "peak": "1000 cells/s"}));
+    let mut whole = described(json!({"service": "cbr", "pcr": "1000 cells/s"}));
     for circuit in [
-        json!({"peak": "900 cells/s"}),
-        json!({"peak": "2000 cells/s", "tolerance": "1 ms"}),
+        json!({"pcr": "900 cells/s"}),
+        json!({"pcr": "2000 cells/s", "tolerance": "1 ms"}),
         json!({}),
-        json!({"service": "cbr", "peak": "500 cells/s", "shaped": false, "tolerance": "400 ms"}),
-        json!({"peak": "3000 cells/s", "encapsulation": "shim"}),
+        json!({"service": "cbr", "pcr": "500 cells/s", "shaped": false, "tolerance": "400 ms"}),
+        json!({"pcr": "3000 cells/s", "encapsulation": "shim"}),
     ] {
         let nodes = whole["nodes"].as_array_mut().expect("nodes");
         let first = nodes.len();
@@ -261,7 +261,7 @@ fn tables_balance_whatever_happens() {
 #[test]
 fn a_circuit_of_two_switches_is_policed() {
     let pvc = json!({
-        "through": ["s0", "s1"], "service": "cbr", "peak": "100 cells/s", "shaped": false, "tolerance": "1 ms",
+        "through": ["s0", "s1"], "service": "cbr", "pcr": "100 cells/s", "shaped": false, "tolerance": "1 ms",
     });
     let mut whole = described(pvc);
     for name in ["pe2", "pe3"] {

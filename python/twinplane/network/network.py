@@ -396,7 +396,7 @@ class Network(Acting, Asking, Shown):
         encapsulation: str = "llc-snap",
         map: str = "static",
         service: str = "ubr",
-        peak: Quantity | None = None,
+        pcr: Quantity | None = None,
         shaped: bool = True,
         tolerance: Quantity | None = None,
         mtu: int | None = None,
@@ -413,9 +413,9 @@ class Network(Acting, Asking, Shown):
         given. `encapsulation` is what stands in front of a packet: ``"llc-snap"``, ``"vc-mux"`` (nothing) or
         ``"shim"`` (a label stack entry). Its ends know each other's address by configuration, or ask for it
         (`map` ``"inatmarp"``). With `service` ``"cbr"`` its cells leave before others, and the
-        links have room for its `peak` rate, such as ``"4750 cells/s"``. Cells leave at that rate at most,
-        unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the second
-        switch.
+        links have room for its peak cell rate `pcr`, such as ``"4750 cells/s"``. Cells leave at that rate at
+        most, unless `shaped` is False; those that are earlier by more than `tolerance` are dropped by the
+        second switch.
 
         `mtu` is the longest packet, 9180 bytes unless it is given (RFC 2225, 7).
         """
@@ -426,7 +426,7 @@ class Network(Acting, Asking, Shown):
             "encapsulation": encapsulation,
             "map": map,
             "service": service,
-            "peak": peak,
+            "pcr": pcr,
             "shaped": shaped,
             "tolerance": tolerance,
         }

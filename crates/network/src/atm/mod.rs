@@ -69,7 +69,7 @@ pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, D
     }
     for (index, circuit) in &found {
         check_rate(description, circuit, &mut promised)
-            .map_err(|problem| problem.at("peak").on_key().at("pvc").of_link(description, *index))?;
+            .map_err(|problem| problem.at("pcr").on_key().at("pvc").of_link(description, *index))?;
         let at = |key: &'static str| {
             move |problem: AtmProblem| {
                 Diagnostic::new(problem).at(key).on_key().at("pvc").of_link(description, *index)
@@ -203,10 +203,10 @@ fn check_rate(
 ) -> Result<(), Diagnostic> {
     let spec = &circuit.spec;
     let service = spec.service();
-    if spec.peak == Some(Rate(0)) {
+    if spec.pcr == Some(Rate(0)) {
         return Err(AtmProblem::PeakOfNothing {}.into());
     }
-    let Some(peak) = spec.peak else {
+    let Some(peak) = spec.pcr else {
         return match (service, spec.tolerance) {
             (Service::Cbr, _) => Err(AtmProblem::CbrWithoutPeak {}.into()),
             (Service::Ubr, Some(_)) => Err(AtmProblem::ToleranceWithoutPeak {}.into()),
@@ -218,14 +218,14 @@ fn check_rate(
         let before = promised.get(&link).copied().unwrap_or(0);
         let sum = if service == Service::Cbr { before.saturating_add(peak.0) } else { peak.0 };
         if rate > Rate(0) && sum > rate.0 {
-            let (peak, rate) = (peak.write().shown(), rate.write().shown());
+            let (pcr, rate) = (peak.write().shown(), rate.write().shown());
             let between = between(description, link);
             return Err(match (service, before) {
                 (Service::Cbr, 1..) => {
                     let promised = Rate(before).write().shown();
-                    AtmProblem::Oversold { peak, between, rate, promised }.into()
+                    AtmProblem::Oversold { pcr, between, rate, promised }.into()
                 }
-                _ => AtmProblem::PeakAboveLink { peak, between, rate }.into(),
+                _ => AtmProblem::PeakAboveLink { pcr, between, rate }.into(),
             });
         }
         if service == Service::Cbr {
@@ -254,7 +254,7 @@ fn buffer_cells(link: &LinkSpec) -> Option<u32> {
 fn check_room(description: &Description, index: usize, circuit: &Circuit) -> Result<(), AtmProblem> {
     let (spec, mtu) = (&circuit.spec, description.links[index].mtu);
     let cells = spec.encapsulation().cells_for(mtu as usize) as u64;
-    if spec.shaped && spec.peak.is_some() {
+    if spec.shaped && spec.pcr.is_some() {
         return Ok(());
     }
     let ends =

@@ -34,7 +34,7 @@ base::problems! {
         /// InATMARP on a circuit that carries IP alone.
         MapWithoutSnap {} is Conflict, "map-without-snap", "map inatmarp needs encapsulation llc-snap: others carry no such packets";
         /// Constant bit rate without a rate.
-        CbrWithoutPeak {} is Conflict, "cbr-without-peak", "service cbr needs a peak rate, such as 'peak: 4750 cells/s'";
+        CbrWithoutPeak {} is Conflict, "cbr-without-peak", "service cbr needs a peak rate, such as 'pcr: 4750 cells/s'";
         /// A rate of nothing.
         PeakOfNothing {} is OutOfRange, "peak-of-nothing", "0: a peak rate is more than nothing, such as 4750 cells/s";
         /// Policing of what cannot be early.
@@ -42,10 +42,10 @@ base::problems! {
         /// Constant bit rate that takes what it wants.
         CbrUnbounded {} is Conflict, "cbr-unbounded", "service cbr with 'shaped: false' needs a 'tolerance', such as 100 ms: its cells leave first, and nothing else keeps them to the peak rate";
         /// Policing by no rate.
-        ToleranceWithoutPeak {} is Conflict, "tolerance-without-peak", "'tolerance' says how early beside the peak rate a cell may be, and 'peak' is missing";
+        ToleranceWithoutPeak {} is Conflict, "tolerance-without-peak", "'tolerance' says how early beside the peak rate a cell may be, and 'pcr' is missing";
         /// A peak rate above that of a link.
-        PeakAboveLink { peak: String, between: String, rate: String } is Conflict, "peak-above-link", "peak={peak}: link {between} carries {rate}";
+        PeakAboveLink { pcr: String, between: String, rate: String } is Conflict, "peak-above-link", "pcr={pcr}: link {between} carries {rate}";
         /// A link of which more is promised than it has.
-        Oversold { peak: String, between: String, rate: String, promised: String } is Conflict, "oversold", "peak={peak}: link {between} carries {rate}, of which {promised} is promised to other circuits of service cbr";
+        Oversold { pcr: String, between: String, rate: String, promised: String } is Conflict, "oversold", "pcr={pcr}: link {between} carries {rate}, of which {promised} is promised to other circuits of service cbr";
     }
 }

@@ -107,7 +107,7 @@ fn channel(network: &Network, circuit: &Circuit, hop: usize, node: usize) -> Cha
 
 fn traffic(circuit: &Circuit, policed: bool) -> Traffic {
     let spec = &circuit.spec;
-    Traffic { service: spec.service(), peak: spec.peak, tolerance: spec.tolerance.filter(|_| policed) }
+    Traffic { service: spec.service(), peak: spec.pcr, tolerance: spec.tolerance.filter(|_| policed) }
 }
 
 fn end(network: &Network, link: &Link, circuit: &Circuit, side: usize) -> EndConfig {

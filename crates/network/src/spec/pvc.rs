@@ -61,8 +61,8 @@ base::record! {
         pub map: MapWord = MapWord::default();
         /// What is agreed about its cells.
         pub service: ServiceWord = ServiceWord::default();
-        /// The most that is sent, such as 4750 cells/s.
-        pub peak: Option<Rate>, absent "as much as the links carry; cbr needs one";
+        /// Peak cell rate: the most that is sent, such as 4750 cells/s.
+        pub pcr: Option<Rate>, absent "as much as the links carry; cbr needs one", was "peak";
         /// Cells leave at the peak rate at most; otherwise as they come.
         pub shaped: bool = true;
         /// Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that
@@ -82,7 +82,7 @@ impl PvcSpec {
 
     /// What its peak rate leaves for payloads of cells.
     pub fn payload_rate(&self) -> Option<Rate> {
-        self.peak.map(|peak| Rate(peak.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
+        self.pcr.map(|peak| Rate(peak.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
     }
 
     /// What stands between its packets and AAL5.

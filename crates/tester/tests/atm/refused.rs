@@ -23,14 +23,14 @@ fn what_can_not_be_built_is_said() {
         (json!({"vci": 31}), "VCI 31: 32 to 65535, since those below are the network's own"),
         (json!({"vci": 65_536}), "VCI 65536: 32 to 65535, since those below are the network's own"),
         (json!({"vci": [40, 41, 42]}), "3 VCIs for 2 links: one for all, or one for each"),
-        (json!({"service": "cbr"}), "service cbr needs a peak rate, such as 'peak: 4750 cells/s'"),
-        (json!({"peak": "0 cells/s"}), "0: a peak rate is more than nothing, such as 4750 cells/s"),
+        (json!({"service": "cbr"}), "service cbr needs a peak rate, such as 'pcr: 4750 cells/s'"),
+        (json!({"pcr": "0 cells/s"}), "0: a peak rate is more than nothing, such as 4750 cells/s"),
         (
-            json!({"peak": "9 cells/s", "tolerance": "1 ms", "through": ["s0", "s1"]}),
+            json!({"pcr": "9 cells/s", "tolerance": "1 ms", "through": ["s0", "s1"]}),
             "it needs a third switch, or 'shaped: false'",
         ),
         (
-            json!({"service": "cbr", "peak": "9 cells/s", "shaped": false}),
+            json!({"service": "cbr", "pcr": "9 cells/s", "shaped": false}),
             "its cells leave first, and nothing else keeps them to the peak rate",
         ),
         (json!({"through": ["s0", "s2"]}), "no link of medium atm joins 's0' and 's2'"),
@@ -43,7 +43,7 @@ fn what_can_not_be_built_is_said() {
         assert!(found.ends_with(words) && found.contains(lead), "{found}");
     }
     let two = |second: Value| {
-        let mut whole = described(json!({"vci": 40, "service": "cbr", "peak": "3000 cells/s"}));
+        let mut whole = described(json!({"vci": 40, "service": "cbr", "pcr": "3000 cells/s"}));
         let mut circuit = json!({"through": ["s0", "s1"]});
         for (key, value) in second.as_object().expect("an object") {
             circuit[key] = value.clone();
@@ -56,9 +56,9 @@ fn what_can_not_be_built_is_said() {
         owned.ends_with("VPI 0, VCI 40 on link s0 - s1 is that of the circuit pe0 - pe1 already"),
         "{owned}"
     );
-    let oversold = two(json!({"service": "cbr", "peak": "2000 cells/s"}));
+    let oversold = two(json!({"service": "cbr", "pcr": "2000 cells/s"}));
     assert!(oversold.contains("is promised to other circuits of service cbr"), "{oversold}");
-    let above = said(json!({"peak": "5000 cells/s"}));
+    let above = said(json!({"pcr": "5000 cells/s"}));
     assert!(above.contains("link s0 - s1 carries"), "{above}");
     let mut at_router = described(json!({}));
     at_router["links"].as_array_mut().expect("links").push(json!({"a": 0, "b": 4, "medium": "atm"}));

@@ -86,7 +86,7 @@ def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> Non
     for a, b in pairwise(path):
         net.link(switch(a), switch(b), medium="atm", **cells.core(p), delay=_delay(p, path))
     cells.access(net, (path[0], path[-1]))
-    cells.pvc(net, p, path, peak=cells.core(p)["rate"])
+    cells.pvc(net, p, path, pcr=cells.core(p)["rate"])
 
 
 def _delay(p: TagSwitchingParameters, path: Sequence[str]) -> str:
