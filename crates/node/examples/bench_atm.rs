@@ -19,6 +19,7 @@ const FIRST: u16 = 32;
 fn switch(circuits: u16) -> AtmSwitch {
     let cells = PortConfig::Cells {
         rate: Rate(424_000_000),
+        is_shaped: false,
         clock_ppb: 0,
         format: Format::Nni,
         ubr_cells: None,
@@ -30,6 +31,7 @@ fn switch(circuits: u16) -> AtmSwitch {
     AtmSwitch::new(&AtmConfig {
         ports: vec![cells; 2],
         crosses: (FIRST..FIRST + circuits).map(cross).collect(),
+        paths: Vec::new(),
         cbr_cells: 100,
         ubr_cells: 1_000,
         epd_cells: None,

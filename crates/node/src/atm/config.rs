@@ -37,7 +37,16 @@ pub struct Channel {
     pub vci: u16,
 }
 
-/// How much comes and goes by a channel.
+/// A virtual path at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Path {
+    /// The port, which carries cells.
+    pub port: PortId,
+    /// Its number, 0 to 4,095.
+    pub vpi: u16,
+}
+
+/// How much comes and goes by a channel or a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// What is agreed about its cells.
@@ -56,6 +65,17 @@ pub struct Cross {
     pub from: Channel,
     /// By which they leave.
     pub to: Channel,
+    /// How much of them there is.
+    pub traffic: Traffic,
+}
+
+/// Cells that come by a path leave by another, whatever their channel: that stays what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathCross {
+    /// By which they come.
+    pub from: Path,
+    /// By which they leave.
+    pub to: Path,
     /// How much of them there is.
     pub traffic: Traffic,
 }
@@ -115,6 +135,8 @@ pub enum PortConfig {
     Cells {
         /// How fast; zero sends in no time.
         rate: Rate,
+        /// Is that the rate at which its cells leave, one by one, by a faster link? It is the end of a path then.
+        is_shaped: bool,
         /// How much faster its clock runs, in parts per billion.
         clock_ppb: i64,
         /// Which headers its cells have.
@@ -137,6 +159,8 @@ pub struct AtmConfig {
     pub ports: Vec<PortConfig>,
     /// Its table: which channels it switches, one way each.
     pub crosses: Vec<Cross>,
+    /// The same of paths that it switches as a whole. Nobody else has a channel of one.
+    pub paths: Vec<PathCross>,
     /// How many cells of CBR wait at a port at most.
     pub cbr_cells: u32,
     /// The same of UBR.

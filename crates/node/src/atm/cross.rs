@@ -4,8 +4,8 @@ use super::config::{Cross, Service};
 use super::gcra::Gcra;
 use super::output::Output;
 use base::device::{DropCounters, DropReason};
-use base::{Frame, Serialiser, Time};
-use wire::atm::{CELL_LEN, Header, aal5};
+use base::{Frame, Time};
+use wire::atm::{Header, aal5};
 
 /// What is done with the rest of a packet of AAL5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Crossing {
     held: Option<Vec<Frame>>,
 }
 
-/// What became of the cells of a channel.
+/// What became of the cells of a channel or a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrossCounters {
     /// Cells that came by it, whatever became of them.
@@ -51,14 +51,9 @@ pub struct CrossCounters {
 
 impl Crossing {
     pub fn new(config: Cross) -> Crossing {
-        let traffic = config.traffic;
-        let policer = traffic
-            .peak
-            .zip(traffic.tolerance)
-            .map(|(peak, tolerance)| Gcra::new(Serialiser::new(peak, 0).span(CELL_LEN as u32), tolerance));
         Crossing {
             config,
-            policer,
+            policer: Gcra::of(&config.traffic),
             packet: Packet::default(),
             counters: CrossCounters::default(),
             of_label: false,

@@ -46,6 +46,10 @@ impl AtmSwitch {
                     }
                 }
             }
+            Way::Path(place) => {
+                let to = self.paths[place as usize].config.to.port;
+                matches!(self.ports.get(to.index()), Some(Port::Cells(to)) if to.output.is_quick(now))
+            }
             Way::End(_) | Way::Label(_) => !header.pti.is_last(),
         };
         let Some(Port::Cells(cells)) = self.ports.get_mut(port.index()).filter(|_| is_quick) else {
@@ -85,6 +89,7 @@ impl AtmSwitch {
     pub(super) fn take_cell(&mut self, now: Time, (way, header): (Way, Header), frame: &mut Frame) -> Fate {
         match way {
             Way::Cross(place) => self.pass(now, place as usize, header, frame),
+            Way::Path(place) => self.pass_path(now, place as usize, header, frame),
             Way::End(end) => self.give(now, end, header, frame),
             Way::Label(place) => self.give_labelled(place as usize, header, frame),
         }
@@ -100,7 +105,8 @@ impl AtmSwitch {
         if let Err(reason) = crossing.admit(now, header, &out.output, self.epd_cells) {
             return Fate::Dropped(reason);
         }
-        let new = Header { vpi: to.vpi, vci: to.vci, ..header }.emit(out.format);
+        // Generic flow control is between the two ends of a link alone.
+        let new = Header { gfc: 0, vpi: to.vpi, vci: to.vci, ..header }.emit(out.format);
         if let Some(bytes) = frame.header_mut().first_chunk_mut() {
             *bytes = new;
         }

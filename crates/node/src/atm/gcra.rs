@@ -3,7 +3,9 @@
 //! Its text (Recommendation I.371 and the traffic management specification of the ATM Forum) was not at hand. It is
 //! written here as virtual scheduling, and the tests hold it against its other form, the leaky bucket.
 
-use base::{Span, Time};
+use super::config::Traffic;
+use base::{Serialiser, Span, Time};
+use wire::atm::CELL_LEN;
 
 /// What cells of a channel are measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,12 @@ impl Gcra {
     /// One that has seen no cell: `increment` from cell to cell, `limit` of tolerance.
     pub fn new(increment: Span, limit: Span) -> Gcra {
         Gcra { increment, limit, expected: Time::ZERO }
+    }
+
+    /// That of a channel or a path whose cells are measured, by its peak rate and its tolerance.
+    pub fn of(traffic: &Traffic) -> Option<Gcra> {
+        let (peak, tolerance) = traffic.peak.zip(traffic.tolerance)?;
+        Some(Gcra::new(Serialiser::new(peak, 0).span(CELL_LEN as u32), tolerance))
     }
 
     /// Forgets the cells that it has seen.

@@ -2,7 +2,8 @@
 //!
 //! Ports that carry cells hold frames of 53 bytes, without an Ethernet header. Ports of packets are those of routers
 //! and hosts whose circuits end here: their frames become cells at once ([`end`]). A cell that comes is looked up by
-//! its port, path and channel: it belongs to an end here, or leaves by another port with another channel.
+//! its port, path and channel: it belongs to an end here, or leaves by another port with another channel. A path may be
+//! switched as a whole: then its cells keep their channels ([`path`]).
 
 mod agenda;
 mod config;
@@ -12,6 +13,7 @@ mod forward;
 mod gcra;
 mod labelled;
 mod output;
+mod path;
 mod payload;
 mod peer;
 mod receive;
@@ -24,7 +26,8 @@ mod tests;
 mod ways;
 
 pub use config::{
-    AtmConfig, Channel, Cross, EndConfig, LabelConfig, Map, PortConfig, Service, Station, Traffic,
+    AtmConfig, Channel, Cross, EndConfig, LabelConfig, Map, Path, PathCross, PortConfig, Service, Station,
+    Traffic,
 };
 pub use cross::CrossCounters;
 pub use end::EndCounters;
@@ -32,7 +35,7 @@ pub use gcra::Gcra;
 pub use output::OutputCounters;
 pub use router::AtmRouter;
 pub use shown::Input;
-pub use shown::{CrossShown, EndShown, PortShown};
+pub use shown::{CrossShown, EndShown, PathShown, PortShown};
 
 use self::agenda::Agenda;
 use self::cross::Crossing;
@@ -40,6 +43,7 @@ use self::end::End;
 use self::forward::Fate;
 use self::labelled::Labelled;
 use self::output::Output as Outgoing;
+use self::path::PathCrossing;
 use self::receive::Receiver;
 use self::ways::{Way, Ways};
 use base::device::{DropCounters, DropReason};
@@ -72,6 +76,7 @@ enum Port {
 pub struct AtmSwitch {
     ports: Vec<Port>,
     crossings: Vec<Crossing>,
+    paths: Vec<PathCrossing>,
     /// Channels that are labels and end here.
     receivers: Vec<Receiver>,
     epd_cells: Option<u32>,
@@ -91,14 +96,14 @@ impl AtmSwitch {
             _ => Format::Nni,
         };
         let port = |(number, port): (usize, &PortConfig)| match port {
-            PortConfig::Cells { rate, clock_ppb, format, ubr_cells, labels } => {
+            PortConfig::Cells { rate, is_shaped, clock_ppb, format, ubr_cells, labels } => {
                 let limits = [config.cbr_cells, ubr_cells.unwrap_or(config.ubr_cells)];
-                let is_mixed = used[number] == [true, true];
+                let holds = *is_shaped || used[number] == [true, true];
                 Port::Cells(Box::new(CellPort {
                     format: *format,
                     receiver: HecReceiver::default(),
                     ways: Ways::default(),
-                    output: Outgoing::new(*rate, *clock_ppb, limits, is_mixed),
+                    output: Outgoing::new(*rate, *clock_ppb, limits, holds),
                     input: Input::default(),
                     labelled: labels.map(|labels| Box::new(Labelled::new(labels))),
                 }))
@@ -109,6 +114,7 @@ impl AtmSwitch {
         let mut switch = AtmSwitch {
             ports: config.ports.iter().enumerate().map(port).collect(),
             crossings: config.crosses.iter().map(|cross| Crossing::new(*cross)).collect(),
+            paths: config.paths.iter().map(|path| PathCrossing::new(*path)).collect(),
             receivers: Vec::new(),
             epd_cells: config.epd_cells,
             outputs: VecDeque::new(),
@@ -117,6 +123,9 @@ impl AtmSwitch {
         };
         for (place, cross) in config.crosses.iter().enumerate() {
             switch.enter(cross.from, Way::Cross(place as u32));
+        }
+        for (place, path) in config.paths.iter().enumerate() {
+            switch.enter_path(path.from, place);
         }
         for (number, port) in config.ports.iter().enumerate() {
             if let PortConfig::Packets(end) = port {
@@ -177,11 +186,12 @@ impl AtmSwitch {
                 self.lose(port, frame, DropReason::NodeDown);
             }
         }
+        self.paths.iter_mut().for_each(PathCrossing::restart);
         self.receivers.iter_mut().for_each(Receiver::clear);
     }
 }
 
-/// Which services have channels that leave by each port.
+/// Which services have channels or paths that leave by each port.
 fn used_services(config: &AtmConfig) -> Vec<[bool; 2]> {
     let mut used = vec![[false; 2]; config.ports.len()];
     let ends = config.ports.iter().filter_map(|port| match port {
@@ -189,7 +199,8 @@ fn used_services(config: &AtmConfig) -> Vec<[bool; 2]> {
         PortConfig::Cells { .. } | PortConfig::None => None,
     });
     let crosses = config.crosses.iter().map(|cross| (cross.to.port, cross.traffic.service));
-    for (port, service) in ends.chain(crosses) {
+    let paths = config.paths.iter().map(|path| (path.to.port, path.traffic.service));
+    for (port, service) in ends.chain(crosses).chain(paths) {
         if let Some(used) = used.get_mut(port.index()) {
             used[service as usize] = true;
         }

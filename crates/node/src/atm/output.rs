@@ -2,7 +2,8 @@
 //!
 //! Cells of CBR leave before those of UBR, and a cell that has begun is not interrupted. While a port has cells of one
 //! service alone, they leave in the order in which they come: then the link can take each at once, and how many wait
-//! follows from when the port is free. Only a port with both holds cells back.
+//! follows from when the port is free. Only a port with both holds cells back, and one whose link is faster than it:
+//! the end of a path, where cells are shaped.
 
 use super::config::Service;
 use base::device::{DropCounters, DropReason};
@@ -18,9 +19,9 @@ pub struct Output {
     free: Time,
     /// When that of each cell does which the link has taken: the first of those to come is leaving, the others wait.
     ends: VecDeque<Time>,
-    /// Are there channels of both services?
-    is_mixed: bool,
-    /// What waits, if there are, by service.
+    /// Does what waits wait here? There are channels of both services, or the link is faster.
+    holds: bool,
+    /// What waits, if so, by service.
     waiting: [VecDeque<Frame>; 2],
     /// How many cells may wait, by service.
     limits: [u32; 2],
@@ -53,12 +54,12 @@ pub enum Offered {
 
 impl Output {
     /// A port that is up and idle; `limits` are how many cells may wait, by service.
-    pub fn new(rate: Rate, clock_ppb: i64, limits: [u32; 2], is_mixed: bool) -> Output {
+    pub fn new(rate: Rate, clock_ppb: i64, limits: [u32; 2], holds: bool) -> Output {
         Output {
             serialiser: Serialiser::new(rate, clock_ppb),
             free: Time::ZERO,
             ends: VecDeque::new(),
-            is_mixed,
+            holds,
             waiting: Default::default(),
             limits,
             is_up: true,
@@ -68,7 +69,7 @@ impl Output {
 
     /// Would a cell leave at once, or be taken by the link at once?
     pub fn is_quick(&self, now: Time) -> bool {
-        !self.is_mixed || (self.free <= now && self.held() == 0)
+        !self.holds || (self.free <= now && self.held() == 0)
     }
 
     /// How many cells wait here.
@@ -78,7 +79,7 @@ impl Output {
 
     /// Cells of a service that wait at `now`, the one that is leaving not among them.
     pub fn waiting(&self, now: Time, service: Service) -> u64 {
-        if self.is_mixed {
+        if self.holds {
             return self.waiting[service as usize].len() as u64;
         }
         let gone = self.ends.partition_point(|end| *end <= now);
@@ -88,7 +89,7 @@ impl Output {
     /// Is there room for so many cells at `now`?
     pub fn has_room(&self, now: Time, service: Service, cells: u64) -> bool {
         let limit = u64::from(self.limits[service as usize]);
-        let busy = u64::from(self.free > now || self.is_mixed && self.held() > 0);
+        let busy = u64::from(self.free > now || self.holds && self.held() > 0);
         // The first of them leaves at once if nothing is before it.
         self.waiting(now, service) + cells + busy <= limit + 1
     }
@@ -142,7 +143,7 @@ impl Output {
             self.serialiser.restart();
         }
         self.free = self.free.max(now) + self.serialiser.advance(CELL_LEN as u32);
-        if !self.is_mixed {
+        if !self.holds {
             while self.ends.pop_front_if(|end| *end <= now).is_some() {}
             // All but the one that is leaving wait.
             self.counters.waiting_max = self.counters.waiting_max.max(self.ends.len() as u64);

@@ -1,6 +1,6 @@
 //! What a switch shows of its ports, channels and ends.
 
-use super::config::{Cross, EndConfig};
+use super::config::{Cross, EndConfig, PathCross};
 use super::cross::CrossCounters;
 use super::end::EndCounters;
 use super::output::OutputCounters;
@@ -46,6 +46,15 @@ pub struct CrossShown<'a> {
     pub held: u64,
 }
 
+/// A path that is switched as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct PathShown<'a> {
+    /// As it was configured.
+    pub config: &'a PathCross,
+    /// What became of its cells.
+    pub counters: &'a CrossCounters,
+}
+
 /// An end of a circuit.
 #[derive(Clone, Copy, Debug)]
 pub struct EndShown<'a> {
@@ -86,6 +95,11 @@ impl AtmSwitch {
             is_used: found.is_used,
             held: found.held() as u64,
         })
+    }
+
+    /// Paths that are switched as a whole, in the order of the configuration.
+    pub fn paths(&self) -> impl Iterator<Item = PathShown<'_>> {
+        self.paths.iter().map(|found| PathShown { config: &found.config, counters: &found.counters })
     }
 
     /// Ends of circuits, in the order of their ports.

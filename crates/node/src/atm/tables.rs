@@ -125,7 +125,7 @@ impl AtmSwitch {
                 held.into_iter().for_each(|frame| self.lose(from.port, frame, DropReason::UnknownVc));
             }
             Some(Way::Label(place)) => self.receivers[place as usize].is_used = false,
-            Some(Way::End(_)) | None => {}
+            Some(Way::Path(_) | Way::End(_)) | None => {}
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) fn check_balance(switch: &AtmSwitch) {
         gone += port.headers.1 + port.input.unknown + port.input.refused;
     }
     gone += switch.crosses().map(|cross| cross.counters.dropped.total()).sum::<u64>();
+    gone += switch.paths().map(|path| path.counters.dropped.total()).sum::<u64>();
     for end in switch.ends() {
         came += end.counters.cells_sent;
         gone += end.counters.cells_received + end.counters.cells_dropped.total() + end.waiting_cells;
@@ -24,7 +25,14 @@ pub(super) fn check_balance(switch: &AtmSwitch) {
 #[test]
 fn what_waits_is_counted_exactly_at_odd_rates() {
     let ports = vec![
-        PortConfig::Cells { rate: ODD, clock_ppb: 0, format: Format::Nni, ubr_cells: None, labels: None },
+        PortConfig::Cells {
+            rate: ODD,
+            is_shaped: false,
+            clock_ppb: 0,
+            format: Format::Nni,
+            ubr_cells: None,
+            labels: None,
+        },
         end(Encapsulation::VcMultiplexed, None),
     ];
     // A packet of 32 cells: one leaves, 31 wait.
@@ -74,6 +82,7 @@ fn a_restart_counts_what_it_forgets() {
 #[test]
 fn cells_balance_where_ends_meet_full_ports() {
     let mut ports = vec![PortConfig::Cells {
+        is_shaped: false,
         rate: RATE,
         clock_ppb: 0,
         format: Format::Nni,

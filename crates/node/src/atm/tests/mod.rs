@@ -2,6 +2,7 @@
 
 mod ends;
 mod losses;
+mod paths;
 
 use super::*;
 use base::{MacAddr, Rate, Span};
@@ -14,7 +15,12 @@ const RATE: Rate = Rate(424_000);
 const MS: u64 = 1_000_000_000;
 
 fn cells() -> PortConfig {
-    PortConfig::Cells { rate: RATE, clock_ppb: 0, format: Format::Nni, ubr_cells: None, labels: None }
+    cells_with(Format::Nni)
+}
+
+/// The same with headers of this format.
+fn cells_with(format: Format) -> PortConfig {
+    PortConfig::Cells { rate: RATE, is_shaped: false, clock_ppb: 0, format, ubr_cells: None, labels: None }
 }
 
 fn channel(port: u16, vci: u16) -> Channel {
@@ -63,7 +69,7 @@ fn switch(ports: Vec<PortConfig>, crosses: Vec<Cross>) -> AtmSwitch {
 }
 
 fn config(ports: Vec<PortConfig>, crosses: Vec<Cross>) -> AtmConfig {
-    AtmConfig { ports, crosses, cbr_cells: 8, ubr_cells: 100, epd_cells: None }
+    AtmConfig { ports, crosses, paths: Vec::new(), cbr_cells: 8, ubr_cells: 100, epd_cells: None }
 }
 
 /// A cell, of the end of a packet if `last`; its first byte of payload is `mark`.
