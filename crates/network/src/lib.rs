@@ -51,6 +51,7 @@ mod targets;
 mod te_paths;
 pub mod tunnels;
 mod unjoined;
+mod unlabelled;
 mod unprotected;
 mod unwritten;
 mod watched;

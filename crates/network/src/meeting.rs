@@ -63,6 +63,7 @@ impl Network {
             said.extend(self.same_ids(protocol, &speakers));
             said.extend(self.disagreements(protocol, &speakers, &expected));
             said.extend(self.cut_costs(protocol, &speakers));
+            said.extend(self.labels_dropped(protocol, &speakers));
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &expected));
             said.extend(self.far_disagreements(protocol, &speakers, &expected));

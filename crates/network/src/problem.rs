@@ -343,6 +343,8 @@ base::problems! {
         HalfPassive { protocol: String, a: String, b: String } is Conflict, "half-passive", "{protocol}: '{b}' is passive here and '{a}' is not: the two do not become neighbours";
         /// A protocol that only one end of a link speaks.
         OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
+        /// Labels for a link that carries none.
+        LabelsDropped { protocol: String, a: String, b: String } is Conflict, "labels-dropped", "{protocol}: '{a}' and '{b}' give each other labels for this circuit, whose encapsulation vc-mux carries IPv4 alone: every packet with a label is dropped there (unknown-protocol); llc-snap or shim would carry it";
         /// A neighbour that expects nobody.
         NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
         /// What a protocol has found in its way while the network ran.
