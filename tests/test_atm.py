@@ -63,6 +63,16 @@ def test_a_link_of_cells_that_fails_is_noticed_by_no_router() -> None:
     assert 0.5 < row["received"] / row["sent"] < 0.8
 
 
+def test_what_stands_at_a_circuit_may_be_placed_later() -> None:
+    net, circuit = triangle()
+    meter = tp.queues.TokenBucket(rate="8 kbit/s", burst="2 kB")
+    net.place("b", circuit, ingress=tp.queues.Conditioner(rules=[{"name": "all", "meter": meter}]))
+    flow = net.flow("left", "right", rate="100 kbit/s", size=500, stop="1 s")
+    net.run(until="2 s")
+    row = flow.stats().row(0, named=True)
+    assert 0 < row["received"] < row["sent"]
+
+
 def test_ospf_runs_over_a_circuit() -> None:
     net = tp.Network(seed=3)
     a, b = (net.router(name, ospf={"area": 0}) for name in "ab")
@@ -147,7 +157,7 @@ def test_two_owners_of_a_channel_and_an_oversold_path_are_refused() -> None:
         net.run(until="1 ms")
     net, _ = triangle(service="cbr", pcr="3000 cells/s")
     net.pvc("b", "a", through=["bern", "rome"], service="cbr", pcr="2000 cells/s")
-    with pytest.raises(TwinplaneError, match="is promised to other circuits of service cbr"):
+    with pytest.raises(TwinplaneError, match="is promised to others of service cbr"):
         net.run(until="1 ms")
 
 

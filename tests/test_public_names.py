@@ -13,7 +13,7 @@ SHOWN = {
     " host interfaces lab ldp link links log_signals losses lsps node nodes now openflow_tester"
     " ospf p2mp_lsps peer place pvc"
     " queue_series queues random record recording remove repair replay restart route router run"
-    " sample seed switch table tcp tcp_flows threads warnings",
+    " sample seed switch table tcp tcp_flows threads vp warnings",
     "router": f"{HEAD_END} {PROBER} break_label counters drops fib ftn ilm lsp_ping lsp_traceroute lsps"
     " neighbors next_hops replications te_paths tunnels",
     "edge": f"{HEAD_END} programme",

@@ -144,6 +144,7 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["cells1", "cells2"], "medium": "atm"},
         {"endpoints": ["pe1", "pe2"], "pvc": {"through": ["cells1", "cells2"]}},
         {"endpoints": ["lsr", "pe2"], "medium": "atm", "lc_atm": {"vci": [40, 50]}},
+        {"endpoints": ["lsr", "pe1"], "vp": {"through": ["cells1"], "pcr": "1000 cells/s"}},
     ],
     "lsps": [
         {
@@ -287,6 +288,7 @@ RECORDS: dict[str, Place] = {
     "LinkSpec": ("links", 0),
     "PvcSpec": ("links", 12, "pvc"),
     "LcAtmSpec": ("links", 13, "lc_atm"),
+    "VpSpec": ("links", 14, "vp"),
     "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "P2mpSpec": ("p2mp", 0),

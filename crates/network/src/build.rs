@@ -11,7 +11,7 @@ use super::rerouting::Rerouting;
 use super::spec::ReadNetwork;
 use super::watched::WatchedEnds;
 use super::{Network, plan};
-use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
+use base::{Device, LinkId, Map, NodeId, PortId, Rate, Span, Time};
 use control::rsvp::Rsvp;
 use engine::capture::form::Pdus;
 use engine::medium::Carries;
@@ -156,6 +156,10 @@ impl Network {
                 self.add_circuit(index)?;
                 continue;
             }
+            if self.links[index].path.is_some() {
+                self.add_path(index)?;
+                continue;
+            }
             // A switch has its buffer itself.
             let without = |port: PortSpec| PortSpec { buffer_bytes: None, ..port };
             let ports = if spec.medium.carries == Carries::Cells { ports.map(without) } else { ports };
@@ -168,31 +172,60 @@ impl Network {
         Ok(())
     }
 
-    /// The two links of a circuit: from the nodes at its ends to the first and the last switch, in no time.
+    /// The two links of a circuit.
     fn add_circuit(&mut self, index: usize) -> Result<(), NetworkError> {
-        let link = &self.links[index];
-        let Some(circuit) = &link.circuit else { return Ok(()) };
+        let Some(circuit) = &self.links[index].circuit else { return Ok(()) };
         let [first, .., last] = circuit.through[..] else { return Ok(()) };
-        let (detection, ends, access) = (link.spec.detection, link.ends(), circuit.access);
+        let access = circuit.access;
+        let (hops, links) = (circuit.links.len(), &self.links);
+        let shown = [(0, first), (hops - 1, last)].map(|(hop, node)| {
+            let (vpi, vci) = circuit.channel_at(&links[circuit.links[hop]], hop, node);
+            Pdus { vpi, vci, encapsulation: circuit.spec.encapsulation() }
+        });
+        let [one, other] = self.add_halves(index, [first, last], access)?;
+        for (link, pdus) in [one, other].into_iter().zip(shown) {
+            self.world.show_pdus(link, pdus)?;
+        }
+        if let Some(circuit) = &mut self.links[index].circuit {
+            circuit.second = other;
+        }
+        Ok(())
+    }
+
+    /// The two links of a virtual path.
+    fn add_path(&mut self, index: usize) -> Result<(), NetworkError> {
+        let Some(path) = &self.links[index].path else { return Ok(()) };
+        let (Some(&first), Some(&last)) = (path.through.first(), path.through.last()) else { return Ok(()) };
+        let (medium, access) = (self.links[index].spec.medium, path.access);
+        let halves = self.add_halves(index, [first, last], access)?;
+        for link in halves {
+            self.world.set_medium(link, medium)?;
+        }
+        if let Some(path) = &mut self.links[index].path {
+            path.second = halves[1];
+        }
+        Ok(())
+    }
+
+    /// The two links of what leads through switches: from the nodes at its ends to the first and the last of them, in
+    /// no time.
+    fn add_halves(
+        &mut self,
+        index: usize,
+        switches: [usize; 2],
+        access: [PortId; 2],
+    ) -> Result<[LinkId; 2], NetworkError> {
+        let link = &self.links[index];
+        let (detection, ends) = (link.spec.detection, link.ends());
         let mut add = |node: usize, switch: usize| {
             let [node, switch] = [node, switch].map(|node| NodeId(node as u32));
             self.world
                 .add_link(engine::LinkSpec::new(node, switch, Rate(0), Span::ZERO).with_detection(detection))
         };
-        let (one, other) = (add(ends[0], first)?, add(ends[1], last)?);
-        let encapsulation = circuit.spec.encapsulation();
-        for (link, channel) in [(one.0, circuit.channels.first()), (other.0, circuit.channels.last())] {
-            if let Some(&(vpi, vci)) = channel {
-                self.world.show_pdus(link, Pdus { vpi, vci, encapsulation })?;
-            }
-        }
+        let (one, other) = (add(ends[0], switches[0])?, add(ends[1], switches[1])?);
         debug_assert_eq!(([one.1, other.1], [one.2, other.2]), (self.links[index].ports, access));
-        let link = &mut self.links[index];
-        link.id = one.0;
-        if let Some(circuit) = &mut link.circuit {
-            circuit.second = other.0;
-        }
-        Ok(())
+        self.links[index].id = one.0;
+        Ok([one.0, other.0])
     }
 
     /// A port beside every router that is here; they are counted over the whole network, so that each is the same in

@@ -65,24 +65,26 @@ impl Network {
         Ok(self.world.end_fault(at, kind, mark)?)
     }
 
-    /// Refuses a rate of a circuit: it would be that of frames of Ethernet between its first node and switch.
+    /// Refuses a rate of a circuit or a virtual path: it would be that of frames between its first node and switch.
     fn check_rate(&self, kind: &FaultKind) -> Result<(), NetworkError> {
         let FaultKind::RateLimit { link, .. } = *kind else { return Ok(()) };
-        match self.links.iter().find(|known| known.id == link && known.circuit.is_some()) {
+        match self.links.iter().find(|known| known.id == link && known.second().is_some()) {
             Some(known) => {
                 let [a, b] = known.ends().map(|end| self.node_name(end));
-                Err(Diagnostic::new(RunProblem::RateOfCircuit { between: format!("{a} - {b}") }).into())
+                let between = format!("{a} - {b}");
+                Err(Diagnostic::new(match known.path {
+                    Some(_) => RunProblem::RateOfPath { between },
+                    None => RunProblem::RateOfCircuit { between },
+                })
+                .into())
             }
             None => Ok(()),
         }
     }
 
-    /// What a failure of a circuit, or its end, is at its other end: both nodes learn of it.
+    /// What a failure of a circuit or a virtual path, or its end, is at its other end: both nodes learn of it.
     fn beyond_circuit(&self, kind: &FaultKind) -> Option<FaultKind> {
-        let second = |link: LinkId| {
-            let known = self.links.iter().find(|known| known.id == link)?;
-            Some(known.circuit.as_ref()?.second)
-        };
+        let second = |link: LinkId| self.links.iter().find(|known| known.id == link)?.second();
         Some(match *kind {
             FaultKind::LinkDown { link } => FaultKind::LinkDown { link: second(link)? },
             FaultKind::LinkUp { link } => FaultKind::LinkUp { link: second(link)? },

@@ -111,8 +111,9 @@ impl Network {
             (None, None) => Beyond::Router,
         };
         let silent = self.is_silent(far).then(|| self.loopback(far));
-        let cells = link.spec.lc_atm.as_ref().map(|labels| CellLabels {
+        let cells = link.lc_atm_at(side).map(|labels| CellLabels {
             range: labels.range(),
+            is_path: link.path.is_some(),
             is_unidirectional: labels.unidirectional,
             switching: match self.facts(link.ends()[side]).lsr {
                 None => Switching::Packets,

@@ -15,6 +15,7 @@ use crate::spec::route::RouteSpec;
 use crate::spec::routing::RoutingSpec;
 use crate::spec::rsvp::RsvpSpec;
 use crate::spec::table_driver::TableDriver;
+use crate::spec::vp::VpSpec;
 use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
@@ -218,12 +219,16 @@ pub struct LinkSpec {
     pub a: usize,
     /// Node at the other.
     pub b: usize,
-    /// Rate of both ports; zero sends in no time.
+    /// Rate of both ports; zero sends in no time. Of a virtual path its peak rate.
     pub rate: Rate,
     /// What frames are on it.
     pub medium: &'static Medium,
     /// The circuit of ATM that is in the place of a wire, if there is one.
     pub pvc: Option<PvcSpec>,
+    /// The virtual path of ATM that is in the place of a wire of cells, if there is one.
+    pub vp: Option<VpSpec>,
+    /// Do cells have headers of a user-network interface?
+    pub uni: bool,
     /// How labels are channels of the link, where routers are at both ends of cells.
     pub lc_atm: Option<LcAtmSpec>,
     /// Propagation delay, the same both ways.

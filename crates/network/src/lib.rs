@@ -72,7 +72,7 @@ pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Part, Scope, TableEntry};
 pub use te_paths::TePathsSpec;
 
-use atm::Circuit;
+use atm::{Circuit, VirtualPath};
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;
 use base::plane::Prefix6;
@@ -89,6 +89,7 @@ use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
 use rerouting::Rerouting;
+use spec::lc_atm::LcAtmSpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use tunnels::TunnelKey;
@@ -110,6 +111,8 @@ pub struct Link {
     pub prefix_len: u8,
     /// The circuit of ATM that is in the place of a wire, if there is one.
     pub circuit: Option<Circuit>,
+    /// The virtual path of ATM that is in the place of a wire of cells, if there is one.
+    pub path: Option<VirtualPath>,
 }
 
 impl Link {
@@ -121,6 +124,19 @@ impl Link {
     pub fn port_at(&self, node: usize) -> Option<PortId> {
         let side = self.ends().iter().position(|&end| end == node)?;
         Some(self.ports[side])
+    }
+    /// How labels are channels at an end, if they are. On a virtual path its own number there is the only one.
+    pub fn lc_atm_at(&self, side: usize) -> Option<LcAtmSpec> {
+        let labels = self.spec.lc_atm.clone()?;
+        Some(match self.path.as_ref().map(|path| path.vpi_at(side)) {
+            Some(vpi) => LcAtmSpec { vpi: [u32::from(vpi); 2], control_vpi: vpi, ..labels },
+            None => labels,
+        })
+    }
+    /// The engine's link at the other end of a circuit or a virtual path, which are two there.
+    pub fn second(&self) -> Option<LinkId> {
+        let of_path = self.path.as_ref().map(|path| path.second);
+        self.circuit.as_ref().map(|circuit| circuit.second).or(of_path)
     }
     /// The nodes at `a` and at `b`.
     pub fn ends(&self) -> [usize; 2] {

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Ports and addresses of all links; ports are counted at each node in the order of its links.
 pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
     let segments = segment::addresses(description)?;
-    let mut circuits = atm::circuits(description)?;
+    let atm::Planned { mut circuits, mut paths } = atm::plan(description)?;
     let mut addresses = Links::new(description.nodes.len());
     let mut ports = vec![0u16; description.nodes.len()];
     let mut next = |node: usize| {
@@ -57,11 +57,17 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
         {
             circuit.access = [next(first), next(last)];
         }
+        let mut path = paths.remove(&index);
+        if let Some(path) = &mut path
+            && let ([first, ..], [.., last]) = (&path.through[..], &path.through[..])
+        {
+            path.access = [next(*first), next(*last)];
+        }
         let mut spec = spec.clone();
         if let Some(circuit) = &circuit {
             spec.reservable = spec.reservable.or_else(|| atm::payload_rate(description, circuit));
         }
-        Ok::<_, Diagnostic>(Link { spec, id: LinkId(0), ports, addresses, prefix_len, circuit })
+        Ok::<_, Diagnostic>(Link { spec, id: LinkId(0), ports, addresses, prefix_len, circuit, path })
     };
     let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     check_apart(description, &links)?;

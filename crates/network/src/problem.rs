@@ -269,6 +269,8 @@ base::problems! {
         TableFailed { table: String, error: String } is Failed, "table-failed", "table '{table}': {error}";
         /// A rate of a circuit, which has none of its own.
         RateOfCircuit { between: String } is Conflict, "rate-of-circuit", "{between} is a circuit of ATM, which has no rate of its own: those of the links between its switches can be changed";
+        /// A rate of a virtual path, which ends and switches keep to.
+        RateOfPath { between: String } is Conflict, "rate-of-path", "{between} is a virtual path of ATM, whose rate is what was agreed: those of the links between its switches can be changed";
         /// A protocol that is not there, or not without the rest of the node.
         NotAlone { node: String, protocol: String } is Conflict, "restart-not-alone", "'{node}' speaks no '{protocol}' that can be restarted alone: LDP ('ldp') and BGP ('bgp') can";
         /// A port that nobody outside may use.

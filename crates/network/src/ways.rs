@@ -29,7 +29,14 @@ impl Network {
         if self.links.is_empty() {
             return None;
         }
-        let alone = |node: &usize| self.graph.links_of(*node).next().is_none();
+        // A switch may have nothing but virtual paths that pass it.
+        let passed: BTreeSet<usize> = self
+            .links
+            .iter()
+            .filter_map(|link| link.path.as_ref())
+            .flat_map(|path| path.through.clone())
+            .collect();
+        let alone = |node: &usize| self.graph.links_of(*node).next().is_none() && !passed.contains(node);
         let mut alone = (0..self.description.nodes.len()).filter(alone);
         let first = alone.next()?;
         let others: Vec<&str> = alone.map(|node| self.node_name(node)).collect();

@@ -51,3 +51,4 @@ mod traceroute;
 mod traffic;
 mod tunnels;
 mod unwritten;
+mod vp;

@@ -2,6 +2,7 @@
 
 mod refused;
 
+use crate::common::cells::balance;
 use crate::common::{MS, S, column, network, run, sum};
 use base::Time;
 use engine::{Direction, Fault, FaultKind, ThreadsFor};
@@ -51,23 +52,6 @@ fn with_flow(pvc: Value, flow: Value) -> Testbed {
     let mut whole = described(pvc);
     whole["flows"] = json!([flow]);
     network(whole)
-}
-
-/// Cells that came and were made are those sent, dropped, taken and waiting: by the tables alone.
-fn balance(network: &mut Testbed) -> Result<(), String> {
-    let mut table = |name: &str| network.table_json(name, None).expect("a table");
-    let (ports, ends) = (table("atm_ports"), table("atm_ends"));
-    let (made, came) = (sum(&ends, "cells_sent"), sum(&ports, "received"));
-    let sent = sum(&ports, "sent_cbr") + sum(&ports, "sent_ubr");
-    let refused = ["dropped", "header_errors", "unknown", "refused"].map(|name| sum(&ports, name));
-    let gone =
-        refused.iter().sum::<u64>() + sum(&table("atm_channels"), "dropped") + sum(&ends, "cells_dropped");
-    let taken = sum(&ends, "cells_received");
-    let waiting = sum(&ports, "waiting") + sum(&ends, "waiting");
-    if made + came == sent + gone + taken + waiting {
-        return Ok(());
-    }
-    Err(format!("made {made}, came {came}; sent {sent}, dropped {gone}, taken {taken}, waiting {waiting}"))
 }
 
 /// A packet takes its cells at the rate of the links, and each further switch and link a cell and the propagation.

@@ -1,5 +1,6 @@
 //! Labels that are channels of ATM, in whole networks (RFC 3035): cells follow the routes of OSPF, count by count.
 
+use crate::common::cells::balance as is_balanced;
 use crate::common::{S, column, sum};
 use base::{LinkId, Time};
 use engine::{Fault, FaultKind};
@@ -68,14 +69,7 @@ fn rows(network: &mut Testbed, name: &str) -> Vec<BTreeMap<String, Value>> {
 
 /// Cells that came and were made are those sent, dropped, taken and waiting.
 fn balance(network: &mut Testbed) {
-    let mut table = |name: &str| network.table_json(name, None).expect("a table");
-    let (ports, ends, channels) = (table("atm_ports"), table("atm_ends"), table("atm_channels"));
-    let refused = ["dropped", "header_errors", "unknown", "refused"].map(|name| sum(&ports, name));
-    let sent = sum(&ports, "sent_cbr") + sum(&ports, "sent_ubr");
-    let gone = refused.iter().sum::<u64>() + sum(&channels, "dropped") + sum(&ends, "cells_dropped");
-    let waiting = [&ports, &ends, &channels].map(|table| sum(table, "waiting")).iter().sum::<u64>();
-    let all = sent + gone + sum(&ends, "cells_received") + waiting;
-    assert_eq!(sum(&ends, "cells_sent") + sum(&ports, "received"), all);
+    assert_eq!(is_balanced(network), Ok(()));
 }
 
 /// Label VCs that neighbours have asked for: node, neighbour before, prefix, and neighbour behind.

@@ -65,6 +65,10 @@ class LinkSpec(Written):
     """What frames are on it [default: ethernet]."""
     pvc: PvcSpec | None = None
     """A permanent virtual circuit of ATM in the place of a wire [default: none]."""
+    vp: VpSpec | None = None
+    """A virtual path of ATM in the place of a wire of cells [default: none]."""
+    uni: bool | None = None
+    """Cells have headers of a user-network interface: 8 bits of VPI, and generic flow control. Of a virtual path that is so on the way to its first switch and from its last one [default: they have those between nodes of a network (NNI), with 12 bits of VPI]."""
     lc_atm: LcAtmSpec | None = None
     """How labels are channels, where routers or ATM-LSRs are at both ends of medium atm [default: as usual]."""
     delay: Quantity = 0
@@ -76,7 +80,7 @@ class LinkSpec(Written):
     metric: int = 1
     """Cost for shortest paths."""
     reservable: Quantity | None = None
-    """Bandwidth that LSPs may reserve, each way [default: the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, without cell headers]."""
+    """Bandwidth that LSPs may reserve, each way [default: the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, and of medium atm its rate, without cell headers]."""
     detection: Quantity = 0
     """Time until the devices notice that the link went down or came up."""
     clock_ppm: Sequence[float] = field(default_factory=list)
@@ -108,7 +112,7 @@ class PvcSpec(Written):
     through: Sequence[str]
     """ATM switches that it passes, those at its ends among them: two or more, joined by links of medium atm."""
     vpi: int = 0
-    """Its virtual path on each of these links."""
+    """Its virtual path on each of these links. On one that is a virtual path itself (`vp`), it is in that."""
     vci: int | Sequence[int] | None = None
     """Its virtual channel there: one for all links, or one for each [default: the lowest that is free on each link, from 32 on]."""
     encapsulation: Literal["llc-snap", "vc-mux", "shim"] = "llc-snap"
@@ -117,12 +121,30 @@ class PvcSpec(Written):
     """How each end knows which address is at the other one."""
     service: Literal["ubr", "cbr"] = "ubr"
     """What is agreed about its cells."""
-    peak: Quantity | None = None
-    """The most that is sent, such as 4750 cells/s [default: as much as the links carry; cbr needs one]."""
+    pcr: Quantity | None = None
+    """Peak cell rate: the most that is sent, such as 4750 cells/s [default: as much as the links carry; cbr needs one]."""
     shaped: bool = True
     """Cells leave at the peak rate at most; otherwise as they come."""
     tolerance: Quantity | None = None
     """Cells that are earlier by more than this are dropped (GCRA): by the second switch, or by the end if that does not shape [default: no cell is too early]."""
+
+
+@written
+class VpSpec(Written):
+    """A virtual path of ATM in the place of a wire of cells (a VP tunnel): between two routers or ATM-LSRs, whose labels are channels of it, or between two ATM switches, whose circuits are."""
+
+    through: Sequence[str]
+    """ATM switches that it passes, in their order, joined by links of medium atm. They switch it as a whole."""
+    vpi: int | Sequence[int] | None = None
+    """Its virtual path identifier: one for all of its way, or one for each link: that to the first switch, those between switches, that from the last one [default: the lowest that is free on each link, from 1 on]."""
+    service: Literal["ubr", "cbr"] = "cbr"
+    """What is agreed about its cells."""
+    pcr: Quantity | None = None
+    """Peak cell rate: the most that is sent, such as 4750 cells/s [default: as much as the links carry; cbr needs one]."""
+    shaped: bool = True
+    """Its ends send cells at the peak rate at most; otherwise as they come."""
+    tolerance: Quantity | None = None
+    """Cells that come to the first switch earlier by more than this are dropped (GCRA) [default: no cell is too early]."""
 
 
 @written

@@ -169,6 +169,11 @@ class Describing:
         circuit["through"] = [self._draft.node(node).name for node in circuit["through"]]
         return self.link(x, y, None, ingress, pvc=given(**circuit), **said)
 
+    def vp(self, x: Node | str, y: Node | str, path: dict[str, Any], **said: Any) -> Link:
+        """See `twinplane.Network.vp`."""
+        path["through"] = [self._draft.node(node).name for node in path["through"]]
+        return self.link(x, y, None, None, vp=given(**path), **said)
+
     def host(
         self,
         name: str,

@@ -442,6 +442,60 @@ class Network(Acting, Asking, Shown):
             addresses=addresses,
         )
 
+    def vp(
+        self,
+        x: Node | str,
+        y: Node | str,
+        through: Sequence[Node | str],
+        *,
+        vpi: int | Sequence[int] | None = None,
+        pcr: Quantity | None = None,
+        service: str = "cbr",
+        shaped: bool = True,
+        tolerance: Quantity | None = None,
+        uni: bool = False,
+        lc_atm: Mapping[str, Any] | None = None,
+        buffer: Quantity | None = None,
+        mtu: int | None = None,
+        metric: int = 1,
+        detection: Quantity | None = None,
+        addresses: tuple[str, str] | None = None,
+    ) -> Link:
+        """A virtual path of ATM (a VP tunnel): a link of cells whose wire is a path through other switches.
+
+        It is between two routers or ATM-LSRs, as a link with ``medium="atm"`` whose labels are channels of
+        the path (RFC 3035, 7.2; `lc_atm` as of `link`), or between two ATM switches, through which circuits
+        (`pvc`) lead then. The ATM switches that it passes `through`, one or more, switch it as a whole and
+        see no channel. `vpi` is its number on each link of its way, one for all or one for each: to the first
+        switch, between switches, from the last one; the lowest that is free if not given.
+
+        Its ends send at the peak cell rate `pcr` at most, such as ``"4750 cells/s"``, unless `shaped` is
+        False. The first switch drops cells that are earlier by more than `tolerance`. With `service`
+        ``"cbr"`` links have room for its rate, and its cells leave before others; with ``"ubr"`` they get
+        what is left. With `uni` its ends have headers of a user-network interface. `buffer` is what waits at
+        each end.
+        """
+        path = {
+            "through": list(through),
+            "vpi": vpi if vpi is None or isinstance(vpi, int) else list(vpi),
+            "service": service,
+            "pcr": pcr,
+            "shaped": shaped,
+            "tolerance": tolerance,
+        }
+        return self.describing.vp(
+            x,
+            y,
+            path,
+            uni=uni or None,
+            lc_atm=None if lc_atm is None else dict(lc_atm),
+            buffer=buffer,
+            mtu=mtu,
+            metric=metric,
+            detection=detection,
+            addresses=addresses,
+        )
+
     def link(
         self,
         x: Node | str,
@@ -453,6 +507,7 @@ class Network(Acting, Asking, Shown):
         mtu: int | None = None,
         *,
         medium: str | None = None,
+        uni: bool = False,
         lc_atm: Mapping[str, Any] | None = None,
         detection: Quantity = 0,
         metric: int = 1,
@@ -469,8 +524,9 @@ class Network(Acting, Asking, Shown):
 
         `mtu` is the longest packet, 9216 bytes unless it is given, or what a frame of the medium holds.
         `medium` is what frames are on the link, by its name in a network file
-        (docs/reference/network-file.md); ``ethernet`` unless it is given. `lc_atm` is how labels are channels
-        where routers or ATM-LSRs are at both ends of ``medium="atm"``, as ``{"vci": [33, 1023]}``
+        (docs/reference/network-file.md); ``ethernet`` unless it is given. With `uni` cells have headers of a
+        user-network interface, otherwise those between nodes of a network (NNI). `lc_atm` is how labels are
+        channels where routers or ATM-LSRs are at both ends of ``medium="atm"``, as ``{"vci": [33, 1023]}``
         (``LcAtmSpec`` there).
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
@@ -500,6 +556,7 @@ class Network(Acting, Asking, Shown):
             buffer=buffer,
             mtu=mtu,
             medium=medium,
+            uni=uni or None,
             lc_atm=None if lc_atm is None else dict(lc_atm),
             detection=detection,
             metric=metric,

@@ -24,6 +24,8 @@ pub(super) const OWN_VCS: PeerKey = (Ipv4Addr::UNSPECIFIED, 0);
 pub struct Channels {
     /// The first path with labels at this end, from which labels count.
     first: u16,
+    /// Is it a virtual path that joins both ends, whose number is no part of labels?
+    is_path: bool,
     /// Channels that both ends can do with.
     pub ranges: Vec<ChannelRange>,
     /// Which of them this router gives.
@@ -45,9 +47,9 @@ impl Channels {
         let AnyLabel::Atm(word) = said else { return None };
         let label = AtmLabel::from_word(word);
         let vpi = match label.counts {
-            Counts::Both => label.vpi,
+            Counts::Both if !self.is_path => label.vpi,
             // RFC 3035, 7.2: the path is that of the link.
-            Counts::Vci => self.first,
+            Counts::Both | Counts::Vci => self.first,
             Counts::Vpi | Counts::Unknown => return None,
         };
         let channel = (vpi, label.vci);
@@ -58,7 +60,11 @@ impl Channels {
     /// A label as a message says it.
     pub(super) fn write(&self, label: Label) -> AnyLabel {
         let (vpi, vci) = ChannelRange::channel(self.first, label);
-        AnyLabel::Atm(AtmLabel { counts: Counts::Both, vpi, vci }.word())
+        AnyLabel::Atm(match self.is_path {
+            // RFC 3035, 7.2: the label is in the VCI alone.
+            true => AtmLabel { counts: Counts::Vci, vpi: 0, vci }.word(),
+            false => AtmLabel { counts: Counts::Both, vpi, vci }.word(),
+        })
     }
 }
 
@@ -69,7 +75,10 @@ pub(super) fn session_of(cells: &CellLabels) -> AtmSession {
         Switching::Packets | Switching::MergedCells => Merge::Vc,
         Switching::Cells => Merge::Nothing,
     };
-    AtmSession { merge, is_unidirectional: cells.is_unidirectional, ranges: vec![cells.range] }
+    // RFC 5036, 3.5.3: over a virtual path its number is said as 0.
+    let vpi = if cells.is_path { (0, 0) } else { cells.range.vpi };
+    let ranges = vec![ChannelRange { vpi, ..cells.range }];
+    AtmSession { merge, is_unidirectional: cells.is_unidirectional, ranges }
 }
 
 /// What both ends can do with, or why there is no session (RFC 5036, 3.5.3).
@@ -86,7 +95,13 @@ pub(super) fn agree(
         vci: (cells.range.vci.0.max(ChannelRange::VCI_MIN), cells.range.vci.1),
         ..cells.range
     };
-    let ranges: Vec<ChannelRange> = said.ranges.iter().filter_map(|range| ours.intersection(range)).collect();
+    // RFC 5036, 3.5.3: over a virtual path the number that the other end says is ignored.
+    let theirs = |range: &ChannelRange| match cells.is_path {
+        true => ChannelRange { vpi: ours.vpi, ..*range },
+        false => *range,
+    };
+    let ranges: Vec<ChannelRange> =
+        said.ranges.iter().filter_map(|range| ours.intersection(&theirs(range))).collect();
     if ranges.is_empty() || ours.vci.0 > ours.vci.1 {
         return Err(Status::RejectedLabelRange);
     }
@@ -110,7 +125,7 @@ pub(super) fn agree(
     if limits.is_empty() {
         return Err(Status::RejectedLabelRange);
     }
-    Ok(Channels { first, ranges, limits })
+    Ok(Channels { first, is_path: cells.is_path, ranges, limits })
 }
 
 /// Label VCs of a session.

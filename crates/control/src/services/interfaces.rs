@@ -131,6 +131,9 @@ pub struct Attached {
 pub struct CellLabels {
     /// Channels that may be labels, both ways.
     pub range: ChannelRange,
+    /// Does a virtual path join both ends, so that labels are channels within it alone (RFC 3035, 7.2)? The other end
+    /// may know it by another number.
+    pub is_path: bool,
     /// Is a channel a label in one direction alone (RFC 5036, 3.5.3)?
     pub is_unidirectional: bool,
     /// What the node does with cells that come by it.

@@ -1,22 +1,27 @@
-//! Circuits of ATM: which channels they have on which links, and that nobody else has them.
+//! Circuits and virtual paths of ATM: which channels and paths they have on which links, and that nobody else has them.
 
+mod path;
 mod problem;
+mod rate;
 mod switch;
+mod way;
 
+pub use path::VirtualPath;
 pub use problem::AtmProblem;
 pub(crate) use switch::{label_config, switch_config};
 
+use self::rate::{Agreed, Promises};
+use crate::Link;
 use crate::description::{Description, LinkSpec};
 use crate::place::{Place, node_name};
 use crate::spec::lc_atm::LcAtmProblem;
 use crate::spec::pvc::PvcSpec;
-use base::describe::Describe;
 use base::diagnostic::Diagnostic;
 use base::{LinkId, PortId, Rate};
 use engine::medium::Carries;
-use node::atm::{Map, Service};
+use node::atm::Service;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::atm::{CELL_LEN, Encapsulation, PAYLOAD_LEN};
+use wire::atm::{CELL_LEN, Format, PAYLOAD_LEN};
 
 /// Channels below this are set apart for the network's own use on every path (RFC 3035, 7.1, has the first of others).
 pub const VCI_MIN: u32 = 32;
@@ -32,7 +37,7 @@ pub struct Circuit {
     pub through: Vec<usize>,
     /// The links between them, by their places.
     pub links: Vec<usize>,
-    /// Path and channel on each of these.
+    /// Path and channel on each of these; of a virtual path, where it begins.
     pub channels: Vec<(u16, u16)>,
     /// Ports of the first and the last switch, to which the nodes at its ends are joined.
     pub access: [PortId; 2],
@@ -40,43 +45,86 @@ pub struct Circuit {
     pub second: LinkId,
 }
 
-/// The circuits of a description, by their links.
-pub fn circuits(description: &Description) -> Result<BTreeMap<usize, Circuit>, Diagnostic> {
-    let mut found = BTreeMap::new();
-    // Of each link between switches: whose its channels are, and how much of its rate is promised.
+impl Circuit {
+    /// Path and channel on a link of its way, at one of the switches there.
+    pub fn channel_at(&self, link: &Link, hop: usize, node: usize) -> (u16, u16) {
+        let (vpi, vci) = self.channels[hop];
+        (link.path.as_ref().map_or(vpi, |path| path.vpi_at(link.side(node))), vci)
+    }
+}
+
+/// The circuits and virtual paths of a description, by their links.
+#[derive(Debug, Default)]
+pub struct Planned {
+    /// Links that are circuits.
+    pub circuits: BTreeMap<usize, Circuit>,
+    /// Links that are virtual paths.
+    pub paths: BTreeMap<usize, VirtualPath>,
+}
+
+/// Finds the ways of all circuits and virtual paths, and gives them their channels.
+pub fn plan(description: &Description) -> Result<Planned, Diagnostic> {
+    let Planned { mut circuits, mut paths } = ways(description)?;
+    check_single(description)?;
+    check_alike(description)?;
+    let vpis = |circuit: &Circuit| circuit.links.iter().map(|&link| (link, circuit.spec.vpi)).collect::<Vec<_>>();
+    let of_circuits: BTreeSet<(usize, u16)> = circuits.values().flat_map(vpis).collect();
+    let path_owners = path::give_vpis(description, &mut paths, &of_circuits)?;
+    // Of each link between switches: whose its channels are.
     let mut owners: BTreeMap<(usize, u16, u16), usize> = BTreeMap::new();
     // And below which channel all of a path there are taken.
     let mut taken: BTreeMap<(usize, u16), u32> = BTreeMap::new();
-    let mut promised: BTreeMap<usize, u64> = BTreeMap::new();
-    for (index, link) in description.links.iter().enumerate() {
-        match &link.pvc {
-            Some(pvc) => {
-                let circuit =
-                    way(description, link, pvc).map_err(|problem| problem.of_link(description, index))?;
-                found.insert(index, circuit);
-            }
-            None => check_wire(description, link).map_err(|problem| problem.of_link(description, index))?,
-        }
-    }
-    check_single(description)?;
-    check_alike(description)?;
     // Channels that users name come first, so that those that are given do not take them.
     for said in [true, false] {
-        for (index, circuit) in found.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said) {
-            give_channels(description, *index, circuit, &mut owners, &mut taken)
+        for (index, circuit) in circuits.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said) {
+            check_paths(description, circuit, &path_owners)
+                .and_then(|()| give_channels(description, *index, circuit, &paths, &mut owners, &mut taken))
                 .map_err(|problem| problem.at("pvc").of_link(description, *index))?;
         }
     }
-    for (index, circuit) in &found {
-        check_rate(description, circuit, &mut promised)
-            .map_err(|problem| problem.at("pcr").on_key().at("pvc").of_link(description, *index))?;
+    let mut promises = Promises::default();
+    for (&index, path) in &paths {
+        let spec = &path.spec;
+        let agreed = Agreed { service: spec.service(), pcr: spec.pcr, tolerance: spec.tolerance };
+        let at = |key: &'static str| {
+            move |problem: AtmProblem| {
+                Diagnostic::new(problem).at(key).on_key().at("vp").of_link(description, index)
+            }
+        };
+        promises.promise(description, &path.links, agreed).map_err(at("pcr"))?;
+        check_bounded(agreed, spec.shaped).map_err(at("tolerance"))?;
+    }
+    for (index, circuit) in &circuits {
+        let spec = &circuit.spec;
+        let agreed = Agreed { service: spec.service(), pcr: spec.pcr, tolerance: spec.tolerance };
         let at = |key: &'static str| {
             move |problem: AtmProblem| {
                 Diagnostic::new(problem).at(key).on_key().at("pvc").of_link(description, *index)
             }
         };
-        check_policing(circuit).map_err(at("tolerance"))?;
+        promises.promise(description, &circuit.links, agreed).map_err(at("pcr"))?;
+        check_policing(circuit, agreed).map_err(at("tolerance"))?;
         check_room(description, *index, circuit).map_err(at("through"))?;
+    }
+    Ok(Planned { circuits, paths })
+}
+
+/// The switches that all circuits and virtual paths pass.
+fn ways(description: &Description) -> Result<Planned, Diagnostic> {
+    let mut found = Planned::default();
+    for (index, link) in description.links.iter().enumerate() {
+        let of_link = |problem: Diagnostic| problem.of_link(description, index);
+        match (&link.pvc, &link.vp) {
+            (Some(pvc), _) => {
+                let circuit = way::circuit(description, link, pvc).map_err(of_link)?;
+                found.circuits.insert(index, circuit);
+            }
+            (None, Some(vp)) => {
+                let path = path::way(description, link, vp).map_err(of_link)?;
+                found.paths.insert(index, path);
+            }
+            (None, None) => check_wire(description, link).map_err(of_link)?,
+        }
     }
     Ok(found)
 }
@@ -99,56 +147,32 @@ fn check_wire(description: &Description, link: &LinkSpec) -> Result<(), Diagnost
     Ok(())
 }
 
-/// Finds the links that a circuit passes.
-fn way(description: &Description, link: &LinkSpec, pvc: &PvcSpec) -> Result<Circuit, Diagnostic> {
-    let name = |node: usize| node_name(description, node).to_string();
-    let is_switch = |node: usize| description.nodes[node].facts().cells.is_some();
-    if let Some(node) = [link.a, link.b].into_iter().find(|&node| is_switch(node)) {
-        return Err(AtmProblem::CircuitOfSwitch { node: name(node) }.into());
-    }
-    let is_station = |node: usize| {
-        let facts = description.nodes[node].facts();
-        facts.router || facts.host.is_some()
-    };
-    if let Some(node) = [link.a, link.b].into_iter().find(|&node| !is_station(node)) {
-        let called = description.nodes[node].facts().called.to_string();
-        return Err(AtmProblem::NoStation { node: name(node), called }.into());
-    }
-    if pvc.map() == Map::Learned && pvc.encapsulation() != Encapsulation::LlcSnap {
-        return Err(Diagnostic::new(AtmProblem::MapWithoutSnap {}).at("map").on_key().at("pvc"));
-    }
-    let through: Vec<usize> = pvc.through.iter().map(|node| node.index()).collect();
-    if through.len() < 2 {
-        return Err(Diagnostic::new(AtmProblem::ShortCircuit { count: through.len() })
-            .at("through")
-            .at("pvc"));
-    }
-    for (place, &node) in through.iter().enumerate() {
-        let refused = |problem: AtmProblem| Err(Diagnostic::new(problem).at(place).at("through").at("pvc"));
-        if !is_switch(node) {
-            return refused(AtmProblem::NoSwitch { node: name(node) });
+/// The greatest VPI that headers of a link can say.
+fn vpi_max(link: &LinkSpec) -> u16 {
+    if link.uni { Format::Uni.vpi_max() } else { Format::Nni.vpi_max() }
+}
+
+/// Refuses a VPI that a link does not have, or that is a path which is switched as a whole.
+fn check_paths(
+    description: &Description,
+    circuit: &Circuit,
+    owners: &path::Owners,
+) -> Result<(), Diagnostic> {
+    let vpi = circuit.spec.vpi;
+    for &link in circuit.links.iter().filter(|&&link| description.links[link].vp.is_none()) {
+        let max = vpi_max(&description.links[link]);
+        let called = || between(description, link);
+        let refused = |problem: AtmProblem| Err(Diagnostic::new(problem).at("vpi").on_key());
+        if vpi > max {
+            let (vpi, max) = (u32::from(vpi), u32::from(max));
+            return refused(AtmProblem::VpiRange { vpi, min: 0, max, between: called() });
         }
-        if through[..place].contains(&node) {
-            return refused(AtmProblem::SwitchTwice { node: name(node) });
+        if let Some(&path) = owners.get(&(link, vpi)) {
+            let other = between(description, path);
+            return refused(AtmProblem::ChannelInPath { vpi, between: called(), other });
         }
     }
-    let mut links = Vec::new();
-    for (place, pair) in through.windows(2).enumerate() {
-        let joins = |link: &LinkSpec| [[link.a, link.b], [link.b, link.a]].contains(&[pair[0], pair[1]]);
-        let Some(found) = description.links.iter().position(|link| link.pvc.is_none() && joins(link)) else {
-            let none = AtmProblem::NoCellLink { from: name(pair[0]), to: name(pair[1]) };
-            return Err(Diagnostic::new(none).at(place + 1).at("through").at("pvc"));
-        };
-        links.push(found);
-    }
-    Ok(Circuit {
-        spec: pvc.clone(),
-        through,
-        links,
-        channels: Vec::new(),
-        access: [PortId(0); 2],
-        second: LinkId(0),
-    })
+    Ok(())
 }
 
 /// Gives a circuit its channel on each link.
@@ -156,11 +180,12 @@ fn give_channels(
     description: &Description,
     index: usize,
     circuit: &mut Circuit,
+    paths: &BTreeMap<usize, VirtualPath>,
     owners: &mut BTreeMap<(usize, u16, u16), usize>,
     taken: &mut BTreeMap<(usize, u16), u32>,
 ) -> Result<(), Diagnostic> {
     let said = circuit.spec.vci.as_ref().map(|vci| vci.0.clone());
-    let (vpi, links) = (circuit.spec.vpi, circuit.links.len());
+    let links = circuit.links.len();
     if let Some(said) = &said {
         if ![1, links].contains(&said.len()) {
             return Err(Diagnostic::new(AtmProblem::VciCount { count: said.len(), links })
@@ -173,6 +198,8 @@ fn give_channels(
         }
     }
     for (hop, &link) in circuit.links.iter().enumerate() {
+        // On a virtual path all channels are in that; at its other end it may be called otherwise.
+        let vpi = paths.get(&link).map_or(circuit.spec.vpi, |path| path.vpi_at(0));
         let vci = match &said {
             Some(said) => said[if said.len() == 1 { 0 } else { hop }] as u16,
             None => {
@@ -195,54 +222,21 @@ fn give_channels(
     Ok(())
 }
 
-/// Refuses a peak rate that a link does not have, or has promised to others.
-fn check_rate(
-    description: &Description,
-    circuit: &Circuit,
-    promised: &mut BTreeMap<usize, u64>,
-) -> Result<(), Diagnostic> {
-    let spec = &circuit.spec;
-    let service = spec.service();
-    if spec.pcr == Some(Rate(0)) {
-        return Err(AtmProblem::PeakOfNothing {}.into());
-    }
-    let Some(peak) = spec.pcr else {
-        return match (service, spec.tolerance) {
-            (Service::Cbr, _) => Err(AtmProblem::CbrWithoutPeak {}.into()),
-            (Service::Ubr, Some(_)) => Err(AtmProblem::ToleranceWithoutPeak {}.into()),
-            (Service::Ubr, None) => Ok(()),
-        };
-    };
-    for &link in &circuit.links {
-        let rate = description.links[link].rate;
-        let before = promised.get(&link).copied().unwrap_or(0);
-        let sum = if service == Service::Cbr { before.saturating_add(peak.0) } else { peak.0 };
-        if rate > Rate(0) && sum > rate.0 {
-            let (pcr, rate) = (peak.write().shown(), rate.write().shown());
-            let between = between(description, link);
-            return Err(match (service, before) {
-                (Service::Cbr, 1..) => {
-                    let promised = Rate(before).write().shown();
-                    AtmProblem::Oversold { pcr, between, rate, promised }.into()
-                }
-                _ => AtmProblem::PeakAboveLink { pcr, between, rate }.into(),
-            });
-        }
-        if service == Service::Cbr {
-            promised.insert(link, sum);
-        }
-    }
-    Ok(())
-}
-
-/// Refuses policing that would never find a cell early, and constant bit rate that nothing bounds.
-fn check_policing(circuit: &Circuit) -> Result<(), AtmProblem> {
-    let spec = &circuit.spec;
-    match (spec.tolerance, spec.shaped) {
-        (Some(_), true) if circuit.links.len() < 2 => Err(AtmProblem::NobodyPolices {}),
-        (None, false) if spec.service() == Service::Cbr => Err(AtmProblem::CbrUnbounded {}),
+/// Refuses constant bit rate that nothing bounds.
+fn check_bounded(agreed: Agreed, shaped: bool) -> Result<(), AtmProblem> {
+    match agreed.tolerance {
+        None if !shaped && agreed.service == Service::Cbr => Err(AtmProblem::CbrUnbounded {}),
         _ => Ok(()),
     }
+}
+
+/// The same of a circuit, and policing that would never find a cell early.
+fn check_policing(circuit: &Circuit, agreed: Agreed) -> Result<(), AtmProblem> {
+    let shaped = circuit.spec.shaped;
+    if agreed.tolerance.is_some() && shaped && circuit.links.len() < 2 {
+        return Err(AtmProblem::NobodyPolices {});
+    }
+    check_bounded(agreed, shaped)
 }
 
 /// How many cells of unspecified bit rate the buffer of a link holds, if it says.

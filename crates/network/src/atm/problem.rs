@@ -29,6 +29,20 @@ base::problems! {
         VciRange { vci: u32, min: u32, max: u32 } is OutOfRange, "vci-range", "VCI {vci}: {min} to {max}, since those below are the network's own";
         /// Two circuits with one channel on a link.
         TwoOwners { vpi: u16, vci: u16, between: String, other: String } is Conflict, "two-owners", "VPI {vpi}, VCI {vci} on link {between} is that of the circuit {other} already";
+        /// A channel of a path that is switched as a whole.
+        ChannelInPath { vpi: u16, between: String, other: String } is Conflict, "channel-in-path", "VPI {vpi} on link {between} is that of the virtual path {other}, which is switched as a whole: a circuit can't have a channel of it, too";
+        /// Two paths with one number on a link.
+        TwoPathOwners { vpi: u32, between: String, other: String } is Conflict, "two-path-owners", "VPI {vpi} on link {between} is that of the virtual path {other} already";
+        /// A VPI that headers on a link can't say, or that no virtual path has.
+        VpiRange { vpi: u32, min: u32, max: u32, between: String } is OutOfRange, "vpi-range", "VPI {vpi}: {min} to {max} on link {between}";
+        /// A list of VPIs that does not fit the way.
+        VpiCount { count: usize, links: usize } is OutOfRange, "vpi-count", "{count} VPIs for {links} links: one for all, or one for each: to the first switch, between switches, and from the last one";
+        /// A link whose paths are used up.
+        NoVpiLeft { between: String } is Conflict, "no-vpi-left", "on link {between} no VPI is left";
+        /// A virtual path without a switch.
+        ShortPath {} is OutOfRange, "short-path", "no switches: a virtual path passes one at least, and without any a link of medium atm would do";
+        /// A virtual path that ends where no cells do.
+        NoPathEnd { node: String, called: String } is Conflict, "no-path-end", "vp: '{node}' is {called}: a virtual path is between two routers or ATM-LSRs, or between two ATM switches";
         /// A link whose channels are used up.
         NoVciLeft { between: String, vpi: u16 } is Conflict, "no-vci-left", "on link {between} no VCI of VPI {vpi} is left";
         /// InATMARP on a circuit that carries IP alone.
@@ -45,7 +59,9 @@ base::problems! {
         ToleranceWithoutPeak {} is Conflict, "tolerance-without-peak", "'tolerance' says how early beside the peak rate a cell may be, and 'pcr' is missing";
         /// A peak rate above that of a link.
         PeakAboveLink { pcr: String, between: String, rate: String } is Conflict, "peak-above-link", "pcr={pcr}: link {between} carries {rate}";
+        /// A promise over what has promised nothing.
+        CbrOverUbr { between: String } is Conflict, "cbr-over-ubr", "service cbr: the virtual path {between} is of service ubr, and promises nothing to what is in it";
         /// A link of which more is promised than it has.
-        Oversold { pcr: String, between: String, rate: String, promised: String } is Conflict, "oversold", "pcr={pcr}: link {between} carries {rate}, of which {promised} is promised to other circuits of service cbr";
+        Oversold { pcr: String, between: String, rate: String, promised: String } is Conflict, "oversold", "pcr={pcr}: link {between} carries {rate}, of which {promised} is promised to others of service cbr";
     }
 }

@@ -131,8 +131,20 @@ impl Draft {
     /// Describes a link anew; its ends are those that it has.
     pub fn set_link(&mut self, place: usize, value: &Value) -> Result<(), Diagnostic> {
         let Some(ends) = self.ends.get(place) else { return Ok(()) };
-        let link = LinkSpec::read(value).at(place).at("links")?;
+        let mut link = LinkSpec::read(value).at(place).at("links")?;
+        self.resolve_ways(&mut link).at(place).at("links")?;
         self.read.spec.links[place] = LinkSpec { endpoints: ends.clone(), ..link };
+        Ok(())
+    }
+
+    /// Finds the switches that a circuit or a virtual path passes.
+    fn resolve_ways(&self, link: &mut LinkSpec) -> Result<(), Diagnostic> {
+        if let Some(pvc) = &mut link.pvc {
+            pvc.resolve(&self.names).at("pvc")?;
+        }
+        if let Some(vp) = &mut link.vp {
+            vp.resolve(&self.names).at("vp")?;
+        }
         Ok(())
     }
 
@@ -141,9 +153,7 @@ impl Draft {
         for (side, end) in link.endpoints.iter_mut().enumerate() {
             end.resolve(&self.names).at(side).at("endpoints")?;
         }
-        if let Some(pvc) = &mut link.pvc {
-            pvc.resolve(&self.names).at("pvc")?;
-        }
+        self.resolve_ways(&mut link)?;
         if link.endpoints[0].node == link.endpoints[1].node {
             return Err(NetworkProblem::LinkToItself {}.into());
         }

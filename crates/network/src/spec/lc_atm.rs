@@ -3,7 +3,7 @@
 use base::diagnostic::Diagnostic;
 use base::plane::ChannelRange;
 use node::atm::LabelConfig;
-use wire::atm::Encapsulation;
+use wire::atm::{Encapsulation, Format};
 
 base::words! {
     /// What stands between AAL5 and a packet whose label is its channel.
@@ -32,6 +32,10 @@ base::problems! {
         Elsewhere {} is Conflict, "lc-atm-elsewhere", "labels are channels on links of medium atm between routers or ATM-LSRs";
         /// What a link of cells between routers does not have.
         NotThere { key: &'static str } is Conflict, "lc-atm-not-there", "a link of medium atm between routers has no '{key}'";
+        /// Paths on a link that is one itself.
+        OtherPath { key: &'static str } is Conflict, "lc-atm-other-path", "a virtual path has one VPI, which 'vp' says, and labels are its VCIs (RFC 3035, 7.2): leave '{key}' out";
+        /// A path that no header of a user's interface has.
+        PathOfUni { vpi: u32 } is OutOfRange, "lc-atm-path-of-uni", "VPI {vpi}: 0 to 255, since cells have headers of a user-network interface ('uni')";
         /// Ends of one network of cells that understand packets differently.
         OtherEncapsulation { node: String, one: &'static str, other: &'static str } is Conflict, "lc-atm-other-encapsulation", "'{node}' has links of medium atm with encapsulation {one} and {other}: packets pass cells unchanged, so it is the same on all";
     }
@@ -78,6 +82,21 @@ impl LcAtmSpec {
             return Err(at("control_vci")(LcAtmProblem::ControlWithin { vpi, vci }));
         }
         Ok(())
+    }
+
+    /// Refuses what does not fit the link: paths beside that which it is, or that its headers can't say.
+    pub fn check_on(&self, is_path: bool, uni: bool) -> Result<(), Diagnostic> {
+        let usual = LcAtmSpec::usual();
+        let said = [("vpi", self.vpi != usual.vpi), ("control_vpi", self.control_vpi != usual.control_vpi)];
+        if let Some((key, _)) = said.into_iter().find(|(_, said)| is_path && *said) {
+            return Err(Diagnostic::new(LcAtmProblem::OtherPath { key }).at(key).on_key());
+        }
+        let most = u32::from(Format::Uni.vpi_max());
+        let paths = [("vpi", self.vpi[1]), ("control_vpi", u32::from(self.control_vpi))];
+        match paths.into_iter().find(|(_, vpi)| uni && *vpi > most) {
+            Some((key, vpi)) => Err(Diagnostic::new(LcAtmProblem::PathOfUni { vpi }).at(key).on_key()),
+            None => Ok(()),
+        }
     }
 
     /// What is meant where nothing is said.

@@ -9,6 +9,7 @@ use super::medium::LinkMedium;
 use super::problem::NetworkProblem;
 use super::pvc::PvcSpec;
 use super::reference::Endpoint;
+use super::vp::VpSpec;
 use crate::description::{self, NodeSpec};
 use base::describe::{
     AtEnds, Describe, Name, Named, Ranged, Record, Schema, Schemas, Several, Size, Value, malformed,
@@ -17,7 +18,7 @@ use base::describe::{
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
 use engine::discipline::TreeSpec;
-use engine::medium::Carries;
+use engine::medium::{ATM, Carries};
 use node::conditioner::ConditionerSpec;
 
 base::words! {
@@ -68,6 +69,11 @@ base::record! {
         pub medium: Option<LinkMedium>, absent "ethernet";
         /// A permanent virtual circuit of ATM in the place of a wire.
         pub pvc: Option<PvcSpec>, absent "none";
+        /// A virtual path of ATM in the place of a wire of cells.
+        pub vp: Option<VpSpec>, absent "none";
+        /// Cells have headers of a user-network interface: 8 bits of VPI, and generic flow control. Of a virtual path
+        /// that is so on the way to its first switch and from its last one.
+        pub uni: Option<bool>, absent "they have those between nodes of a network (NNI), with 12 bits of VPI";
         /// How labels are channels, where routers or ATM-LSRs are at both ends of medium atm.
         pub lc_atm: Option<LcAtmSpec>, absent "as usual";
         /// Propagation delay.
@@ -134,7 +140,16 @@ impl LinkSpec {
         };
         let [a, b] = self.endpoints.each_ref().map(|end| end.node.index());
         let [a_clock_ppb, b_clock_ppb] = self.clock_ppm.map(|ppm| (ppm * 1_000.0).round_ties_even() as i64);
-        let LinkMedium(medium) = self.medium.unwrap_or_default();
+        let LinkMedium(medium) = match self.vp {
+            Some(_) => LinkMedium(&ATM),
+            None => self.medium.unwrap_or_default(),
+        };
+        if self.vp.is_some() && self.pvc.is_some() {
+            return Err(Diagnostic::new(NetworkProblem::PathAndCircuit {}).at("vp").on_key());
+        }
+        if let Some(key) = self.vp.as_ref().and_then(|_| self.of_cell_wires()) {
+            return Err(Diagnostic::new(NetworkProblem::OfCellWires { key }).at(key).on_key());
+        }
         if let Some(key) = self.pvc.as_ref().and_then(|_| self.of_wires()) {
             return Err(Diagnostic::new(NetworkProblem::OfWires { key }).at(key).on_key());
         }
@@ -145,6 +160,13 @@ impl LinkSpec {
         let is_labelled = carries_cells && ends.iter().all(|node| node.facts().is_own_transit());
         if self.lc_atm.is_some() && !is_labelled {
             return Err(Diagnostic::new(LcAtmProblem::Elsewhere {}).at("lc_atm").on_key());
+        }
+        let uni = self.uni == Some(true);
+        if uni && !carries_cells {
+            return Err(Diagnostic::new(NetworkProblem::UniOfPackets {}).at("uni").on_key());
+        }
+        if let Some(labels) = &self.lc_atm {
+            labels.check_on(self.vp.is_some(), uni).at("lc_atm")?;
         }
         if let Some(key) = self.not_of_labels().filter(|_| is_labelled) {
             return Err(Diagnostic::new(LcAtmProblem::NotThere { key }).at(key).on_key());
@@ -166,15 +188,18 @@ impl LinkSpec {
         Ok(description::LinkSpec {
             a,
             b,
-            rate: self.rate.0.unwrap_or_default(),
+            rate: self.vp.as_ref().map_or(self.rate.0, |vp| vp.pcr).unwrap_or_default(),
             medium,
             pvc: self.pvc.clone(),
+            vp: self.vp.clone(),
+            uni,
             lc_atm: is_labelled.then(|| self.lc_atm.clone().unwrap_or_else(LcAtmSpec::usual)),
             delay: self.delay,
             // A circuit without a peak rate has that of its slowest link, which the plan of the network finds.
-            reservable: self.reservable.or_else(|| match &self.pvc {
-                Some(pvc) => pvc.payload_rate(),
-                None => self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE),
+            reservable: self.reservable.or_else(|| match (&self.pvc, &self.vp) {
+                (Some(pvc), _) => pvc.payload_rate(),
+                (None, Some(_)) => None,
+                (None, None) => self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE),
             }),
             buffer_bytes: self.buffer.map(|buffer| buffer.0),
             mtu: said.unwrap_or(unsaid_mtu),
@@ -205,6 +230,19 @@ impl LinkSpec {
             ("delay", self.delay != Span::ZERO),
             ("buffer", self.buffer.is_some()),
             ("queue", self.queue.is_some()),
+            ("clock_ppm", self.clock_ppm != [0.0, 0.0]),
+        ];
+        said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)
+    }
+}
+
+impl LinkSpec {
+    /// What it says of a wire of cells.
+    fn of_cell_wires(&self) -> Option<&'static str> {
+        let said = [
+            ("rate", self.rate.0.is_some()),
+            ("medium", self.medium.is_some_and(|LinkMedium(medium)| medium.carries != Carries::Cells)),
+            ("delay", self.delay != Span::ZERO),
             ("clock_ppm", self.clock_ppm != [0.0, 0.0]),
         ];
         said.into_iter().find(|(_, said)| *said).map(|(key, _)| key)

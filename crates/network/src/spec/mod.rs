@@ -32,6 +32,7 @@ pub mod route;
 pub mod routing;
 pub mod rsvp;
 pub mod table_driver;
+pub mod vp;
 pub mod written;
 
 use crate::kind::{Facts, NodeKind};
@@ -256,6 +257,9 @@ impl ReadNetwork {
         for (index, link) in self.spec.links.iter_mut().enumerate() {
             if let Some(pvc) = &mut link.pvc {
                 pvc.resolve(&names).at("pvc").at(index).at("links")?;
+            }
+            if let Some(vp) = &mut link.vp {
+                vp.resolve(&names).at("vp").at(index).at("links")?;
             }
             for (side, end) in link.endpoints.iter_mut().enumerate() {
                 let place = |error: Diagnostic| error.at(side).at("endpoints").at(index).at("links");

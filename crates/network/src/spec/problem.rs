@@ -48,6 +48,12 @@ base::problems! {
         OtherMtu { mtu: u32, host: u32 } is Conflict, "other-mtu", "{mtu}: the host at its end says {host}: one of the two";
         /// Something that a circuit has from the links that it passes.
         OfWires { key: &'static str } is Conflict, "of-wires", "a circuit has none of its own: the links between ATM switches have a '{key}'";
+        /// Something that a virtual path has from the links that it passes.
+        OfCellWires { key: &'static str } is Conflict, "of-cell-wires", "a virtual path has no '{key}' of its own: the links that it passes have one, and its rate is 'pcr'";
+        /// A link that is to be a virtual path and a circuit.
+        PathAndCircuit {} is Conflict, "path-and-circuit", "a link is a virtual path ('vp') or a circuit ('pvc'), not both: a path between two ATM switches carries circuits that lead through both";
+        /// Headers of cells on a link without cells.
+        UniOfPackets {} is Conflict, "uni-of-packets", "'uni' says which headers cells have, and this link carries none: only medium atm does, and 'vp'";
         /// Something that a link of cells does not have.
         OfPackets { key: &'static str } is Conflict, "of-packets", "a link of medium atm carries cells and has no '{key}': the circuits ('pvc') that pass it may have one";
         /// An interface of this machine for a circuit.

@@ -33,6 +33,16 @@ base::words! {
     default Ubr;
 }
 
+impl ServiceWord {
+    /// What switches know it as.
+    pub fn service(self) -> Service {
+        match self {
+            ServiceWord::Ubr => Service::Ubr,
+            ServiceWord::Cbr => Service::Cbr,
+        }
+    }
+}
+
 base::words! {
     /// How an end of a circuit knows which address is at the other one.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +61,7 @@ base::record! {
     pub struct PvcSpec {
         /// ATM switches that it passes, those at its ends among them: two or more, joined by links of medium atm.
         pub through: Vec<NodeRef>;
-        /// Its virtual path on each of these links.
+        /// Its virtual path on each of these links. On one that is a virtual path itself (`vp`), it is in that.
         pub vpi: u16 = 0, in 0..=4_095;
         /// Its virtual channel there: one for all links, or one for each.
         pub vci: Option<Several<u32>>, absent "the lowest that is free on each link, from 32 on";
@@ -104,9 +114,6 @@ impl PvcSpec {
 
     /// What is agreed about its cells.
     pub fn service(&self) -> Service {
-        match self.service {
-            ServiceWord::Ubr => Service::Ubr,
-            ServiceWord::Cbr => Service::Cbr,
-        }
+        self.service.service()
     }
 }

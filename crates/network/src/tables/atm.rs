@@ -3,12 +3,12 @@
 use crate::Network;
 use base::table::Table;
 use node::AtmSwitch;
-use node::atm::{CrossShown, EndShown, PortShown, Service};
+use node::atm::{CrossShown, EndShown, PathShown, PortShown, Service};
 
 base::table! {
     /// Ports of ATM switches that carry cells. Received here and `cells_sent` of `atm_ends` are together, over all
-    /// switches: sent, `header_errors`, `unknown`, `refused` and `dropped` here, `dropped` of `atm_channels`,
-    /// `cells_received` and `cells_dropped` of `atm_ends`, and `waiting` in all three.
+    /// switches: sent, `header_errors`, `unknown`, `refused` and `dropped` here, `dropped` of `atm_channels` and of
+    /// `atm_paths`, `cells_received` and `cells_dropped` of `atm_ends`, and every `waiting`.
     pub struct AtmPortRow<'a> in "atm_ports" key ["node", "port"]
     of (node: &'a str) from row: &PortShown<'_> {
         /// Switch that has it.
@@ -33,7 +33,8 @@ base::table! {
         dropped: u64 = "cells" => row.output.dropped.total(),
         /// The most that waited here.
         waiting_max: u64 = "cells" => row.output.waiting_max,
-        /// Cells that wait for the port, where it has cells of both services; others wait in the link.
+        /// Cells that wait for the port, where it has cells of both services or shapes a virtual path; others wait in
+        /// the link.
         waiting: u64 = "cells" => row.held,
     }
 }
@@ -68,6 +69,33 @@ base::table! {
         refused: u64 = "cells" => row.counters.refused,
         /// Cells that wait for the last one of their packet (VC merge).
         waiting: u64 = "cells" => row.held,
+    }
+}
+
+base::table! {
+    /// The tables of ATM switches: virtual paths that they pass on as a whole, one way each.
+    pub struct AtmPathRow<'a> in "atm_paths" key ["node", "port", "vpi"]
+    of (node: &'a str) from row: &PathShown<'_> {
+        /// Switch that has it.
+        node: &'a str => node,
+        /// By which port cells come.
+        port: u16 => row.config.from.port.0,
+        /// Virtual path that they come with.
+        vpi: u16 => row.config.from.vpi,
+        /// By which port they leave.
+        to_port: u16 => row.config.to.port.0,
+        /// Virtual path that they leave with; their virtual channel is what it was.
+        to_vpi: u16 => row.config.to.vpi,
+        /// What is agreed about them: `cbr`, which leave first, or `ubr`.
+        service: &'static str => row.config.traffic.service.name(),
+        /// Cells that came by it, whatever became of them.
+        received: u64 = "cells" => row.counters.received,
+        /// Cells that were passed on.
+        passed: u64 = "cells" => row.counters.passed,
+        /// Cells that were dropped before they came to that port: those that came too early.
+        dropped: u64 = "cells" => row.counters.dropped.total(),
+        /// Cells that the port did not take; they are among those that it dropped.
+        refused: u64 = "cells" => row.counters.refused,
     }
 }
 
@@ -120,6 +148,13 @@ pub fn ports(network: &Network, _: Option<usize>) -> Table {
 pub fn channels(network: &Network, _: Option<usize>) -> Table {
     switches(network)
         .flat_map(|(node, switch)| switch.crosses().map(move |row| AtmChannelRow::of(node, &row)))
+        .collect()
+}
+
+/// Table `atm_paths`, in the order of nodes and virtual paths.
+pub fn paths(network: &Network, _: Option<usize>) -> Table {
+    switches(network)
+        .flat_map(|(node, switch)| switch.paths().map(move |row| AtmPathRow::of(node, &row)))
         .collect()
 }
 

@@ -124,6 +124,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
     entry::<atm::AtmPortRow>(Scope::Network, made!(atm::ports)),
     entry::<atm::AtmChannelRow>(Scope::Network, made!(atm::channels)),
+    entry::<atm::AtmPathRow>(Scope::Network, made!(atm::paths)),
     entry::<atm::AtmEndRow>(Scope::Network, made!(atm::ends)),
     entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
     entry::<controllers::ControllerRow>(Scope::Either, made!(controllers::controllers)),

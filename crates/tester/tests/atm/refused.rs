@@ -57,7 +57,7 @@ fn what_can_not_be_built_is_said() {
         "{owned}"
     );
     let oversold = two(json!({"service": "cbr", "pcr": "2000 cells/s"}));
-    assert!(oversold.contains("is promised to other circuits of service cbr"), "{oversold}");
+    assert!(oversold.contains("is promised to others of service cbr"), "{oversold}");
     let above = said(json!({"pcr": "5000 cells/s"}));
     assert!(above.contains("link s0 - s1 carries"), "{above}");
     let mut at_router = described(json!({}));

@@ -1,6 +1,7 @@
 //! What the tests of whole networks share: descriptions in few words, and what must be true of every run.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub mod cells;
 pub mod faults;
 pub mod memory;
 pub mod named;

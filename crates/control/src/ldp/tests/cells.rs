@@ -14,7 +14,7 @@ const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 
 fn cells(switching: Switching) -> CellLabels {
     let range = ChannelRange { vpi: (0, 1), vci: (40, 1_000) };
-    CellLabels { range, is_unidirectional: false, switching }
+    CellLabels { range, is_path: false, is_unidirectional: false, switching }
 }
 
 /// A router with a link of cells, and a neighbour there that has said Hello.
@@ -184,6 +184,39 @@ fn labels_of_a_link_are_channels_in_its_range() {
         [release(atm(1, 50))],
         "a router that puts packets together has one for each prefix"
     );
+}
+
+/// RFC 3035, 7.2, and RFC 5036, 3.5.3: the path is called 7 here, and what it is called there is of no interest.
+#[test]
+fn over_a_virtual_path_labels_are_in_the_vci() {
+    let (mut bench, said) = established(Switching::Packets, |config| {
+        let cells = config.cells.get_mut(&PortId(0)).expect("cells");
+        (cells.range.vpi, cells.is_path) = ((7, 7), true);
+    });
+    let [Body::Initialization(init), Body::KeepAlive] = &said[..] else { panic!("{said:?}") };
+    let atm = AtmSession::parse(init.atm.as_ref().expect("channels")).expect("well-formed");
+    assert_eq!(atm.ranges, [ChannelRange { vpi: (0, 0), vci: (40, 1_000) }]);
+    let session = bench.ldp.sessions().next().expect("a session");
+    let agreed = session.channels.as_ref().map(|channels| channels.ranges.clone());
+    assert_eq!(agreed, Some(vec![ChannelRange { vpi: (7, 7), vci: (40, 500) }]));
+    bench.heard();
+    bench.ops.clear();
+    // A label that is given.
+    let channel = |vpi, vci| AnyLabel::Atm(AtmLabel { counts: Counts::Vci, vpi, vci }.word());
+    bench.say(Body::Request { fec: fec(OWN), hops: Some(4), path: None });
+    let given = bench.heard();
+    assert!(matches!(given[..], [Body::Mapping { label, .. }] if label == channel(0, 40)), "{given:?}");
+    let (port, to) = (PortId(0), CircuitTo::Here(Label::EXPLICIT_NULL));
+    assert_eq!(bench.ops, [TableOp::CircuitSet { port, label: Label::truncate(40), to }]);
+    bench.ops.clear();
+    // And one that is taken, which comes with a path of the other end.
+    bench.say(Body::Address(Addresses::V4(vec![OTHER, THEIRS])));
+    bench.route(FAR, true);
+    bench.heard();
+    let label = channel(5, 51);
+    bench.say(Body::Mapping { fecs: vec![fec(FAR)], label, request: None, hops: Some(3), path: None });
+    let label = Label::truncate(51);
+    assert_eq!(bench.ops.first(), Some(&TableOp::CircuitHops { port, label, hops: Some(3) }));
 }
 
 #[test]
