@@ -66,6 +66,47 @@ def test_tshark_finds_cells_of_the_control_channel(tmp_path: Path) -> None:
     assert "32" in "".join(map(str, read)), "cells of the channel of unlabelled packets"
 
 
+def test_a_filter_sends_cells_along_an_explicit_route() -> None:
+    """RFC 3209, 4.2.2: traffic of the filter goes by Switzerland and back, and loses nothing by moving."""
+    net = tp.Network(seed=7)
+    ospf = {**OSPF, "te": True}
+    rome, vienna, bern = (net.atm_lsr(name, ospf=ospf, ldp=LDP) for name in ("rome", "vienna", "bern"))
+    italy, austria = (net.router(name, ospf=ospf, ldp=LDP) for name in ("italy", "austria"))
+    for a, b in [(rome, vienna), (rome, bern), (bern, vienna), (italy, rome), (austria, vienna)]:
+        net.link(a, b, medium="atm", rate="4750 cells/s", delay="1 ms")
+    here = net.host("here", "192.168.43.3/24")
+    net.link(here, italy, "100 Mbit/s", "1 us")
+    flows = {}
+    for name, network in (("there", 33), ("other", 34)):
+        net.host(name, f"192.168.{network}.2/24")
+        net.link(name, austria, "100 Mbit/s", "1 us")
+        flows[name] = net.flow(here, name, rate="300 kbit/s", size=1000, start="20 s", stop="32 s")
+    tunnel = italy.lsp(
+        "by-bern",
+        austria,
+        route=[rome, bern, vienna, austria],
+        filters=[{"dst": "192.168.33.0/24"}],
+        signal=False,
+    )
+    net.at("24 s").signal(tunnel)
+    net.at("28 s").tear(tunnel)
+
+    def by_bern() -> int:
+        return int(net.table("atm_channels").filter(node="bern")["passed"].sum())
+
+    passed = []
+    for second in (24, 28, 34):
+        net.run(until=f"{second} s")
+        passed.append(by_bern())
+    packets = 4 * 300e3 / 8000
+    # 982 bytes of IP, a shim and the trailer of AAL5 are 21 cells.
+    assert (passed[2] - passed[0]) / 21 == pytest.approx(packets, abs=2)
+    assert passed[2] - passed[1] < 21 * 2
+    for flow in flows.values():
+        row = flow.stats().row(0, named=True)
+        assert row["sent"] == row["received"] > 400
+
+
 FILE = """
 name: cells
 nodes:
@@ -100,7 +141,7 @@ def test_a_file_says_which_channels_are_labels(tmp_path: Path) -> None:
         ("vci: [100, 200]", "control_vci: 40", "can't be a label too"),
         ("vci: [100, 200]", "encapsulation: bare", "the same on all"),
         ("vpi: [4, 5]", "vpi: [4, 50]", "at most 16 of them"),
-        ("rate: 4750 cells/s, lc_atm: {vci: [100, 200]}", "reservable: 1 Mbit/s", "has no 'reservable'"),
+        ("rate: 4750 cells/s, lc_atm: {vci: [100, 200]}", "driver: packet", "has no 'driver'"),
         ("medium: atm, rate: 4750 cells/s, lc_atm: {vci: [100", "lc_atm: {vci: [100", "links of medium atm"),
     ],
 )

@@ -38,9 +38,11 @@ impl Network {
         let setup = |(link, side): (&Link, usize)| {
             let far = &self.description.nodes[link.ends()[1 - side]];
             let speaks = far.facts().signals;
-            // A circuit that says by configuration that IPv4 is on it has no room for labels (RFC 2684, 6.1).
+            // A circuit that says by configuration that IPv4 is on it has no room for labels (RFC 2684, 6.1). Channels
+            // that are labels have the same number on both sides of a message where their paths count from 0.
             let circuit = link.circuit.as_ref();
-            let labels = link.spec.lc_atm.is_none()
+            let channels = link.spec.lc_atm.as_ref();
+            let labels = channels.is_none_or(|labels| link.path.is_some() || labels.vpi[0] == 0)
                 && circuit.is_none_or(|one| one.spec.encapsulation() != Encapsulation::VcMultiplexed);
             // The router id of somebody else's router is what the user says that it is.
             let known = !far.facts().foreign || far.router_id.is_some();

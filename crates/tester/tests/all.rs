@@ -46,6 +46,7 @@ mod segments;
 mod staged;
 mod switches;
 mod tcp;
+mod te_cells;
 mod threads;
 mod traceroute;
 mod traffic;

@@ -278,7 +278,7 @@ fn what_is_wrong_is_said_before_the_run() {
         (json!({"lc_atm": {"vci": [200, 100]}}), "first is the lesser"),
         (json!({"lc_atm": {"vpi": [0, 16]}}), "at most 16"),
         (json!({"lc_atm": {"control_vci": 40}}), "without a label"),
-        (json!({"reservable": "1 Mbit/s"}), "no 'reservable'"),
+        (json!({"driver": "packet"}), "no 'driver'"),
     ] {
         let value = serde_json::from_value(plain(&link)).expect("a value");
         let error = twinplane_tester::spec::NetworkFile::read_part(&value)

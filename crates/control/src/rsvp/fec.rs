@@ -17,7 +17,7 @@ impl Rsvp {
         let lsp = self.store.get(self.store.find(&session, &SenderKey { address: sender, lsp_id })?)?;
         let role = lsp.role();
         if role == Role::Egress {
-            return Some(FecMapping::egress(GivenBy::RsvpTe, lsp.in_label));
+            return Some(FecMapping::egress(GivenBy::RsvpTe, lsp.entry_label()));
         }
         let direct = lsp.next_hop.filter(|_| lsp.is_reserved() && !lsp.is_diverted()).map(|hop| Leg {
             labels: LabelStack::one(lsp.out_label),
@@ -26,7 +26,7 @@ impl Rsvp {
         });
         let leg = direct.or_else(|| self.way_around(lsp));
         let legs = leg.into_iter().collect();
-        Some(FecMapping::transit(GivenBy::RsvpTe, lsp.in_label, legs))
+        Some(FecMapping::transit(GivenBy::RsvpTe, lsp.entry_label(), legs))
     }
 
     /// The LSP that carries the traffic of the tunnel that was declared as number `sequence`.

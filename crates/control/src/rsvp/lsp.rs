@@ -4,11 +4,13 @@
 //! timer, and 300 bytes or so. What few LSPs have (recorded routes, opaque objects) is boxed.
 
 use super::advert::Advert;
+use super::cells::ByCells;
 use super::protection::{Merged, Protection};
 use super::route::Ero;
 use super::slab::NIL;
 use super::states::{PathState, ResvState};
 use super::transport::Neighbor;
+use base::plane::ChannelRange;
 use base::{Label, Rate, Time, TimerId};
 use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
@@ -102,6 +104,10 @@ pub(super) struct Rare {
     pub path_policy: Vec<Vec<u8>>,
     pub resv_unknown: Vec<Unknown>,
     pub resv_policy: Vec<Vec<u8>>,
+    /// Channels that the Path asks for as labels, from a link of ATM.
+    pub asked: Option<ChannelRange>,
+    /// What it has if its packets come as cells.
+    pub by_cells: Option<ByCells>,
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
     /// Blockade state (RFC 2205, 3.5): until when, and which rate was refused.

@@ -22,6 +22,7 @@ mod alternatives;
 mod audit;
 mod autoroute;
 mod barred;
+mod cells;
 pub mod command;
 mod computed;
 mod config;

@@ -1,6 +1,7 @@
 //! Path messages: checking, storing and sending them on (RFC 2205, 3.1.3; RFC 3209, 4).
 
 use super::advert::Advert;
+use super::cells;
 use super::counters::Discard;
 use super::diffserv;
 use super::error::{Problem, unknown_object};
@@ -20,7 +21,7 @@ use base::Rate;
 use base::plane::NextHop;
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{Detour, EroHop, EroSubobject, LabelRequest, Object, Path, SenderDescriptor, Unknown};
+use wire::rsvp::{Detour, EroHop, EroSubobject, Object, Path, SenderDescriptor, Unknown};
 
 /// What the selection of a next hop looks at.
 pub(super) struct View<'a> {
@@ -170,8 +171,9 @@ impl Rsvp {
             }
         }
         // The nulls that an egress may ask for are no labels of its own.
-        let null = step == Step::Egress && self.config.egress_label != EgressLabel::Real;
-        if !null && unlabelled && self.labels_are_exhausted() {
+        let by_cells = self.cells_at(arrival.from.port).is_some();
+        let null = step == Step::Egress && self.config.egress_label != EgressLabel::Real && !by_cells;
+        if !null && unlabelled && self.no_label_is_left(arrival.from.port) {
             return Err(Problem::routing(routing::LABEL_ALLOCATION));
         }
         Ok(Some(step))
@@ -190,16 +192,7 @@ impl Rsvp {
             return Err(Problem::routing(routing::NON_RSVP_ROUTER));
         }
         match path.label_request {
-            // RFC 3209, 4.2.4.
-            Some(LabelRequest::Generic { l3pid: LabelRequest::IPV4 }) => {}
-            Some(LabelRequest::Generic { .. }) => return Err(Problem::routing(routing::UNSUPPORTED_L3PID)),
-            // Ranges of ATM and frame-relay labels: no interface here has any.
-            Some(LabelRequest::Atm { .. }) => {
-                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 2));
-            }
-            Some(LabelRequest::FrameRelay { .. }) => {
-                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 3));
-            }
+            Some(request) => self.check_label_request(arrival.from.port, request)?,
             None => return Err(Problem::Silent(Discard::Malformed)),
         }
         if !path.sender_tspec.0.is_sound() {
@@ -295,6 +288,9 @@ impl Rsvp {
         if priorities {
             self.set_priorities(index, setup, holding);
         }
+        if self.comes_by_other_cells(index, arrival.from.port) {
+            self.drop_reservation(index);
+        }
         let Some(lsp) = self.store.get_mut(index) else {
             self.counters.faults.note(Fault::NoLsp);
             return false;
@@ -336,7 +332,9 @@ impl Rsvp {
         }
         let forwarded = path.common.unknown.drain(..).filter(super::error::is_forwarded);
         let forwarded: Vec<_> = forwarded.chain(detour).collect();
+        let asked = cells::asked(path.label_request);
         let plain = path.rro.is_none()
+            && asked.is_none()
             && affinities.is_none()
             && path.diffserv.is_none()
             && forwarded.is_empty()
@@ -345,6 +343,7 @@ impl Rsvp {
             return changed;
         }
         let rare = lsp.rare_mut();
+        rare.asked = asked;
         let same = rare.path_rro == path.rro
             && rare.affinities == affinities
             && rare.diffserv == path.diffserv

@@ -9,7 +9,7 @@ use super::path::path_handle;
 use super::record_route;
 use super::transport::Neighbor;
 use base::Time;
-use wire::rsvp::{Adspec, DiffServ, LabelRequest, Message, Path, SessionAttribute};
+use wire::rsvp::{Adspec, DiffServ, Message, Path, SessionAttribute};
 
 impl Rsvp {
     /// Sends the Path of an LSP to its next hop, and sets the time of the next one.
@@ -93,7 +93,7 @@ impl Rsvp {
             hop: own,
             time_values: self.time_values(),
             ero,
-            label_request: Some(LabelRequest::Generic { l3pid: lsp.l3pid }),
+            label_request: Some(self.label_request(hop.port, lsp.l3pid)),
             session_attribute,
             diffserv,
             policy_data,

@@ -110,6 +110,7 @@ impl Rsvp {
         let label = filter.label.filter(|&label| {
             !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
         });
+        let label = label.filter(|&label| self.is_usable(index, arrival.from, label));
         let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
         if record_route::has_loop(filter.rro.as_deref(), &self.links) {
             // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
@@ -143,7 +144,7 @@ impl Rsvp {
         self.reserve(index, request.style, request.flowspec)
             .map_err(|_| (error_code::ADMISSION, error_code::admission::BANDWIDTH))?;
         if role != Role::Head && self.store.get(index).is_some_and(|lsp| lsp.in_label.is_none()) {
-            let Some(label) = self.take_label() else {
+            let Some(label) = self.take_label_for(index) else {
                 self.unreserve(index);
                 return Err((error_code::ROUTING, routing::LABEL_ALLOCATION));
             };

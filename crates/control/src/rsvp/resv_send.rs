@@ -57,7 +57,10 @@ impl Rsvp {
             self.send_resv(index, Sending::Trigger);
             return;
         }
+        let by_cells = self.store.get(index).is_some_and(|lsp| self.cells_at(lsp.prev_hop.port).is_some());
         let label = match self.config.egress_label {
+            // A channel is a label whatever is below.
+            _ if by_cells => self.take_label_for(index),
             super::EgressLabel::Real => self.take_label(),
             // RFC 3270, 2.4: explicit null, the same for all, could not identify this LSP's context.
             super::EgressLabel::ExplicitNull if own_context => self.take_label(),

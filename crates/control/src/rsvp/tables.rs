@@ -4,17 +4,18 @@
 //! its entry is gone.
 
 use super::Rsvp;
+use super::cells::ByCells;
 use super::faults::Fault;
 use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
 use super::states::{ResvEvent, ResvState};
 use super::transport::Neighbor;
 use crate::protocol::Output;
-use crate::services::{After, Binder, LabelSpace};
+use crate::services::{After, Binder, InterfaceId, LabelSpace};
 use base::plane::{
     Ack, Batch, Fec, IpPrefix, LabelStack, NextHop, Nhlfe, TableError, TableOp, TcSource, TransactionId,
 };
-use base::{Label, Map};
+use base::{Label, Map, PortId};
 use wire::rsvp::error_code::{self, routing};
 
 /// What a batch was for.
@@ -22,8 +23,8 @@ use wire::rsvp::error_code::{self, routing};
 pub(super) enum Purpose {
     /// The ILM entry of an LSP, with its generation.
     Install(u32, u32),
-    /// A label to be released.
-    Release(Label),
+    /// A label to be released: a channel of the link at a port, or one of the platform.
+    Release(Option<PortId>, Label),
     /// Traffic of a tunnel moves to an LSP, with the generations of both.
     Move { tunnel: u32, tunnel_generation: u32, lsp: u32, lsp_generation: u32 },
     /// What packets of a point-to-multipoint LSP are copied to, by the previous hop that they come from, with the
@@ -77,15 +78,11 @@ impl Rsvp {
     }
 
     /// Gives a label back, once nothing stands for it in the tables.
-    fn give_label(&mut self, label: Label) {
-        let ours = self.services.labels.release(LabelSpace::Platform, Rsvp::ID, label);
+    fn give_label(&mut self, port: Option<PortId>, label: Label) {
+        let space = port.map_or(LabelSpace::Platform, |port| LabelSpace::Interface(InterfaceId::of(port)));
+        let ours = self.services.labels.release(space, Rsvp::ID, label);
         debug_assert!(ours, "{label} was given back twice");
         self.held.labels -= usize::from(ours);
-    }
-
-    /// Is there no label left?
-    pub(super) fn labels_are_exhausted(&self) -> bool {
-        self.services.labels.is_exhausted(LabelSpace::Platform, Rsvp::ID)
     }
 
     /// The tunnel declared as number `sequence` carries a prefix by an entry. Is that the one in force?
@@ -151,9 +148,11 @@ impl Rsvp {
         }
         match lsp.in_label {
             Some(label) if !label.is_reserved() => {
-                let nhlfe = self.nhlfe_of(lsp);
+                let Some(entries) = self.entries(index, label) else {
+                    return self.install_failed(index, (error_code::ROUTING, routing::LABEL_ALLOCATION));
+                };
                 let purpose = Purpose::Install(index, self.store.generation(index));
-                let transaction = self.write(vec![TableOp::IlmSet { label, nhlfe }], false, purpose);
+                let transaction = self.write(entries, false, purpose);
                 if let Some(lsp) = self.store.get_mut(index) {
                     lsp.transaction = transaction;
                 }
@@ -163,11 +162,22 @@ impl Rsvp {
         }
     }
 
-    /// Sends what comes with a label nowhere, for the time being.
-    pub(super) fn park(&mut self, label: Label) {
+    /// An LSP can't be entered into the tables.
+    fn install_failed(&mut self, index: u32, (code, value): (u8, u16)) {
+        self.path_problem(index, code, value);
+        self.send_resv_tear(index);
+        self.drop_reservation(index);
+    }
+
+    /// Sends what comes with the label of an LSP nowhere, for the time being.
+    pub(super) fn park(&mut self, index: u32, label: Label) {
         let nhlfe =
             Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc) };
-        self.write(vec![TableOp::IlmSet { label, nhlfe }], true, Purpose::Nothing);
+        let op = match self.store.get(index).and_then(Lsp::by_cells) {
+            Some(ByCells { port, .. }) => TableOp::CircuitRemove { port, label },
+            None => TableOp::IlmSet { label, nhlfe },
+        };
+        self.write(vec![op], true, Purpose::Nothing);
     }
 
     /// Takes the entry of an LSP out of the tables; its label is free when that is done.
@@ -178,8 +188,17 @@ impl Rsvp {
         let installed = lsp.resv.is_installed();
         self.counters.faults.step(&mut lsp.resv, ResvEvent::Released);
         lsp.transaction = 0;
-        if let Some(label) = lsp.in_label.take().filter(|label| !label.is_reserved()) {
-            self.write(vec![TableOp::IlmRemove { label }], !installed, Purpose::Release(label));
+        let label = lsp.in_label.take().filter(|label| !label.is_reserved());
+        let by_cells = lsp.rare.as_mut().and_then(|rare| rare.by_cells.take());
+        let port = by_cells.map(|cells| cells.port);
+        if let (Some(label), Some(port)) = (label, port) {
+            let gone = TableOp::CircuitRemove { port, label };
+            self.write(vec![gone], !installed, Purpose::Release(Some(port), label));
+        }
+        // Of what comes as cells the entry of packets is another one.
+        let entry = if by_cells.is_some() { by_cells.and_then(|cells| cells.beside) } else { label };
+        if let Some(label) = entry {
+            self.write(vec![TableOp::IlmRemove { label }], !installed, Purpose::Release(None, label));
         }
     }
 
@@ -214,12 +233,10 @@ impl Rsvp {
                         }
                         _ => (error_code::ROUTING, routing::LABEL_ALLOCATION),
                     };
-                    self.path_problem(index, code, value);
-                    self.send_resv_tear(index);
-                    self.drop_reservation(index);
+                    self.install_failed(index, (code, value));
                 }
             }
-            Some(Purpose::Release(label)) => self.give_label(label),
+            Some(Purpose::Release(port, label)) => self.give_label(port, label),
             Some(Purpose::Feed { tree, generation, from }) => {
                 self.p2mp_acknowledged(tree, generation, from, (ack.transaction.0, ack.failed.is_empty()));
             }

@@ -223,7 +223,7 @@ impl Rsvp {
         self.unreserve(index);
         self.transport.unbind(Handle(resv_handle(index)));
         if let Some(label) = label {
-            self.park(label);
+            self.park(index, label);
         }
         if let Some(lsp) = self.store.get_mut(index) {
             self.counters.faults.step(&mut lsp.resv, ResvEvent::Rerouted);

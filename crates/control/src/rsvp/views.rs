@@ -149,13 +149,13 @@ impl Rsvp {
     pub fn has_label(&self, from: Ipv4Addr, tunnel: TunnelId, label: Label) -> bool {
         let session = SessionKey { end_point: tunnel.to, tunnel_id: tunnel.id, extended: from };
         let mut lsps = self.store.session(&session).filter_map(|index| self.store.get(index));
-        lsps.any(|lsp| lsp.in_label == Some(label))
+        lsps.any(|lsp| lsp.entry_label() == Some(label))
     }
 
     /// The name of the LSP with whose label packets arrive here.
     pub fn named_by_label(&self, label: Label) -> Option<String> {
         let mut all = self.store.iter().map(|(_, lsp)| lsp);
-        let lsp = all.find(|lsp| lsp.in_label == Some(label))?;
+        let lsp = all.find(|lsp| lsp.entry_label() == Some(label))?;
         Some(String::from_utf8_lossy(&lsp.name).into_owned())
     }
 

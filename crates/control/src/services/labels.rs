@@ -2,6 +2,7 @@
 //! is used again as late as possible.
 
 use super::InterfaceId;
+use base::plane::ChannelRange;
 use base::{Label, ProtocolId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +53,16 @@ pub struct Limits {
     pub odd: Option<bool>,
 }
 
+impl Limits {
+    /// Channels of a link whose paths with labels begin at the first one of these.
+    fn of(range: &ChannelRange) -> Limits {
+        let label = |vpi: u16, vci: u16| ChannelRange::label(0, (vpi, vci));
+        let (least, most) = range.vci;
+        let of_path = |vpi: u16| Some((label(vpi, least)?, label(vpi, most)?));
+        Limits { ranges: (range.vpi.0..=range.vpi.1).filter_map(of_path).collect(), odd: None }
+    }
+}
+
 /// Who has labels of a space.
 #[derive(Clone, Debug)]
 struct Owner {
@@ -82,6 +93,11 @@ impl Labels {
     pub fn limit(&mut self, interface: InterfaceId, limits: Limits) {
         let space = self.interfaces.entry(interface).or_insert_with(|| Space::limited(&limits));
         space.limit(limits);
+    }
+
+    /// Says which labels an interface gives, as channels of its link, unless that was said before.
+    pub fn begin(&mut self, interface: InterfaceId, range: &ChannelRange) {
+        self.interfaces.entry(interface).or_insert_with(|| Space::limited(&Limits::of(range)));
     }
 
     /// The next free label after the one that the owner got last, from a block of its own or a new one. Nothing if none

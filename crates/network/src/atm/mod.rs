@@ -67,7 +67,8 @@ pub fn plan(description: &Description) -> Result<Planned, Diagnostic> {
     let Planned { mut circuits, mut paths } = ways(description)?;
     check_single(description)?;
     check_alike(description)?;
-    let vpis = |circuit: &Circuit| circuit.links.iter().map(|&link| (link, circuit.spec.vpi)).collect::<Vec<_>>();
+    let vpis =
+        |circuit: &Circuit| circuit.links.iter().map(|&link| (link, circuit.spec.vpi)).collect::<Vec<_>>();
     let of_circuits: BTreeSet<(usize, u16)> = circuits.values().flat_map(vpis).collect();
     let path_owners = path::give_vpis(description, &mut paths, &of_circuits)?;
     // Of each link between switches: whose its channels are.
@@ -76,7 +77,8 @@ pub fn plan(description: &Description) -> Result<Planned, Diagnostic> {
     let mut taken: BTreeMap<(usize, u16), u32> = BTreeMap::new();
     // Channels that users name come first, so that those that are given do not take them.
     for said in [true, false] {
-        for (index, circuit) in circuits.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said) {
+        for (index, circuit) in circuits.iter_mut().filter(|(_, circuit)| circuit.spec.vci.is_some() == said)
+        {
             check_paths(description, circuit, &path_owners)
                 .and_then(|()| give_channels(description, *index, circuit, &paths, &mut owners, &mut taken))
                 .map_err(|problem| problem.at("pvc").of_link(description, *index))?;
@@ -308,7 +310,12 @@ fn check_alike(description: &Description) -> Result<(), Diagnostic> {
 /// What the slowest of a circuit's links leaves for payloads of its cells; nothing if none has a rate.
 pub fn payload_rate(description: &Description, circuit: &Circuit) -> Option<Rate> {
     let rates = circuit.links.iter().map(|&link| description.links[link].rate).filter(|rate| *rate > Rate(0));
-    rates.min().map(|rate| Rate(rate.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
+    rates.min().map(payload)
+}
+
+/// What a rate of cells leaves for their payloads.
+pub fn payload(rate: Rate) -> Rate {
+    Rate(rate.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64)
 }
 
 /// The ends of a link, as sentences name it.

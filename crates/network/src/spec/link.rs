@@ -10,6 +10,7 @@ use super::problem::NetworkProblem;
 use super::pvc::PvcSpec;
 use super::reference::Endpoint;
 use super::vp::VpSpec;
+use crate::atm::payload;
 use crate::description::{self, NodeSpec};
 use base::describe::{
     AtEnds, Describe, Name, Named, Ranged, Record, Schema, Schemas, Several, Size, Value, malformed,
@@ -85,7 +86,7 @@ base::record! {
         /// Cost for shortest paths.
         pub metric: u64 = 1, in 1..=4_294_967_296;
         /// Bandwidth that LSPs may reserve, each way.
-        pub reservable: Option<Rate>, absent "the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, without cell headers";
+        pub reservable: Option<Rate>, absent "the rate; without one, 10 Gbit/s; of a circuit its peak rate or that of its slowest link, and of medium atm its rate, without cell headers";
         /// Time until the devices notice that the link went down or came up.
         pub detection: Span = Span::ZERO;
         /// How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own
@@ -162,6 +163,7 @@ impl LinkSpec {
             return Err(Diagnostic::new(LcAtmProblem::Elsewhere {}).at("lc_atm").on_key());
         }
         let uni = self.uni == Some(true);
+        let rate = self.vp.as_ref().map_or(self.rate.0, |vp| vp.pcr);
         if uni && !carries_cells {
             return Err(Diagnostic::new(NetworkProblem::UniOfPackets {}).at("uni").on_key());
         }
@@ -188,7 +190,7 @@ impl LinkSpec {
         Ok(description::LinkSpec {
             a,
             b,
-            rate: self.vp.as_ref().map_or(self.rate.0, |vp| vp.pcr).unwrap_or_default(),
+            rate: rate.unwrap_or_default(),
             medium,
             pvc: self.pvc.clone(),
             vp: self.vp.clone(),
@@ -196,10 +198,10 @@ impl LinkSpec {
             lc_atm: is_labelled.then(|| self.lc_atm.clone().unwrap_or_else(LcAtmSpec::usual)),
             delay: self.delay,
             // A circuit without a peak rate has that of its slowest link, which the plan of the network finds.
-            reservable: self.reservable.or_else(|| match (&self.pvc, &self.vp) {
-                (Some(pvc), _) => pvc.payload_rate(),
-                (None, Some(_)) => None,
-                (None, None) => self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE),
+            reservable: self.reservable.or_else(|| match &self.pvc {
+                Some(pvc) => pvc.payload_rate(),
+                None if is_labelled => Some(rate.map_or(RESERVABLE_WITHOUT_RATE, payload)),
+                None => rate.is_none().then_some(RESERVABLE_WITHOUT_RATE),
             }),
             buffer_bytes: self.buffer.map(|buffer| buffer.0),
             mtu: said.unwrap_or(unsaid_mtu),
@@ -253,7 +255,6 @@ impl LinkSpec {
     /// What it says that a link of labels which are channels does not have.
     fn not_of_labels(&self) -> Option<&'static str> {
         let said = [
-            ("reservable", self.reservable.is_some()),
             ("ipv6", self.ipv6.is_some()),
             ("queue", self.queue.is_some()),
             ("ingress", self.ingress.is_some()),

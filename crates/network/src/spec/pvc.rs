@@ -1,11 +1,12 @@
 //! A permanent virtual circuit of ATM, as users write it: a link whose packets go as cells through ATM switches.
 
 use super::reference::{Names, NodeRef};
+use crate::atm::payload;
 use base::describe::Several;
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
 use node::atm::{Map, Service};
-use wire::atm::{CELL_LEN, Encapsulation, PAYLOAD_LEN};
+use wire::atm::Encapsulation;
 
 base::words! {
     /// What stands between a packet and AAL5.
@@ -92,7 +93,7 @@ impl PvcSpec {
 
     /// What its peak rate leaves for payloads of cells.
     pub fn payload_rate(&self) -> Option<Rate> {
-        self.pcr.map(|peak| Rate(peak.0 / CELL_LEN as u64 * PAYLOAD_LEN as u64))
+        self.pcr.map(payload)
     }
 
     /// What stands between its packets and AAL5.

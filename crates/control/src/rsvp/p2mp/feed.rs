@@ -186,7 +186,7 @@ impl Rsvp {
         let Some(label) = feed.label else { return self.counters.faults.note(Fault::Incomplete) };
         let mut ops = vec![TableOp::IlmRemove { label }];
         ops.extend(feed.list.map(|list| TableOp::ReplicationRemove { list }));
-        self.write(ops, true, Purpose::Release(label));
+        self.write(ops, true, Purpose::Release(None, label));
     }
 
     /// A write of a tree's entry is acknowledged.

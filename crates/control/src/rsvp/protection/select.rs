@@ -115,6 +115,10 @@ impl Rsvp {
         if lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
             return false;
         }
+        // What passes as cells has no packets here that could get another label.
+        if self.passes_to(lsp).is_some() {
+            return false;
+        }
         let (wants_detour, wants) = (lsp.wants_detour(), lsp.wants_protection());
         if wants_detour {
             // It may have had a bypass.

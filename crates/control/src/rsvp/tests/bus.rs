@@ -4,9 +4,11 @@ use crate::protocol::{self, Change, IpArrival, LspMessage, Output, Over};
 use crate::rsvp::Event;
 use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Config, Interface, Rsvp};
-use crate::services::{InterfaceId, Labels, Route, Source};
+use crate::services::{Attached, CellLabels, InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
-use base::plane::{Ack, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, TableError, TableOp};
+use base::plane::{
+    Ack, CircuitTo, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, TableError, TableOp,
+};
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +72,7 @@ pub(super) struct Tables {
     pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     pub groups: BTreeMap<GroupId, Box<[Member]>>,
     pub lists: BTreeMap<ReplicationId, Box<[Nhlfe]>>,
+    pub circuits: BTreeMap<(PortId, u32), CircuitTo>,
     /// Ports that take no packets, though they are up.
     pub distrusted: BTreeSet<PortId>,
     pub full: bool,
@@ -189,6 +192,13 @@ impl Net {
     /// Leaves a node labels from `first` to `last` alone.
     pub(super) fn labels(&mut self, node: usize, first: u32, last: u32) {
         self.nodes[node].services.labels = Labels::new(Label::truncate(first), Label::truncate(last));
+    }
+
+    /// Says that labels are channels of the links of a node's ports, where something is said.
+    pub(super) fn cells(&mut self, node: usize, ports: impl IntoIterator<Item = Option<CellLabels>>) {
+        let attached = ports.into_iter().map(|cells| Attached { cells, ..Attached::default() });
+        let known = self.nodes[node].services.interfaces.clone();
+        self.nodes[node].services.interfaces = known.with_attached(attached);
     }
 
     /// Gives a node a route, or takes it away.
@@ -535,6 +545,7 @@ impl Net {
                     && self.tables[n].ftn.is_empty()
                     && self.tables[n].groups.is_empty()
                     && self.tables[n].lists.is_empty()
+                    && self.tables[n].circuits.is_empty()
                     && self.tables[n].flows.is_empty()
                     && self.tables[n].classed.is_empty(),
                 "node {n}: {:?}",
@@ -599,6 +610,13 @@ impl Tables {
                 let mut named = self.ilm.values().chain(self.ftn.values());
                 assert!(named.all(|n| n.next_hop != NextHop::Replicate(list)), "{list:?} is in use");
                 self.lists.remove(&list).map(|_| ()).ok_or(TableError::NoGroup)
+            }
+            TableOp::CircuitSet { port, label, to } => {
+                self.circuits.insert((port, label.value()), to);
+                Ok(())
+            }
+            TableOp::CircuitRemove { port, label } => {
+                self.circuits.remove(&(port, label.value())).map(|_| ()).ok_or(TableError::NoEntry)
             }
             TableOp::PortTrust { port, trusted } => {
                 let _ = if trusted { self.distrusted.remove(&port) } else { self.distrusted.insert(port) };

@@ -4,6 +4,7 @@ mod admission;
 mod adspec;
 mod alternatives;
 mod bus;
+mod cells;
 mod computed;
 mod detour_campaign;
 mod detour_merge;
