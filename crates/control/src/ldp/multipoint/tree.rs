@@ -72,6 +72,8 @@ pub struct Tree {
     pub(super) again: Option<Time>,
     /// Its label does not fit the messages that the upstream LSR takes.
     pub(super) is_too_long: bool,
+    /// The number of its list, once it has had one.
+    pub(super) number: Option<ReplicationId>,
     /// Its entries as they were written.
     pub(super) written: Entries,
     /// Its entries as the tables have them, by the answers so far.

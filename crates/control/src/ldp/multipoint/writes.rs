@@ -88,8 +88,10 @@ impl Multipoint {
                 let list = *list;
                 self.write(lsp, Made::List(None), TableOp::ReplicationRemove { list });
             }
-            (known, Some(ways)) => {
-                let list = known.map_or_else(|| services.multicast.list(), |(list, _)| *list);
+            (_, Some(ways)) => {
+                let Some(tree) = self.trees.get_mut(lsp) else { return };
+                // Always the same: the tables may refuse to take out one that was to go, without an answer so far.
+                let list = *tree.number.get_or_insert_with(|| services.multicast.list());
                 let branches = ways.clone().into();
                 self.write(lsp, Made::List(Some((list, ways))), TableOp::ReplicationSet { list, branches });
             }
