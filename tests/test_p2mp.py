@@ -267,5 +267,5 @@ def test_leaves_that_are_reserved_soon_after_one_another_share_a_resv() -> None:
     assert tree.up_count == 1
     net.run(until="3 ms")
     assert tree.up
-    rows = net.table("messages", hub).filter(direction="tx", type="Resv")
+    rows = net.table("messages").filter(node="hub", direction="tx", type="Resv")
     assert rows["count"].sum() == 2
