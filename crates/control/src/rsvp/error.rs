@@ -7,6 +7,7 @@ use super::head::Loss;
 use super::lsp::{Role, SenderKey, SessionKey};
 use super::outbox::ipv4;
 use super::path::path_handle;
+use super::protection::{has_unreadable, is_fast_reroute};
 use super::resv::resv_handle;
 use super::transport::{Arrival, Delivery, Handle, Neighbor};
 use base::Rate;
@@ -49,17 +50,26 @@ impl Problem {
 }
 
 /// An object that makes the whole message unacceptable (RFC 2205, 3.10). To a node that supports DiffServ a DIFFSERV
-/// object is none in a message where it means nothing.
+/// object is none in a message where it means nothing. FAST_REROUTE is known here: the bits of its class, by which
+/// others send it on, do not save a C-Type that is not (RFC 4090, 4.1), nor one that can't be read.
 pub(super) fn unknown_object(unknown: &[Unknown], diffserv: bool) -> Result<(), Problem> {
     let idle = |object: &Unknown| diffserv && object.class == class::DIFFSERV;
-    let rejected = |object: &&Unknown| object.action() == UnknownAction::Reject && !idle(object);
+    let is_strange = |object: &Unknown| object.class == class::FAST_REROUTE && !is_fast_reroute(object);
+    let rejected =
+        |object: &&Unknown| (object.action() == UnknownAction::Reject && !idle(object)) || is_strange(object);
     let Some(object) = unknown.iter().find(rejected) else { return Ok(()) };
     // DIFFSERV is a class that a node knows if it supports DiffServ. The form of DETOUR that is known is taken from a
     // Path before.
     let known = (class::in_typed_messages(object.class) && object.class != class::DIFFSERV)
-        || (object.class == class::DETOUR && object.c_type != Detour::C_TYPE_IPV4);
+        || (object.class == class::DETOUR && object.c_type != Detour::C_TYPE_IPV4)
+        || object.class == class::FAST_REROUTE;
     let code = if known { error_code::UNKNOWN_C_TYPE } else { error_code::UNKNOWN_CLASS };
     Err(Problem::Error(code, u16::from_be_bytes([object.class, object.c_type])))
+}
+
+/// How a message with these objects counts that is answered by an error.
+pub(super) fn counted_as(unknown: &[Unknown]) -> Discard {
+    if has_unreadable(unknown) { Discard::Malformed } else { Discard::Refused }
 }
 
 /// Is the object to be sent on, unexamined?

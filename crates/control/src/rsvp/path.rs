@@ -4,7 +4,7 @@ use super::advert::Advert;
 use super::cells;
 use super::counters::Discard;
 use super::diffserv;
-use super::error::{Problem, unknown_object};
+use super::error::{Problem, counted_as, unknown_object};
 use super::explicit_route::{self, Step, Topology};
 use super::faults::Fault;
 use super::link::Links;
@@ -90,7 +90,7 @@ impl Rsvp {
                 return;
             }
             Err(Problem::Error(code, value)) => {
-                self.counters.discard(Discard::Refused);
+                self.counters.discard(counted_as(&path.common.unknown));
                 let unreadable = (code, value) == (error_code::ROUTING, routing::BAD_EXPLICIT_ROUTE);
                 let hops = path.ero.as_deref().filter(|_| unreadable).unwrap_or_default();
                 let ero = explicit_route::not_known(hops, |node| self.links.is_self(node));

@@ -21,9 +21,8 @@ pub(super) fn push(address: Ipv4Addr, label: Option<Label>, rest: &[RroSubobject
     push_with(address, 0, label, rest)
 }
 
-/// The same with flags of the address (RFC 4090, 4.4). The label is one of the platform-wide space: other routers may
-/// use
-/// it as well (RFC 3209, 4.4.1.3).
+/// The same with flags of the address (RFC 4090, 4.4). The label is one of the platform-wide space, and says so: packets
+/// with it are understood on every interface (RFC 3209, 4.4.1.3).
 pub(super) fn push_with(
     address: Ipv4Addr,
     flags: u8,
@@ -33,7 +32,7 @@ pub(super) fn push_with(
     let mut rro = Vec::with_capacity(rest.len() + 2);
     // RFC 3209, 4.4.3: the label is pushed before the address, so it comes after it.
     rro.push(RroSubobject::Ipv4 { address, prefix_length: 32, flags });
-    rro.extend(label.map(RroSubobject::label));
+    rro.extend(label.map(RroSubobject::global_label));
     rro.extend_from_slice(rest);
     rro
 }
@@ -70,7 +69,7 @@ mod tests {
         let once = push(a, Some(Label::truncate(17)), &[]);
         let twice = push(b, None, &once);
         assert_eq!(addresses(&twice), [b, a]);
-        assert_eq!(twice[2], RroSubobject::label(Label::truncate(17)));
+        assert_eq!(twice[2], RroSubobject::Label { flags: 1, c_type: 1, label: 17 });
         assert_eq!(wire_len(&twice), 24);
         assert!(has_loop(Some(&twice), &Links::new(a, &[])));
         assert!(!has_loop(Some(&twice), &Links::new(Ipv4Addr::new(10, 0, 0, 3), &[])));

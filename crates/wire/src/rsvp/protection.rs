@@ -71,12 +71,17 @@ pub enum Detour {
 }
 
 impl FastReroute {
+    /// Bytes of the contents of a C-Type; nothing if RFC 4090 does not know it.
+    pub const fn length(c_type: u8) -> Option<usize> {
+        match c_type {
+            1 => Some(20),
+            7 => Some(16),
+            _ => None,
+        }
+    }
+
     pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<FastReroute, Fault> {
-        let length = match c_type {
-            1 => 20,
-            7 => 16,
-            _ => return Err(Fault::UNKNOWN_C_TYPE),
-        };
+        let length = FastReroute::length(c_type).ok_or(Fault::UNKNOWN_C_TYPE)?;
         let mut get = Get::exact(body, length)?;
         Ok(FastReroute {
             setup_priority: get.u8(),

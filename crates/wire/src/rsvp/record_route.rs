@@ -96,6 +96,11 @@ impl RroSubobject {
     pub const fn label(label: base::Label) -> RroSubobject {
         RroSubobject::Label { flags: 0, c_type: 1, label: label.value() }
     }
+
+    /// A recorded label of C-Type 1 that is understood on every interface of the router that recorded it.
+    pub const fn global_label(label: base::Label) -> RroSubobject {
+        RroSubobject::Label { flags: RroSubobject::GLOBAL_LABEL, c_type: 1, label: label.value() }
+    }
 }
 
 /// Reads the subobjects of a RECORD_ROUTE or P2MP_SECONDARY_RECORD_ROUTE.

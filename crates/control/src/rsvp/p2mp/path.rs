@@ -5,7 +5,7 @@ use super::tree::Attributes;
 use super::{P2mpKey, Remerge, SubKey, TreeKey, keys, path_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
-use crate::rsvp::error::Problem;
+use crate::rsvp::error::{Problem, counted_as};
 use crate::rsvp::explicit_route::{self, Step};
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::{Sending, ipv4};
@@ -78,7 +78,7 @@ impl Rsvp {
             Ok(checked) => checked,
             Err(Problem::Silent(why)) => return self.counters.discard(why),
             Err(Problem::Error(code, value)) => {
-                self.counters.discard(Discard::Refused);
+                self.counters.discard(counted_as(&path.common.unknown));
                 return self.p2mp_path_err(arrival.from, path, &leaves, (code, value));
             }
         };

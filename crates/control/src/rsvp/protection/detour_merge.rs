@@ -41,9 +41,10 @@ fn is_detour(object: &Unknown) -> bool {
     object.class == class::DETOUR && object.c_type == Detour::C_TYPE_IPV4
 }
 
-/// The routers that a Path names.
+/// The routers that a Path names: those of its route, and the egress as its session does.
 fn route_of(path: &Path) -> Vec<Ipv4Addr> {
-    path.ero.iter().flatten().filter_map(host).collect()
+    let egress = SessionKey::of(&path.session).map(|session| session.end_point);
+    path.ero.iter().flatten().filter_map(host).chain(egress).collect()
 }
 
 fn pairs_of(objects: &[Unknown]) -> Pairs {
@@ -123,7 +124,9 @@ impl Rsvp {
         let recorded = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref());
         let by_ero = lsp.ero.outgoing().unwrap_or_default();
         let route = recorded.map(record_route::addresses).unwrap_or_default();
-        let route = route.into_iter().chain(by_ero.iter().filter_map(host)).collect();
+        // Whatever address of the egress is recorded, the session may have another (4.2.1).
+        let route = route.into_iter().chain(by_ero.iter().filter_map(host)).chain([lsp.session.end_point]);
+        let route = route.collect();
         self.comes_to(route, avoided)
     }
 

@@ -13,11 +13,12 @@ use super::super::outbox::Sending;
 use super::super::states::{PathEvent, ResvEvent};
 use super::super::transport::{Arrival, Delivery, Neighbor};
 use super::detour_merge::{Merging, Pairs};
+use super::is_fast_reroute;
 use base::{Rate, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::{
     Common, Flowspec, Message, Path, PathErr, ResvTear, RroSubobject, RsvpHop, SenderDescriptor, SenderTspec,
-    SessionAttribute, TokenBucket, class,
+    SessionAttribute, TokenBucket,
 };
 
 /// Backups of one LSP that are kept.
@@ -54,7 +55,7 @@ pub(in crate::rsvp) enum Joined {
 pub(super) fn asks(path: &Path) -> bool {
     let flagged =
         path.session_attribute.as_ref().is_some_and(|a| a.flags & SessionAttribute::LOCAL_PROTECTION != 0);
-    flagged || path.common.unknown.iter().any(|object| object.class == class::FAST_REROUTE)
+    flagged || path.common.unknown.iter().any(is_fast_reroute)
 }
 
 impl Rsvp {

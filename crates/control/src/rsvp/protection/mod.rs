@@ -35,7 +35,7 @@ use base::{Label, PortId, Rate, Span, Time, TimerId};
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wire::rsvp::{FastReroute, Object, SessionAttribute, class};
+use wire::rsvp::{FastReroute, Object, SessionAttribute, Unknown, class};
 
 /// What a head end asks for, so that an LSP of a tunnel is repaired where a link or a router fails (RFC 4090, 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -179,12 +179,23 @@ impl Protections {
     }
 }
 
+/// Is an object a FAST_REROUTE that can be read? No other asks for protection.
+pub(super) fn is_fast_reroute(object: &Unknown) -> bool {
+    object.class == class::FAST_REROUTE && FastReroute::length(object.c_type) == Some(object.data.len())
+}
+
+/// Is among these objects a FAST_REROUTE of a C-Type that is known, but of another length?
+pub(super) fn has_unreadable(objects: &[Unknown]) -> bool {
+    let is_known = |object: &Unknown| FastReroute::length(object.c_type).is_some();
+    let mut all = objects.iter().filter(|object| object.class == class::FAST_REROUTE);
+    all.any(|object| is_known(object) && !is_fast_reroute(object))
+}
+
 impl Lsp {
     /// Does its Path ask for protection (RFC 4090, 6)?
     pub(super) fn wants_protection(&self) -> bool {
-        let carried = || self.rare.iter().flat_map(|rare| &rare.path_unknown);
-        self.attribute_flags & SessionAttribute::LOCAL_PROTECTION != 0
-            || carried().any(|object| object.class == class::FAST_REROUTE)
+        let mut carried = self.rare.iter().flat_map(|rare| &rare.path_unknown);
+        self.attribute_flags & SessionAttribute::LOCAL_PROTECTION != 0 || carried.any(is_fast_reroute)
     }
 
     /// What it asks for beside the bare protection: around a router, and with bandwidth; and how much bandwidth.
@@ -236,7 +247,6 @@ mod tests {
     use super::super::lsp::{SenderKey, SessionKey};
     use super::super::states::PathState;
     use super::*;
-    use wire::rsvp::Unknown;
 
     #[test]
     fn who_asks_for_either_method_gets_the_one_that_serves_many() {

@@ -5,6 +5,7 @@ use super::super::faults::Fault;
 use super::super::lsp::{Lsp, Role};
 use super::super::outbox::Sending;
 use super::super::states::ProtectionEvent;
+use super::super::transport::Neighbor;
 use super::{Chosen, Protection};
 use base::{Label, Rate};
 use core::net::Ipv4Addr;
@@ -20,16 +21,40 @@ pub(super) struct Candidate {
     pub committed: Rate,
 }
 
-/// Addresses that a Resv recorded, the next hop's first, with the labels behind them.
+/// Where a bypass ends, as seen from an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Not on its way.
+    Elsewhere,
+    /// At a router on its way that is not known to take a label of the LSP on another port.
+    Unlabelled,
+    /// At one that does.
+    Labelled {
+        /// The label, where it is not that of the next hop.
+        swap: Option<Label>,
+        /// Behind the next router.
+        node: bool,
+    },
+}
+
+/// Does a router that recorded this label take it on every port (RFC 3209, 4.4.1.3)? The nulls and other reserved
+/// labels mean the same everywhere (RFC 3032, 2.1).
+const fn is_global(flags: u8, label: Label) -> bool {
+    flags & RroSubobject::GLOBAL_LABEL != 0 || label.is_reserved()
+}
+
+/// Addresses that a Resv recorded, the next hop's first, with the labels behind them that are taken on every port of
+/// their router.
 pub(super) fn recorded(rro: &[RroSubobject]) -> Vec<(Ipv4Addr, Option<Label>)> {
     let mut nodes: Vec<(Ipv4Addr, Option<Label>)> = Vec::new();
     for entry in rro {
         match *entry {
             RroSubobject::Ipv4 { address, .. } => nodes.push((address, None)),
             RroSubobject::Unnumbered { router_id, .. } => nodes.push((router_id, None)),
-            RroSubobject::Label { c_type: 1, label, .. } => {
+            RroSubobject::Label { flags, c_type: 1, label } => {
+                let label = Label::truncate(label);
                 if let Some((_, given)) = nodes.last_mut() {
-                    *given = Some(Label::truncate(label));
+                    *given = Some(label).filter(|label| is_global(flags, *label));
                 }
             }
             _ => {}
@@ -64,6 +89,46 @@ impl Rsvp {
         hop.into_iter().chain(further).any(|address| self.is_at_end(bypass, address))
     }
 
+    /// Where a bypass ends on the recorded way of an LSP. RFC 4090, 6.4.1: the recorded label of the merge point serves
+    /// only if that router takes it on every port; a Path through the bypass that asks for another is not sent.
+    fn end_of(&self, bypass: u32, lsp: &Lsp, hop: Neighbor, way: &[(Ipv4Addr, Option<Label>)]) -> End {
+        let is_there = |address: Ipv4Addr| self.is_at_end(bypass, address);
+        let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
+        if is_there(hop.address) || known.is_some_and(is_there) {
+            let is_next =
+                |address: Ipv4Addr| address == hop.address || known == Some(address) || is_there(address);
+            let own = Some(lsp.out_label).filter(|label| label.is_reserved());
+            let mut labels =
+                way.iter().filter(|(address, _)| is_next(*address)).filter_map(|(_, label)| *label);
+            return match own.or_else(|| labels.next()) {
+                Some(label) => {
+                    End::Labelled { swap: Some(label).filter(|label| *label != lsp.out_label), node: false }
+                }
+                None => End::Unlabelled,
+            };
+        }
+        let mut further = way.iter().skip(1).filter(|(address, _)| is_there(*address)).peekable();
+        if further.peek().is_none() {
+            return End::Elsewhere;
+        }
+        match further.find_map(|(_, label)| *label) {
+            Some(label) => End::Labelled { swap: Some(label), node: true },
+            None => End::Unlabelled,
+        }
+    }
+
+    /// Is a bypass up that would serve an LSP if the label of its merge point was known to be good for that?
+    pub(super) fn lacks_label(&self, lsp: &Lsp) -> bool {
+        let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+        let way = recorded(rro);
+        let Some(hop) = lsp.next_hop else { return false };
+        let mut all = self.protections.of_port(hop.port);
+        all.any(|bypass| {
+            let is_elsewhere = self.bypass_leg(bypass).is_some_and(|leg| leg.port != hop.port);
+            is_elsewhere && self.end_of(bypass, lsp, hop, &way) == End::Unlabelled
+        })
+    }
+
     /// The best bypass for an LSP, among those that are up.
     pub(super) fn candidate(&self, lsp: &Lsp) -> Option<Candidate> {
         let asks = lsp.is_reserved() && lsp.wants_protection() && !lsp.wants_detour();
@@ -78,14 +143,8 @@ impl Rsvp {
             if leg.port == hop.port {
                 return None;
             }
-            let is_next = |address: Ipv4Addr| self.is_at_end(bypass, address);
-            let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
-            let (swap, around) = if is_next(hop.address) || known.is_some_and(is_next) {
-                (None, false)
-            } else {
-                // RFC 4090, 6.4.1: the label by which the merge point knows the LSP.
-                let (_, label) = way.iter().skip(1).find(|(address, _)| is_next(*address))?;
-                (Some((*label)?), true)
+            let End::Labelled { swap, node: around } = self.end_of(bypass, lsp, hop, &way) else {
+                return None;
             };
             let guard = self.protections.guards.get(&bypass)?;
             // What this LSP has of it already is not in its own way.

@@ -115,11 +115,15 @@ impl Rsvp {
                 None => Some("it has no detour"),
             };
         }
+        let unlabelled =
+            || Some("the recorded label of the merge point is not known to be good on its other ports");
         match chosen {
+            Some(chosen) if seeks_node(lsp) && !chosen.node && self.lacks_label(lsp) => unlabelled(),
             Some(chosen) if seeks_node(lsp) && !chosen.node => Some("no bypass leads around the next router"),
             Some(chosen) if bandwidth && !chosen.bandwidth => Some("the bypass has no bandwidth for it"),
             Some(_) => None,
             None if !lsp.is_reserved() => Some("it is not set up"),
+            None if self.lacks_label(lsp) => unlabelled(),
             None if port.is_some_and(|port| self.protections.of_port(port).next().is_some()) => {
                 Some("no bypass of the port is up that leads to a router on its way")
             }
