@@ -1,8 +1,4 @@
-"""What the naive peer reads in RFC 4090 and a Twinplane router does not do.
-
-Each of these is expected to fail, and strictly: who makes a router do it takes the mark away, and the remark
-in docs/reference/protection-rfcs.md.
-"""
+"""What the naive peer reads in RFC 4090 and a Twinplane router did not do at first."""
 
 from __future__ import annotations
 
@@ -17,10 +13,7 @@ from .repairing import protected_path
 from .state import key_of
 from .test_merge import ONE_TO_ONE, detour_of
 
-not_so = pytest.mark.xfail(strict=True, raises=AssertionError, reason="docs/reference/protection-rfcs.md")
 
-
-@not_so
 def test_a_label_that_is_taken_everywhere_says_so() -> None:
     """The flag of a recorded label, by which others know that they may use it (RFC 4090, 6.4.1)."""
     m = Merge(same=False)
@@ -33,7 +26,6 @@ def test_a_label_that_is_taken_everywhere_says_so() -> None:
     assert c.LabelHop(label, flags=c.Recorded.GLOBAL_LABEL) in record.hops
 
 
-@not_so
 def test_a_label_of_one_interface_protects_nobody() -> None:
     """Without that flag a Path has to go through the bypass first, to ask for a label (RFC 4090, 6.4.1)."""
     r = Repair()
@@ -44,7 +36,6 @@ def test_a_label_of_one_interface_protects_nobody() -> None:
     assert r.head.reported(key)[:1] == [0] or r.end.repairs(c.Type.PATH)
 
 
-@not_so
 def test_a_node_is_avoided_by_any_of_its_addresses() -> None:
     """The egress by its router id, to which the session leads (RFC 4090, 4.2.1, 7.1.2)."""
     m = Merge(same=False)
@@ -56,7 +47,6 @@ def test_a_node_is_avoided_by_any_of_its_addresses() -> None:
     assert head.told(key_of(detour)) and head.label(key_of(detour)) is None
 
 
-@not_so
 def test_another_type_of_fast_reroute_is_refused() -> None:
     """A C-Type that nobody knows, of a class that is known (RFC 4090, 4.1; RFC 2205, 3.10)."""
     m = Merge(same=False)

@@ -278,6 +278,13 @@ mod tests {
         let hop = Neighbor { port: PortId(0), address: a };
         let mut lsp = Lsp::new(session, SenderKey { address: a, lsp_id: 1 }, PathState::New, hop);
         assert!(!lsp.wants_protection());
+        for (c_type, bytes) in [(1, 16), (7, 20), (99, 20)] {
+            let data = vec![0; bytes];
+            let object = Unknown { class: class::FAST_REROUTE, c_type, position: Unknown::LAST, data };
+            lsp.rare_mut().path_unknown = vec![object];
+            assert!(!lsp.wants_protection(), "C-Type {c_type} with {bytes} bytes");
+        }
+        lsp.rare_mut().path_unknown.clear();
         lsp.attribute_flags = SessionAttribute::LOCAL_PROTECTION;
         assert!(lsp.wants_protection());
         lsp.attribute_flags = SessionAttribute::NODE_PROTECTION;

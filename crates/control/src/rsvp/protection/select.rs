@@ -296,3 +296,19 @@ impl Rsvp {
 pub(super) const ASKING: u8 = SessionAttribute::LOCAL_PROTECTION
     | SessionAttribute::NODE_PROTECTION
     | SessionAttribute::BANDWIDTH_PROTECTION;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_one_port_takes_are_not_known() {
+        let address = Ipv4Addr::new(10, 0, 0, 1);
+        let label = |flags, c_type, label| RroSubobject::Label { flags, c_type, label };
+        let read = |label| recorded(&[RroSubobject::address(address), label])[0];
+        assert_eq!(read(label(1, 1, 17)), (address, Some(Label::truncate(17))));
+        assert_eq!(read(label(0, 1, 17)), (address, None));
+        assert_eq!(read(label(0, 1, 3)), (address, Some(Label::IMPLICIT_NULL)));
+        assert_eq!(read(label(1, 2, 17)), (address, None), "a generalized label");
+    }
+}

@@ -100,7 +100,7 @@ impl Rsvp {
     }
 
     /// Why an LSP has less protection than it asks for.
-    fn lacks(&self, lsp: &Lsp) -> Option<&'static str> {
+    pub(in crate::rsvp) fn lacks(&self, lsp: &Lsp) -> Option<&'static str> {
         let chosen = lsp.protection().and_then(|protection| protection.chosen);
         let (_, bandwidth, _) = lsp.wanted_protection();
         let port = lsp.next_hop.map(|hop| hop.port);

@@ -136,6 +136,26 @@ fn a_detour_object_that_can_not_be_read_is_counted_and_answered() {
     assert_eq!(answer(vec![detour(&[pair; 200])]), (Some((error_code::RSVP_SYSTEM, 0)), 0));
 }
 
+#[test]
+fn a_fast_reroute_object_that_is_not_known_or_can_not_be_read_is_answered() {
+    let raw = |c_type: u8, bytes: usize| {
+        answer(vec![Unknown {
+            class: class::FAST_REROUTE,
+            c_type,
+            position: Unknown::LAST,
+            data: vec![0; bytes],
+        }])
+    };
+    let rejected =
+        |c_type: u8| Some((error_code::UNKNOWN_C_TYPE, u16::from_be_bytes([class::FAST_REROUTE, c_type])));
+    assert_eq!((raw(1, 20), raw(7, 16)), ((None, 0), (None, 0)));
+    // RFC 4090, 4.1: unknown C-Types as RFC 2205, 3.10, has it.
+    assert_eq!((raw(2, 20), raw(99, 20)), ((rejected(2), 0), (rejected(99), 0)));
+    // Lengths of the other form, and of none.
+    assert_eq!((raw(1, 16), raw(7, 20)), ((rejected(1), 1), (rejected(7), 1)));
+    assert_eq!((raw(1, 0), raw(7, 12), raw(1, 24)), ((rejected(1), 1), (rejected(7), 1), (rejected(1), 1)));
+}
+
 /// A star: node 1 in the middle, with 0 and 4 before it, 2 behind it, then 3; and 5 beside 2.
 pub(super) const STAR: [(usize, usize); 6] = [(0, 1), (4, 1), (1, 2), (2, 3), (1, 5), (5, 3)];
 
@@ -223,6 +243,32 @@ fn what_can_not_be_one_is_refused_and_harms_nobody() {
     let touching = of(&net, 4, &[1, 2, 3], Some((id(4), id(2))));
     send(&mut net, touching);
     assert_eq!((refused(&net), blocks(&net)), (2, vec![Some(PortId(0))]));
+}
+
+#[test]
+fn the_egress_is_avoided_by_any_of_its_addresses() {
+    // 4.2.1. The session leads to its router id, the route to the address of its port.
+    let (router_id, port_address) = (id(3), Ipv4Addr::new(10, 0, 3, 2));
+    let refused = |net: &Net| net.nodes[1].counters().errors_sent_of(error_code::ROUTING, routing::NO_ROUTE);
+    for avoided in [router_id, port_address] {
+        for (detour_first, own_sender) in [(false, false), (true, false), (false, true)] {
+            let mut net = Net::new(6, &STAR);
+            net.honest = false;
+            let mut both = [of(&net, 0, &[1, 2, 3], None), of(&net, 4, &[1, 2, 3], Some((id(4), avoided)))];
+            for (message, ..) in &mut both {
+                message.ero = Some([id(1), id(2), port_address].map(EroHop::strict).into());
+            }
+            if own_sender {
+                both[1].0.sender_template = SenderTemplate::LspTunnelIpv4 { sender: id(4), lsp_id: 1 };
+            }
+            if detour_first {
+                both.reverse();
+            }
+            both.into_iter().for_each(|one| send(&mut net, one));
+            let case = (avoided, detour_first, own_sender);
+            assert_eq!((refused(&net), blocks(&net)), (1, vec![Some(PortId(0))]), "{case:?}");
+        }
+    }
 }
 
 #[test]

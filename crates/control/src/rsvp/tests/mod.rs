@@ -22,6 +22,7 @@ mod messages;
 mod p2mp;
 mod programmes;
 mod protection;
+mod recorded_labels;
 mod refreshes;
 mod reliability;
 mod reroute;

@@ -16,24 +16,24 @@ use wire::rsvp::{Message, RroSubobject, SenderTemplate, SessionAttribute, class}
 const LADDER: [(usize, usize); 8] = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 2), (1, 6), (6, 3)];
 
 /// The address of a router on a link of the ladder.
-fn on(link: usize, node: usize) -> Ipv4Addr {
+pub(super) fn on(link: usize, node: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, link as u8, if LADDER[link].0 == node { 1 } else { 2 })
 }
 
-fn ladder() -> Net {
+pub(super) fn ladder() -> Net {
     let mut net = Net::new(7, &LADDER);
     net.route_all();
     net
 }
 
 /// A tunnel from 0 to 4 along the row that asks for protection.
-fn asking(tunnel_id: u16, node: bool, bandwidth: bool) -> TunnelSpec {
+pub(super) fn asking(tunnel_id: u16, node: bool, bandwidth: bool) -> TunnelSpec {
     let protection = Some(ProtectionRequest { node, bandwidth, one_to_one: false });
     TunnelSpec { protection, retry_limit: None, ..spec(tunnel_id, 4, &[&[1, 2, 3, 4]], 1) }
 }
 
 /// A bypass from 1 around the link to 2, or around 2.
-fn bypass(tunnel_id: u16, node: bool, mbps: u64) -> TunnelSpec {
+pub(super) fn bypass(tunnel_id: u16, node: bool, mbps: u64) -> TunnelSpec {
     let (to, route) = if node { (3, vec![6, 3]) } else { (2, vec![5, 2]) };
     let ends: Vec<Ipv4Addr> =
         (0..LADDER.len()).filter(|n| LADDER[*n].0 == to || LADDER[*n].1 == to).map(|n| on(n, to)).collect();
@@ -47,7 +47,7 @@ fn bypass(tunnel_id: u16, node: bool, mbps: u64) -> TunnelSpec {
 }
 
 /// The flags that a router has set in the recorded route that the head end got last.
-fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
+pub(super) fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
     let resv = net.log.iter().rev().filter(|sent| sent.from == 1).find_map(|sent| match &sent.message {
         Message::Resv(resv) => resv.flow_descriptors[0].filters[0].rro.clone(),
         _ => None,
@@ -58,9 +58,9 @@ fn flags(net: &Net, link: usize, node: usize) -> Option<u8> {
     })
 }
 
-const AVAILABLE: u8 = RroSubobject::PROTECTION_AVAILABLE;
+pub(super) const AVAILABLE: u8 = RroSubobject::PROTECTION_AVAILABLE;
 const IN_USE: u8 = RroSubobject::PROTECTION_IN_USE;
-const NODE: u8 = RroSubobject::NODE_PROTECTION;
+pub(super) const NODE: u8 = RroSubobject::NODE_PROTECTION;
 const BANDWIDTH: u8 = RroSubobject::BANDWIDTH_PROTECTION;
 
 #[test]
