@@ -21,8 +21,8 @@ pub(super) fn push(address: Ipv4Addr, label: Option<Label>, rest: &[RroSubobject
     push_with(address, 0, label, rest)
 }
 
-/// The same with flags of the address (RFC 4090, 4.4). The label is one of the platform-wide space, and says so: packets
-/// with it are understood on every interface (RFC 3209, 4.4.1.3).
+/// The same with flags of the address (RFC 4090, 4.4). The label is one of the platform-wide space, and says so: it is
+/// understood on every interface (RFC 3209, 4.4.1.3).
 pub(super) fn push_with(
     address: Ipv4Addr,
     flags: u8,
