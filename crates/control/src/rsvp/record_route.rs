@@ -16,23 +16,23 @@ pub(super) fn has_loop(rro: Option<&[RroSubobject]>, links: &Links) -> bool {
     })
 }
 
-/// The route as it goes on: this router's address in front, with the label behind it if that is recorded too.
+/// The route as it goes on: this router's address in front, with the label behind it if that is recorded too. The label
+/// is one of the platform-wide space, and says so: it is understood on every interface (RFC 3209, 4.4.1.3).
 pub(super) fn push(address: Ipv4Addr, label: Option<Label>, rest: &[RroSubobject]) -> Vec<RroSubobject> {
-    push_with(address, 0, label, rest)
+    push_with(address, 0, label.map(RroSubobject::global_label), rest)
 }
 
-/// The same with flags of the address (RFC 4090, 4.4). The label is one of the platform-wide space, and says so: it is
-/// understood on every interface (RFC 3209, 4.4.1.3).
+/// The same with flags of the address (RFC 4090, 4.4), and with a label as it is recorded.
 pub(super) fn push_with(
     address: Ipv4Addr,
     flags: u8,
-    label: Option<Label>,
+    label: Option<RroSubobject>,
     rest: &[RroSubobject],
 ) -> Vec<RroSubobject> {
     let mut rro = Vec::with_capacity(rest.len() + 2);
     // RFC 3209, 4.4.3: the label is pushed before the address, so it comes after it.
     rro.push(RroSubobject::Ipv4 { address, prefix_length: 32, flags });
-    rro.extend(label.map(RroSubobject::global_label));
+    rro.extend(label);
     rro.extend_from_slice(rest);
     rro
 }

@@ -12,7 +12,9 @@ use super::transport::{Arrival, Delivery};
 use base::{Label, Rate, Time};
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{ErrorSpec, Filter, FlowDescriptor, Message, Resv, ResvConf, SessionAttribute, Style};
+use wire::rsvp::{
+    ErrorSpec, Filter, FlowDescriptor, Message, Resv, ResvConf, RroSubobject, SessionAttribute, Style,
+};
 
 /// The LSPs that one Resv is about: mostly one.
 pub(super) enum Group {
@@ -185,9 +187,13 @@ impl Rsvp {
                 rare.and_then(|rare| rare.resv_rro.as_deref())
             };
             let with_label = member.attribute_flags & SessionAttribute::LABEL_RECORDING != 0;
-            let rro = recorded.map(|rest| {
-                record_route::push_with(address, self.rro_flags(member), with_label.then_some(label), rest)
+            let said = with_label.then(|| match member.by_cells() {
+                None => RroSubobject::global_label(label),
+                // A channel is one of its own link alone.
+                Some(_) => RroSubobject::label(label),
             });
+            let rro = recorded
+                .map(|rest| record_route::push_with(address, self.rro_flags(member), said.clone(), rest));
             Some(Filter { filter_spec: member.sender.to_wire(), label: Some(label), rro })
         });
         let mut filters: Vec<Filter> = filters.collect();

@@ -152,6 +152,10 @@ impl Rsvp {
             return Err(Problem::routing(routing::UNSUPPORTED_LSP_INTEGRITY));
         }
         self.check_sender(arrival, path)?;
+        if matches!(path.label_request, Some(LabelRequest::Atm { .. })) {
+            // Trees have labels of the whole platform.
+            return Err(Problem::c_type(class::LABEL_REQUEST, 2));
+        }
         if path.diffserv.is_some() {
             // RFC 3270, 5.3: PHBs are signalled for point-to-point LSPs only.
             return Err(Problem::Error(error_code::UNKNOWN_CLASS, u16::from_be_bytes([class::DIFFSERV, 1])));

@@ -194,7 +194,9 @@ impl Rsvp {
             return Merging::Alone;
         };
         if let Some(index) = self.store.find_from(Some(first), sender) {
-            return self.merging_by_path(index, path, pairs, session, from);
+            let found = self.merging_by_path(index, path, pairs, session, from);
+            let is_one = matches!(found, Merging::Into(_) | Merging::Over(_));
+            return if is_one && self.differs_in_cells(index, from) { Merging::Refused } else { found };
         }
         if asks(path) {
             return Merging::Alone;
@@ -202,7 +204,17 @@ impl Rsvp {
         // 7.1.1: only what goes on along the same route can be merged.
         let Some(index) = self.joins(path, first, sender, !pairs.is_empty()) else { return Merging::Alone };
         let is_wrong = self.store.get(index).is_some_and(Lsp::wants_protection) && self.touches(index, pairs);
+        let is_wrong = is_wrong || self.differs_in_cells(index, from);
         if is_wrong { Merging::Refused } else { Merging::Into(index) }
+    }
+
+    /// Does one of two links by which an LSP comes have channels as labels? Then what serves on one of them does not on
+    /// the other.
+    fn differs_in_cells(&self, index: u32, from: Neighbor) -> bool {
+        let own = self.store.get(index).map(|lsp| lsp.prev_hop.port);
+        own.is_some_and(|own| {
+            own != from.port && [own, from.port].into_iter().any(|port| self.cells_at(port).is_some())
+        })
     }
 
     /// A detour is the Path that goes on no longer: the block becomes another's, and it is merged into that, with the

@@ -174,8 +174,9 @@ impl Rsvp {
         if lsp.is_diverted() || !lsp.is_reserved() || lsp.role() == Role::Egress {
             return false;
         }
-        // What passes as cells has no packets here that could get another label.
-        if self.passes_to(lsp).is_some() {
+        // What passes as cells has no packets here that could get another label, and a label of a link of cells is
+        // good on that link alone.
+        if lsp.next_hop.is_some_and(|hop| self.cells_at(hop.port).is_some()) {
             return false;
         }
         let (wants_detour, wants) = (lsp.wants_detour(), lsp.wants_protection());

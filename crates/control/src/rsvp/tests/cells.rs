@@ -1,14 +1,16 @@
 //! LSPs on links of ATM: labels are channels that the previous hop has asked for (RFC 3209, 4.1 and 4.2.2).
 
+use super::detours::{NODE, asking, flags, ladder};
 use super::messages::packet;
+use super::recorded_labels::labels as labels_of;
 use super::{Net, spec};
-use crate::rsvp::command::Command;
+use crate::rsvp::command::{Command, TunnelSpec};
 use crate::rsvp::{EgressLabel, Role};
 use crate::services::{CellLabels, Switching};
 use base::plane::{ChannelRange, CircuitTo};
 use base::{Label, PortId};
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{LabelRequest, Message, class};
+use wire::rsvp::{LabelRequest, Message, RroSubobject, class};
 
 /// Four nodes with cells between them, and one behind: an edge, two ATM-LSRs, an edge, a router.
 const ROW: [(usize, usize); 4] = [(0, 1), (1, 2), (2, 3), (3, 4)];
@@ -84,6 +86,39 @@ fn labels_are_channels_where_links_are_of_cells() {
 }
 
 /// A channel is a label though there is nothing below, and whatever an egress gives elsewhere.
+/// RFC 3209, 4.4.1.3, and RFC 4090, 6.4.1: a channel serves on its own link alone, so that no bypass may lead to it.
+#[test]
+fn channels_are_recorded_as_those_of_one_port() {
+    let mut net = net(4, usual);
+    net.tunnel(0, TunnelSpec { record_labels: true, ..spec(1, 4, &[&[1, 2, 3, 4]], 1) });
+    net.run(100);
+    let labels = labels_of(&net);
+    let channels = net.nodes[1..4].iter().map(|node| node.lsps().next().and_then(|lsp| lsp.in_label));
+    let channels: Vec<u32> = channels.map(|label| label.expect("a label").value()).collect();
+    for (label, flags) in labels {
+        let is_channel = channels.contains(&label);
+        assert_eq!(flags, if is_channel { 0 } else { RroSubobject::GLOBAL_LABEL }, "{label}");
+    }
+}
+
+/// A detour that comes by a link of cells is not merged into an LSP that comes by another: its label would be none
+/// there.
+#[test]
+fn a_detour_by_a_link_of_cells_is_not_merged() {
+    for by_cells in [false, true] {
+        let mut net = ladder();
+        if by_cells {
+            let cells = Some(labels(Switching::Packets, (40, 200)));
+            net.cells(6, [None, cells]);
+            net.cells(3, [None, None, cells]);
+        }
+        net.tunnel(0, asking(1, true, false));
+        net.run(2_000);
+        let flags = flags(&net, 0, 1).expect("a recorded route");
+        assert_eq!(flags & NODE, if by_cells { 0 } else { NODE }, "cells: {by_cells}");
+    }
+}
+
 #[test]
 fn an_egress_gives_a_channel() {
     let mut net = net(3, usual);

@@ -10,7 +10,7 @@ use core::net::Ipv4Addr;
 use wire::rsvp::{Message, RroSubobject};
 
 /// The labels that Resvs have recorded, with their flags.
-fn labels(net: &Net) -> Vec<(u32, u8)> {
+pub(super) fn labels(net: &Net) -> Vec<(u32, u8)> {
     let resvs = net.log.iter().filter_map(|sent| match &sent.message {
         Message::Resv(resv) => Some(resv),
         _ => None,

@@ -4,10 +4,11 @@ use super::super::Net;
 use super::super::bus::{MS, id};
 use super::*;
 use crate::rsvp::EgressLabel;
+use crate::services::{CellLabels, Switching};
 use base::PortId;
-use base::plane::NextHop;
+use base::plane::{ChannelRange, NextHop};
 use wire::rsvp::error_code::{ADMISSION, ROUTING, UNKNOWN_C_TYPE, routing};
-use wire::rsvp::{Message, MessageType, Packet, SubLsp};
+use wire::rsvp::{LabelRequest, Message, MessageType, Packet, SubLsp, class};
 
 #[test]
 fn a_leaf_that_cannot_be_reached_impacts_no_other() {
@@ -42,13 +43,22 @@ fn sent(net: &Net) -> wire::rsvp::Path {
 
 /// Node 1 gets a Path as if from 0, and these errors go back.
 fn answered(change: impl Fn(&mut wire::rsvp::Path)) -> Vec<(u8, u16)> {
-    let mut net = Net::new(6, &SQUARE);
+    answered_in(Net::new(6, &SQUARE), |_| {}, change)
+}
+
+/// The same in a network that is another one by then.
+fn answered_in(
+    mut net: Net,
+    then: impl Fn(&mut Net),
+    change: impl Fn(&mut wire::rsvp::Path),
+) -> Vec<(u8, u16)> {
     set(&mut net, 0, &tree(vec![leaf(&[1, 5]), leaf(&[1, 3, 4])], 10));
     net.run(50);
     let mut path = sent(&net);
     net.command(0, Command::P2mpRemove(ID));
     net.run(50);
     net.log.clear();
+    then(&mut net);
     change(&mut path);
     net.inject(1, PortId(0), Ipv4Addr::new(10, 0, 0, 1), &Packet::new(64, Message::Path(path)));
     net.run(1);
@@ -57,6 +67,27 @@ fn answered(change: impl Fn(&mut wire::rsvp::Path)) -> Vec<(u8, u16)> {
         _ => None,
     });
     errors.collect()
+}
+
+/// RFC 3209, 4.2.5: trees have labels of the whole platform, and no channels.
+#[test]
+fn a_tree_that_asks_for_a_channel_is_refused() {
+    let range = ChannelRange { vpi: (0, 0), vci: (40, 200) };
+    let cells = CellLabels { range, is_path: false, is_unidirectional: false, switching: Switching::Packets };
+    let request = LabelRequest::Atm {
+        l3pid: LabelRequest::IPV4,
+        merge: true,
+        min_vpi: 0,
+        min_vci: 40,
+        max_vpi: 0,
+        max_vci: 200,
+    };
+    let told = answered_in(
+        Net::new(6, &SQUARE),
+        |net| net.cells(1, [Some(cells)]),
+        |path| path.label_request = Some(request),
+    );
+    assert_eq!(told, [(UNKNOWN_C_TYPE, u16::from_be_bytes([class::LABEL_REQUEST, 2]))]);
 }
 
 #[test]
