@@ -15,7 +15,7 @@ from . import cells
 from .countries import CORE, COUNTRIES, edge, host, switch
 from .links import BUFFER_PACKETS, MTU, Links, frame_s, links
 from .parameters import TagSwitchingParameters
-from .predicted import Prediction
+from .predicted import Prediction, held_packets
 from .throughput import SETTLED_S, address
 
 NEAR_S = 1e-6
@@ -140,7 +140,7 @@ def lost(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     busiest = sum(1 for count in shares().values() if count == most)
     carried = links(p, 1, tagged).ip_mbps(p.packet) * p.duration_s * 1e6 / 8
     sent = most * offered_mbps(p) * p.duration_s * 1e6 / 8
-    held = BUFFER_PACKETS * p.packet
+    held = held_packets(p, tagged) * p.packet
     value = busiest * most * max(0.0, 1 - (carried + held) / sent) / len(ways())
     return Prediction(
         value, max(0.0, value - 0.015), value + 0.015, "rate of the busiest links, less headers, and buffers"
@@ -166,7 +166,7 @@ def waiting_s(p: TagSwitchingParameters, tagged: bool) -> float:
     found = 0.0
     for count in shares().values():
         used = count * offered_mbps(p) / one.ip_mbps(p.packet)
-        most = BUFFER_PACKETS * service
+        most = held_packets(p, tagged) * service
         wait = min(used / (2 * (1 - used)) * service, most) if used < 1 else most
         found += count * wait / len(ways())
     return found

@@ -50,11 +50,14 @@ def _parameters(point: Point) -> TagSwitchingParameters:
     return TagSwitchingParameters.model_validate(point.parameters)
 
 
+def _where(p: TagSwitchingParameters) -> str:
+    return "six countries" if p.network == "countries" else f"a generated network of {p.edges} edges"
+
+
 def headline(p: TagSwitchingParameters) -> str:
     """Which network, and how its VCs are set up."""
-    where = "six countries" if p.network == "countries" else f"a generated network of {p.edges} edges"
     merge = "merged by switches" if p.merges else "not merged"
-    return f"VCs of tags by LDP on ATM, {where}, {p.routing}, {merge}"
+    return f"VCs of tags by LDP on ATM, {_where(p)}, {p.routing}, {merge}"
 
 
 def columns(points: Sequence[Point]) -> list[Column]:
@@ -82,19 +85,22 @@ def columns(points: Sequence[Point]) -> list[Column]:
 
 def answer(points: Sequence[Point]) -> str:
     """How many VCs each network has."""
-    said = []
+    said: dict[str, list[str]] = {}
     for point in points:
         p = _parameters(point)
         merge = "with merge" if p.merges else "without merge"
-        said.append(f"{point.metrics.get('vcs', 0):,} VCs of tags {p.routing}, {merge}")
-    return f"{headline(_parameters(points[0])).split(', ')[1].capitalize()}: {'; '.join(said)}."
+        words = f"{point.metrics.get('vcs', 0):,} VCs of tags {p.routing}, {merge}"
+        said.setdefault(_where(p).capitalize(), []).append(words)
+    return " ".join(f"{where}: {'; '.join(words)}." for where, words in said.items())
 
 
 def charts(points: Sequence[Point]) -> list[Chart]:
     """VCs of each point, on paper and counted."""
     if len(points) < 2:
         return []
-    ticks = [f"{_parameters(point).routing}, {_parameters(point).vc_merge}" for point in points]
+    all_p = [_parameters(point) for point in points]
+    several = len({_where(p) for p in all_p}) > 1
+    ticks = [f"{_where(p) + ', ' if several else ''}{p.routing}, {p.vc_merge}" for p in all_p]
     at = [float(-place) for place in range(len(points))]
     measured = [float(point.metrics.get("vcs", 0)) for point in points]
     predicted = [float(expected(_parameters(point)).vcs) for point in points]
