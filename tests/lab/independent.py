@@ -220,7 +220,13 @@ class Peer:
     def ask(self, command: str) -> str:
         """What it answers to a command."""
         assert self.console is not None, "it does not run"
-        return self.console.ask(command)
+        try:
+            return self.console.ask(command)
+        except ConnectionError:
+            # It ends a session in which it prints tables while they change.
+            self.console.close()
+            self.console = Console(self.field)
+            return self.console.ask(command)
 
     def _tc(self, do: str, interface: str, *words: str) -> None:
         _ip("netns", "exec", self.field, "tc", "qdisc", do, "dev", interface, *words)
@@ -254,8 +260,12 @@ def lab_beside(peer: Peer, folder: Path, name: str, network: str) -> Iterator[La
         peer.ask("clear logging")
         yield made
     finally:
-        peer.console and peer.console.configure(*NO_TUNNEL)
-        removed(name)
+        try:
+            if peer.console is not None:
+                peer.ask("show clock")
+                peer.console.configure(*NO_TUNNEL)
+        finally:
+            removed(name)
 
 
 def wait(
