@@ -55,11 +55,13 @@ impl Rsvp {
             sub.announced != reserved || sub.announced_as != said || sub.state != SubState::Announced;
         let is_due = sub.resv_refresh_at <= self.now;
         let asks_anew = confirm.is_some() && confirm != sub.confirm;
-        let is_more = sub.state == SubState::Announced
-            && sub.announced_as == said
-            && reserved.is_superset(&sub.announced);
         let may_be_sent_at = sub.resv_sent_at + RESV_INTERVAL;
-        if sending == Sending::Refresh && is_more && !asks_anew && is_new && self.now < may_be_sent_at {
+        let may_wait = sending == Sending::Refresh && is_new && !asks_anew && self.now < may_be_sent_at;
+        let is_more = |sub: &Sub| {
+            let is_known = sub.state == SubState::Announced && sub.announced_as == said;
+            is_known && reserved.is_superset(&sub.announced)
+        };
+        if may_wait && is_more(sub) {
             if let Some(sub) = self.p2mp.subs.get_mut(index) {
                 sub.resv_refresh_at = sub.resv_refresh_at.min(may_be_sent_at);
             }

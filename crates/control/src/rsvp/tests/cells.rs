@@ -93,8 +93,10 @@ fn channels_are_recorded_as_those_of_one_port() {
     net.tunnel(0, TunnelSpec { record_labels: true, ..spec(1, 4, &[&[1, 2, 3, 4]], 1) });
     net.run(100);
     let labels = labels_of(&net);
+    assert_eq!(labels.len(), 1 + 2 + 3 + 4);
     let channels = net.nodes[1..4].iter().map(|node| node.lsps().next().and_then(|lsp| lsp.in_label));
     let channels: Vec<u32> = channels.map(|label| label.expect("a label").value()).collect();
+    assert!(channels.iter().all(|channel| labels.iter().any(|(label, _)| label == channel)), "{labels:?}");
     for (label, flags) in labels {
         let is_channel = channels.contains(&label);
         assert_eq!(flags, if is_channel { 0 } else { RroSubobject::GLOBAL_LABEL }, "{label}");
