@@ -109,9 +109,10 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         parts = list(dict.fromkeys(point.part for point in points))
         alone = [part for part in parts if part in ("recovery", "vcs")]
         if alone and len(parts) > 1:
+            several = len(alone) > 1
+            own = "have tables of their own: run each" if several else "has a table of its own: run it"
             raise TwinplaneError(
-                f"tag-switching: part={','.join(parts)}: {' and '.join(alone)} has a table of its own: run it"
-                " by itself"
+                f"tag-switching: part={','.join(parts)}: {' and '.join(alone)} {own} by itself"
             )
         return super().headline_of(points, real)
 
