@@ -347,6 +347,8 @@ base::problems! {
         OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
         /// Labels for a link that carries none.
         LabelsDropped { protocol: String, a: String, b: String } is Conflict, "labels-dropped", "{protocol}: '{a}' and '{b}' give each other labels for this circuit, whose encapsulation vc-mux carries IPv4 alone: every packet with a label is dropped there (unknown-protocol); llc-snap or shim would carry it";
+        /// Labels below others on a link whose packets have one.
+        SecondLabelDropped { protocol: String, a: String, b: String } is Conflict, "second-label-dropped", "{protocol}: '{a}' puts a label below that which leads to the next hop, and packets on the link to '{b}' have room for one, since 'encapsulation' of 'lc_atm' is bare: those with two are dropped (unknown-protocol); shim would carry them";
         /// A neighbour that expects nobody.
         NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
         /// What a protocol has found in its way while the network ran.
@@ -402,7 +404,7 @@ base::problems! {
         /// A router on the way of an LSP with one-to-one backup that computes no paths.
         NoDetour { a: String, b: String, others: String } is Conflict, "no-detour", "'{a}' has no detour that leads it{others} around the link to '{b}', as 'protection' asks for: it knows of no links, which 'ospf: {{te: true}}' would tell it";
         /// Leaves of a tree by LDP behind routers that take no part (RFC 6388, 2.1).
-        NeverJoins { leaves: String, routers: String } is Conflict, "never-joins", "no label gets from {leaves} to the root: every way leads by {routers}, without LDP or with 'p2mp: false' in 'ldp', to which nobody tells labels of trees";
+        NeverJoins { leaves: String, routers: String } is Conflict, "never-joins", "no label gets from {leaves} to the root: every way leads by {routers}, without LDP, with 'p2mp: false' in 'ldp', or over a link whose labels are channels of ATM ('lc_atm'), to which nobody tells labels of trees";
         /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
         UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
         /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).
