@@ -102,7 +102,7 @@ PAGES = {
         60,
     ),
     "lsp-ping": Page(
-        ("8029",),
+        ("8029", "6425"),
         Named(
             {
                 "ping": "crates/control/src/lsp_ping/tests/{}.rs",

@@ -21,6 +21,12 @@ pub(super) fn of_tree(error: Diagnostic, index: usize, spec: &P2mpSpec) -> Diagn
     error.at(Step::Called(index, format!("p2mp '{}'", spec.name))).at("p2mp")
 }
 
+/// P2MP ID and tunnel id of a tree at a place: unique at the root, as RFC 4875, 19.1.1, wants it, and in the network,
+/// so that people find it.
+pub(super) fn tree_id(index: usize) -> (u32, u16) {
+    (index as u32 + 1, 1)
+}
+
 impl Network {
     /// The point-to-multipoint LSPs, in the order in which they were added.
     pub fn p2mp(&self) -> &[P2mpSpec] {
@@ -109,9 +115,8 @@ impl Network {
         let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
         let tree = rsvp::P2mpSpec {
             name: spec.name.clone(),
-            // Unique at the root, as RFC 4875, 19.1.1, wants it, and in the network, so that people find it.
-            p2mp_id: index as u32 + 1,
-            tunnel_id: 1,
+            p2mp_id: tree_id(index).0,
+            tunnel_id: tree_id(index).1,
             leaves,
             signalling: spec.signalling,
             shape: spec.tree,

@@ -12,7 +12,7 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 /// The generic LSP identifier of a tree at a place.
-fn lsp_id(index: usize, spec: &P2mpSpec) -> u32 {
+pub(super) fn lsp_id(index: usize, spec: &P2mpSpec) -> u32 {
     spec.lsp_id.unwrap_or(index as u32 + 1)
 }
 

@@ -307,6 +307,18 @@ base::problems! {
         NoLsp { name: String } is UnknownName, "lsp-test-no-lsp", "no LSP is named '{name}'";
         /// A prefix of IPv6, for which LDP gives no labels.
         LdpOfIpv6 { name: String } is Conflict, "lsp-test-ldp-ipv6", "'{name}': LDP gives labels for IPv4 prefixes only; 'protocol: bgp' tests what BGP gives for one of IPv6";
+        /// What is asked of the ends of an LSP that has one.
+        OneEnd { name: String, key: &'static str } is Conflict, "lsp-test-one-end", "'{name}' has one end: '{key}' is asked of a point-to-multipoint LSP";
+        /// Two that alone are to reply.
+        LeafAndRouter {} is Conflict, "lsp-test-leaf-and-router", "replies are limited to those of the way to one 'leaf', or to those of one 'router'";
+        /// A leaf of LDP, of which other routers do not know.
+        LeafOfLdp { name: String } is Conflict, "lsp-test-leaf-of-ldp", "'{name}' is of LDP, whose routers do not know which leaves are behind them (RFC 6425, 3.2.1): 'router' names one that is to reply";
+        /// A leaf that an LSP does not have.
+        NoLeaf { name: String, leaf: String } is UnknownName, "lsp-test-no-leaf", "'{leaf}' is no leaf of p2mp '{name}'";
+        /// A trace to one router alone.
+        RouterOfTrace {} is Conflict, "lsp-test-router-of-trace", "a trace asks the routers on the way: 'leaf' limits it to the way to one leaf";
+        /// A router that there is not.
+        NoResponder { name: String } is UnknownName, "lsp-test-no-responder", "'{name}' is no address, and no node has that name";
         /// An LSP of another head end.
         Elsewhere { name: String, from: String, here: String } is Conflict, "lsp-test-elsewhere", "lsp '{name}' begins at '{from}', not at '{here}'";
         /// An LSP that the group does not have.

@@ -26,6 +26,7 @@ mod lc_atm;
 mod ldp;
 mod lsp_bfd;
 mod lsp_ping;
+mod lsp_ping_trees;
 mod lsp_watched;
 mod media;
 mod mldp;

@@ -283,7 +283,7 @@ class Router(HeadEnd, Prober):
         return self.owner.te_paths(self, said if bandwidth is None else {**said, "bandwidth": bandwidth})
 
     def lsp_ping(
-        self, to: Lsp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any
+        self, to: Lsp | P2mp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any
     ) -> pl.DataFrame:
         """Test an LSP from end to end (LSP ping, RFC 8029); runs until all replies are there, or late.
 
@@ -298,15 +298,20 @@ class Router(HeadEnd, Prober):
         ``"router-alert"``, ``"none"``, ``"control-channel"``), `size` of the IP packet in bytes, `tos` of
         replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways; or of
         ::ffff:127.0.0.0/104, to test by packets of IPv6, as is done by itself where the LSP takes no others).
+
+        On a point-to-multipoint LSP (RFC 6425) every reply has a row, and so has each known leaf that has not
+        replied; `end` is the leaf that the row is about. `leaf` limits replies to one leaf, and routers on the
+        way to it, of an LSP of RSVP-TE; `router` to one router. `jitter` spreads replies over that time.
         """
         return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
 
-    def lsp_traceroute(self, to: Lsp | Node | str, *, hops: int = 30, **options: Any) -> pl.DataFrame:
+    def lsp_traceroute(self, to: Lsp | P2mp | Node | str, *, hops: int = 30, **options: Any) -> pl.DataFrame:
         """What each router on an LSP does with its packets (RFC 8029), until the end or the first fault.
 
         Rows and options are those of `lsp_ping`. `downstream` and `downstream_labels` are the next routers
         and the labels that packets go on with. A router where both planes say different things answers with
-        a code other than 8 (label switched) or 3 (end of the LSP).
+        a code other than 8 (label switched) or 3 (end of the LSP). On a point-to-multipoint LSP each router
+        that is reached in a hop has a row; code 14 says that there are several ways on, or one with a fault.
         """
         return self.owner.test_lsp(self, to, {"trace": True, "hops": hops, **options})
 

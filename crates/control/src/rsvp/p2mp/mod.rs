@@ -18,6 +18,7 @@ mod carry;
 pub mod command;
 mod compute;
 mod error;
+mod fec;
 mod feed;
 mod groups;
 mod loss;
