@@ -125,6 +125,8 @@ pub struct P2mpSpec {
     pub style: ReservationStyle,
     /// Record the route to each leaf.
     pub record_route: bool,
+    /// Its ends watch the root by BFD, so closely.
+    pub watch: Option<Pace>,
     /// Time before the first retry.
     pub retry_first: Span,
     /// Longest time between retries.

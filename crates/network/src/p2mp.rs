@@ -61,6 +61,7 @@ impl Network {
 
     /// Has routers of this process do what a tree needs that had these leaves before.
     fn set_tree(&mut self, index: usize, spec: &P2mpSpec, before: &[usize]) -> Result<(), NetworkError> {
+        self.check_watched(spec).map_err(|error| of_tree(error, index, spec))?;
         let orders = match spec.protocol {
             TreeProtocol::RsvpTe => self.tree_command(index, spec).map(|command| vec![(spec.root, command)]),
             TreeProtocol::Ldp => self.tree_joins(index, spec, before),
@@ -68,6 +69,19 @@ impl Network {
         for (node, command) in orders.map_err(|error| of_tree(error, index, spec))? {
             if self.is_local(node) {
                 self.world.command(self.now(), NodeId(node as u32), command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Do root and leaves speak BFD, if a tree wants it? All of them do that were there from the beginning.
+    fn check_watched(&self, spec: &P2mpSpec) -> Result<(), Diagnostic> {
+        let ends = spec.leaves.iter().map(|(leaf, _)| *leaf).chain([spec.root]);
+        for node in ends.filter(|_| spec.watch.is_some()) {
+            let end = &self.description.nodes[node];
+            let speaks = end.facts().is_own_transit() && self.watched_ends.needs_bfd(&self.description, node);
+            if !speaks && !end.facts().foreign {
+                return Err(Diagnostic::new(LspProblem::NoBfd { node: end.name.clone() }).at("bfd").on_key());
             }
         }
         Ok(())
@@ -126,6 +140,7 @@ impl Network {
             holding_priority: spec.holding_priority,
             style: spec.style,
             record_route: spec.record_route,
+            watch: spec.watch,
             groups: spec.groups.iter().map(key).collect(),
             carries: spec.carries.clone(),
             filters: spec.filters.clone(),

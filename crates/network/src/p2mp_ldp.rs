@@ -38,6 +38,7 @@ impl Network {
             groups: spec.groups.iter().map(key).collect(),
             carries: spec.carries.clone(),
             filters: spec.filters.clone(),
+            watch: spec.watch,
         };
         let is_own = |node: &usize| !self.facts(*node).foreign;
         let is_leaf = |node: &usize| spec.leaves.iter().any(|(leaf, _)| leaf == node);

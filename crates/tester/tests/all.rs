@@ -5,6 +5,7 @@ mod advice;
 mod atm;
 mod bfd;
 mod bfd_restart;
+mod bfd_trees;
 mod bgp;
 mod churn;
 mod common;

@@ -159,6 +159,7 @@ class HeadEnd(Node):
         holding_priority: int | None = None,
         style: str = "shared-explicit",
         record_route: bool = True,
+        bfd: Mapping[str, Any] | bool = False,
         retry_first: Quantity | None = None,
         retry_max: Quantity | None = None,
     ) -> P2mp:
@@ -166,7 +167,7 @@ class HeadEnd(Node):
 
         With ``protocol="rsvp-te"`` this node signals it (RFC 4875). With ``"ldp"`` leaves join along the
         routes to this node (RFC 6388), all routers on the way speak LDP, and of what follows only `group`,
-        `carries` and `filters` may be said, and `lsp_id`, the generic LSP identifier.
+        `carries`, `filters` and `bfd` may be said, and `lsp_id`, the generic LSP identifier.
 
         `group` are groups whose packets take it that hosts here send; at leaves they go to hosts that have
         joined (routers there speak IGMP). `carries` are prefixes, and `filters` packets wherever they go: all
@@ -178,7 +179,8 @@ class HeadEnd(Node):
         ``"cheapest"`` what costs least beyond the tree so far. Elsewhere routers decide hop by hop.
 
         `signalling` says whether leaves share Path messages (``"together"``) or have one each
-        (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs.
+        (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs. With `bfd`
+        (true, or `interval` and `multiplier`) leaves watch whether packets come from here (RFC 8562).
         """
         return self.owner.add_p2mp(
             self,
@@ -199,6 +201,7 @@ class HeadEnd(Node):
             holding_priority=holding_priority,
             style=style,
             record_route=record_route,
+            bfd=bfd,
             retry_first=retry_first,
             retry_max=retry_max,
         )

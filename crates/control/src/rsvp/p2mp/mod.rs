@@ -34,6 +34,7 @@ mod soft;
 pub(super) mod states;
 mod tear;
 mod tree;
+mod watch;
 
 pub use command::{Leaf, LeafRoute, P2mpId, P2mpSpec, Signalling, TreeShape};
 pub(super) use loss::Lost;
