@@ -10,21 +10,27 @@ from support import campaign
 from support.needs import need
 from twinplane.errors import TwinplaneError
 from twinplane.validation import tcp
-from twinplane.validation.tcp import beside, page, settings
+from twinplane.validation.tcp import beside, figure, page, settings
 from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[2] / "docs" / "models" / "tcp-kernel.md"
+KNOWN = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 QUICK = ("window of 16 segments", "10 segments", "100 segments")
-"""Six seconds. TWINPLANE_CAMPAIGN=long takes all settings: one and a half minutes, on an idle machine."""
-SLOWER = 0.15
+"""Six seconds. With TWINPLANE_CAMPAIGN=long all settings that have a bound are taken: a minute and a half."""
+SLOWER = 0.25
 """By so much the kernel may be slower on a machine that does other work; it has no reason to be faster."""
 
 
-KNOWN = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+def is_near(seen: tcp.Pair) -> bool:
+    """Are both within the bound, apart from longer round trips on a machine that does other work?"""
+    within = seen.setting.within
+    assert within is not None
+    return abs(seen.in_round_trips or 0.0) <= within and -SLOWER <= seen.completion <= within
 
 
 def chosen() -> list[tcp.Setting]:
-    return [one for one in tcp.SETTINGS if campaign.scaled(1) > 1 or one.name in QUICK]
+    bound = [one for one in tcp.SETTINGS if one.within is not None]
+    return bound if campaign.scaled(1) > 1 else [one for one in bound if one.name in QUICK]
 
 
 @pytest.mark.parametrize("setting", chosen(), ids=lambda setting: setting.name)
@@ -32,16 +38,13 @@ def test_both_take_as_long(setting: tcp.Setting) -> None:
     need("labs")
     if setting.congestion not in KNOWN.read_text().split():
         pytest.skip(f"this kernel has no {setting.congestion}")
-    if campaign.scaled(1) > 1:
-        seen = tcp.compare(setting)
-        assert seen.holds, seen
-        return
     for _ in range(beside.ATTEMPTS):
         seen = tcp.compare(setting, attempts=1)
-        if -SLOWER <= seen.completion <= settings.LOSSLESS_WITHIN:
+        if is_near(seen):
             break
-    assert -SLOWER <= seen.completion <= settings.LOSSLESS_WITHIN, seen
-    assert (seen.ours.retransmitted, seen.kernel.retransmitted) == (0, 0)
+    assert is_near(seen), seen
+    if setting.kind != "loss":
+        assert (seen.ours.retransmitted, seen.kernel.retransmitted) == (0, 0)
     # The same windows: what was in flight at most, as often as the kernel was asked.
     ours, kernel = (max(count for _, count in one.in_flight) for one in (seen.ours, seen.kernel))
     assert kernel <= ours + 1 and kernel >= 0.5 * ours, (kernel, ours)
@@ -86,15 +89,23 @@ def test_when_both_are_near_enough() -> None:
     lossy = replace(setting, kind="loss")
     assert replace(slow, setting=lossy).holds and page.word(slow) == "DOES NOT HOLD"
     assert page.word(replace(slow, setting=replace(setting, kind="beyond"))) == "no bound"
+    busy = replace(pair, kernel=replace(pair.kernel, completion_s=3.3, round_trip_s=0.044))
+    assert busy.in_round_trips == pytest.approx(0) and page.word(busy) == "MACHINE TOO BUSY"
+    assert is_near(busy) and not is_near(replace(busy, kernel=replace(busy.kernel, round_trip_s=0.04)))
     assert pair.kernel.most(4, 1.0) == [2, None, 9, None]
     assert page.verdict([slow, pair]) == "verdict  1 OF 2 SETTINGS DO NOT HOLD"
     assert page.as_dict(pair)["holds"] is True
+    (ours,) = (one for one in figure.chart([pair, replace(slow, setting=lossy)]).curves if one.name == "ours")
+    assert (list(ours.x), list(ours.y)) == (pytest.approx([0.1, 0.6, 0.7]), [2, 7, 9])
 
 
 def test_the_page_claims_what_is_accepted() -> None:
     kept = PAGE.read_text()
-    for text in (page.INTRODUCTION, page.IN_FLIGHT, page.DIFFERENCES):
+    for text in (page.INTRODUCTION, page.IN_FLIGHT, page.FIGURE, page.DIFFERENCES):
         assert text.strip() in kept
+    assert "](tcp-kernel.svg)" in kept
+    drawn = PAGE.with_suffix(".svg").read_text()
+    assert all(one.name in drawn for one in tcp.SETTINGS if one.kind == "loss")
     rows = [line for line in kept.splitlines() if line.endswith((" holds |", " no bound |"))]
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [one.name for one in tcp.SETTINGS]
     assert "All 10 settings with a bound hold: 7 without loss within 3%, 3 with loss within 15%." in kept

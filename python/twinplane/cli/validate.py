@@ -79,6 +79,7 @@ def run_tcp(markdown: Path | None, as_json: bool) -> int:
     """Lay TCP beside the kernel's; a row for each setting, and 1 if one is not within its bound."""
     from ..lab import netns
     from ..validation import tcp
+    from ..validation.tcp import figure as tcp_figure
     from ..validation.tcp import page as tcp_page
 
     _check_page(markdown)
@@ -90,7 +91,9 @@ def run_tcp(markdown: Path | None, as_json: bool) -> int:
             pairs.append(tcp.compare(setting))
             bar.step()
     if markdown is not None:
-        write_bytes(markdown, tcp_page.markdown(pairs).encode())
+        drawn = markdown.with_suffix(".svg")
+        write_bytes(drawn, tcp_figure.picture(pairs).encode())
+        write_bytes(markdown, tcp_page.markdown(pairs, drawn.name).encode())
     if as_json:
         typer.echo(json.dumps({"rows": [tcp_page.as_dict(pair) for pair in pairs]}))
     else:

@@ -16,13 +16,13 @@ from typing import Any
 from ...errors import TwinplaneError
 from ...lab import Lab
 from ...network import Network
-from .settings import DEFER_S, INITIAL_SEGMENTS, LEAST_TIMEOUT_S, MSS, Setting
+from .settings import DEFER_S, INITIAL_SEGMENTS, LEAST_TIMEOUT_S, LOSSLESS_WITHIN, MSS, Setting
 
 PORT = 5001
 START_S = 1.0
 """When ours begins."""
 PATIENCE_S = 120.0
-ATTEMPTS = 3
+ATTEMPTS = 5
 """So often the kernel's is measured until both agree: other work on the machine delays the lab."""
 RIGHT = "10.2.0.2"
 GATEWAYS = {"left": "10.1.0.1", "right": "10.2.0.1"}
@@ -102,6 +102,20 @@ class Pair:
             return None
         ours, kernel = (one.throughput_bps(self.setting.bytes) for one in (self.ours, self.kernel))
         return ours / kernel - 1
+
+    @property
+    def in_round_trips(self) -> float | None:
+        """As `completion`, with time in round trips; only where these do not hang on what TCP does."""
+        if self.setting.kind != "window":
+            return None
+        ours, kernel = (one.completion_s / one.round_trip_s for one in (self.ours, self.kernel))
+        return ours / kernel - 1
+
+    @property
+    def disturbed(self) -> bool:
+        """Were round trips of the lab much longer than the links make them? Then other work delayed it."""
+        longer = self.kernel.round_trip_s / self.ours.round_trip_s - 1
+        return self.setting.kind == "window" and longer > LOSSLESS_WITHIN
 
     @property
     def holds(self) -> bool:

@@ -98,11 +98,11 @@ SETTINGS = (
     Setting("10 segments", "short", segments(10), "reno", WIDEST, delay_ms=30),
     Setting("100 segments", "short", segments(100), "cubic", WIDEST, delay_ms=30),
     Setting("a link of 5 Mbit/s", "link", 2_000_000, "reno", WIDEST, rate_mbps=5),
-    Setting("3 of 1,000 packets lost, Reno", "loss", 4_000_000, "reno", segments(32), share=0.003),
-    Setting("3 of 1,000 packets lost, CUBIC", "loss", 4_000_000, "cubic", segments(32), share=0.003),
-    Setting("a queue of 25 packets, Reno", "loss", 8_000_000, "reno", WIDEST, rate_mbps=5, places=25),
+    Setting("3 of 1,000 lost, Reno", "loss", 4_000_000, "reno", segments(32), share=0.003),
+    Setting("3 of 1,000 lost, CUBIC", "loss", 4_000_000, "cubic", segments(32), share=0.003),
+    Setting("queue of 25, Reno", "loss", 8_000_000, "reno", WIDEST, rate_mbps=5, places=25),
     Setting("deferred acknowledgements", "beyond", segments(100), "reno", WIDEST, delay_ms=30, deferred=True),
-    Setting("a queue of 25 packets, CUBIC", "beyond", 8_000_000, "cubic", WIDEST, rate_mbps=5, places=25),
-    Setting("1 of 100 packets lost, Reno", "beyond", 2_000_000, "reno", segments(32), share=0.01),
+    Setting("queue of 25, CUBIC", "beyond", 8_000_000, "cubic", WIDEST, rate_mbps=5, places=25),
+    Setting("1 of 100 lost, Reno", "beyond", 2_000_000, "reno", segments(32), share=0.01),
 )
 """Ten with a bound, and behind them some without."""
