@@ -96,13 +96,18 @@ def play(lab: Lab, host: str, to: str) -> subprocess.Popen[str]:
     return player
 
 
-def states(lab: Lab) -> set[str]:
-    """Of what `b` protects."""
-    return set(lab.node("b").table("protected_lsps")["state"])
+def await_bypass(lab: Lab, *, used: bool) -> None:
+    """Wait until what `b` protects has a backup, and goes through it or not."""
 
+    def row() -> dict[str, int]:
+        found: dict[str, int] = lab.node("b").table("bypasses").row(0, named=True)
+        return found
 
-def await_state(lab: Lab, state: str) -> None:
-    assert processes.wait_until(lambda: states(lab) == {state}, 20, 0.01), states(lab)
+    def is_so() -> bool:
+        now = row()
+        return now["lsps"] > 0 and (now["diverted"] > 0) == used
+
+    assert processes.wait_until(is_so, 20, 0.01), row()
 
 
 def cut(lab: Lab, fault: str) -> None:
@@ -151,15 +156,15 @@ def test_a_player_loses_what_is_lost_until_a_cut_link_is_seen(network_file: Netw
         players = [play(lab, host, way.to) for host in way.players]
         if kind == "tree":
             await_members(lab)
-        await_state(lab, "available")
+        await_bypass(lab, used=False)
         sender = send(lab, way.to)
         for _ in range(CUTS):
             time.sleep(0.4)
             cut(lab, "link-down")
-            await_state(lab, "in-use")
+            await_bypass(lab, used=True)
             time.sleep(0.2)
             cut(lab, "link-heal")
-            await_state(lab, "available")
+            await_bypass(lab, used=False)
         end(sender)
         found = [heard(player) for player in players]
         lost = lost_on_links(lab)
