@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,22 @@ def _on_atm(p: TagSwitchingParameters) -> list[str]:
         "After the repair of the link that has another way, each switch gives its label back as soon as its"
         " route is the better one, and asks for the next one only then: packets may be lost, in the core,"
         " too, for as long as that takes, or until there is a session of LDP over the link.",
+    ]
+
+
+def fault(point: Point) -> str | None:
+    """What is otherwise than timers say; that published figures are missed is no fault."""
+    if wrong := point.metrics["surprising"]:
+        return f"{wrong} recoveries are not as timers say"
+    wrong = point.metrics["odd_stages"]
+    return f"{wrong} parts of recoveries are not as timers say" if wrong else None
+
+
+def bounds(parameters: Mapping[str, Any]) -> list[str]:
+    """What flows can tell."""
+    return [
+        f"A recovery is known to the time between two packets, {1e3 / parameters['packets_per_s']:g} ms.",
+        "Predictions know timers alone: 0.2 s are allowed for flooding, connections and packets.",
     ]
 
 

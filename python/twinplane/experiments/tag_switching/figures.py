@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 KINDS = [(plane, event) for event in LINK_OF for plane in ("core", "outside")]
 
 
+def headline(p: TagSwitchingParameters) -> str:
+    """How a failure is seen, and how long it lasts."""
+    seen = "failures are silent" if p.detection == "hello" else "interfaces go down"
+    where = "ATM with tags by LDP" if p.medium == "atm" else "Ethernet"
+    return f"recovery on {where}, {seen}, {p.down_s:g} s down, {p.runs} runs for each link"
+
+
 def columns(points: Sequence[Point]) -> list[Column]:
     """A line for each point: the least and the greatest time of each kind."""
 

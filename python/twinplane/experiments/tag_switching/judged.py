@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
@@ -240,3 +241,10 @@ def _set_up(p: TagSwitchingParameters) -> str:
         "With tags, a circuit by configuration is in the place of the VC that LDP sets up (tag_vcs=circuit):"
         " the same cells by the same switches. Without tags another one joins the edge routers."
     )
+
+
+def bounds(parameters: Mapping[str, Any]) -> list[str]:
+    """What links make of packets."""
+    if parameters["medium"] == "atm":
+        return ["Every cell counts; what sets up the VCs of tags is said above."]
+    return ["Links are those of Ethernet: there are no cells, and a tag takes 4 bytes of every packet."]

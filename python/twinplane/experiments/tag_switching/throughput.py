@@ -174,7 +174,12 @@ def _of_tags(network: Network, p: TagSwitchingParameters, carried: int) -> dict[
     }
 
 
-def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
+def settings(p: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
+    """A network with tags, and one without."""
+    return {one: p.model_copy(update={"tags": one}) for one in p.settings}
+
+
+def joined(_: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
     """Metrics of each network by its name, and the tables under one another, with a column for it."""
     metrics = {f"{name}_{key}": value for name, one in outcomes.items() for key, value in one.metrics.items()}
     table: dict[str, list[Any]] = {}

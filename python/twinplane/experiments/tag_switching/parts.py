@@ -1,0 +1,145 @@
+"""The parts of the study: how networks of each are built and looked at, and how what they gave is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...charts import Chart
+from ...network import Network
+from ...results.points import Point
+from ..base import Column, Outcome
+from ..scores import Comparison
+from . import compared, figures, judged, load, measuring, shown, throughput, timers, vcs, vcs_shown
+from .build import build as build_recovery
+from .parameters import TagSwitchingParameters
+
+
+def _whole(p: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
+    """One network."""
+    return {"": p}
+
+
+def _only(_: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
+    (outcome,) = outcomes.values()
+    return outcome
+
+
+def _nowhere(_: Network, __: TagSwitchingParameters) -> Iterator[float]:
+    return iter(())
+
+
+def _unchecked(_: TagSwitchingParameters) -> None:
+    """What the parameters themselves refuse is enough."""
+
+
+@dataclass(frozen=True)
+class Networks:
+    """How the networks of a part are built, run and looked at."""
+
+    build: Callable[[TagSwitchingParameters, int], Network]
+    end_s: Callable[[TagSwitchingParameters], float]
+    summarise: Callable[[Network, TagSwitchingParameters], Outcome]
+    all: Callable[[TagSwitchingParameters], Mapping[str, TagSwitchingParameters]] = _whole
+    """The networks of a point, by name."""
+    joined: Callable[[TagSwitchingParameters, Mapping[str, Outcome]], Outcome] = _only
+    pauses: Callable[[Network, TagSwitchingParameters], Iterator[float]] = _nowhere
+    check: Callable[[TagSwitchingParameters], None] = _unchecked
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a part is shown, and judged."""
+
+    headline: Callable[[TagSwitchingParameters], str]
+    answer: Callable[[Sequence[Point]], str]
+    columns: Callable[[Sequence[Point]], list[Column]]
+    charts: Callable[[Sequence[Point]], list[Chart]]
+    comparisons: Callable[[Sequence[Point]], list[Comparison]]
+    arithmetic: Callable[[Sequence[Point]], list[str]]
+    fault: Callable[[Point], str | None]
+    bounds: Callable[[Mapping[str, Any]], list[str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the study."""
+
+    networks: Networks
+    shown: Shown = field(
+        default=Shown(
+            shown.headline,
+            shown.answer,
+            shown.columns,
+            shown.charts,
+            judged.comparisons,
+            judged.arithmetic,
+            judged.fault,
+            judged.bounds,
+        )
+    )
+    is_alone: bool = False
+    """Has it a table of its own, so that it can't be run together with other parts?"""
+
+
+PATH = Part(
+    Networks(
+        throughput.build,
+        throughput.end_s,
+        throughput.summarise,
+        throughput.settings,
+        throughput.joined,
+    )
+)
+LOAD = Part(
+    Networks(
+        load.build,
+        load.end_s,
+        load.summarise,
+        throughput.settings,
+        throughput.joined,
+    )
+)
+RECOVERY = Part(
+    Networks(
+        build_recovery,
+        measuring.end_s,
+        measuring.summarise,
+        measuring.runs,
+        measuring.joined,
+        check=timers.check,
+    ),
+    Shown(
+        figures.headline,
+        figures.answer,
+        figures.columns,
+        # Its figure is drawn from a table: see `figures.plots`.
+        lambda points: [],
+        compared.comparisons,
+        compared.arithmetic,
+        compared.fault,
+        compared.bounds,
+    ),
+    is_alone=True,
+)
+VCS = Part(
+    Networks(vcs.build, vcs.end_s, vcs.summarise, check=vcs_shown.check),
+    Shown(
+        vcs_shown.headline,
+        vcs_shown.answer,
+        vcs_shown.columns,
+        vcs_shown.charts,
+        vcs_shown.comparisons,
+        vcs_shown.arithmetic,
+        vcs_shown.fault,
+        vcs_shown.bounds,
+    ),
+    is_alone=True,
+)
+PARTS: Mapping[str, Part] = {
+    "recovery": RECOVERY,
+    **dict.fromkeys(("rtt", "tcp", "duplex", "udp"), PATH),
+    "load": LOAD,
+    "vcs": VCS,
+}
