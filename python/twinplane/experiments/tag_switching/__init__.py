@@ -1,6 +1,6 @@
 """`tag-switching`: parts of a published study of tag switching between six countries, on Ethernet or on ATM.
 
-Parts `recovery` and `vcs` have networks and tables of their own; the others are `throughput` and `load`.
+What there is of each part, and in which file, says `parts`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import figures
+from . import figures, te_shown
 from .parameters import TagSwitchingParameters
 from .parts import PARTS, Networks, Shown
 
@@ -101,12 +101,12 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return _shown(points).charts(points)
 
     def plots(self, found: Results) -> list[Chart]:
-        """Of recovery: published, predicted and measured over one axis."""
-        return figures.plots(found)
+        """What only tables know: see `figures` and `te_shown`."""
+        return [*figures.plots(found), *te_shown.plots(found)]
 
     def tables(self, found: Results) -> list[Table]:
-        """Of recovery: every run."""
-        return figures.tables(found)
+        """Of recovery every run, of an LSP every phase."""
+        return [*figures.tables(found), *te_shown.tables(found)]
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
         """What is published, then what arithmetic says."""

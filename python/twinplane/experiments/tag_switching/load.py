@@ -147,12 +147,14 @@ def lost(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     )
 
 
+def alone_s(p: TagSwitchingParameters, way: Links, hops: int) -> float:
+    """How long a packet takes that waits for no other one: from first bit to first bit."""
+    return way.one_way_s(p.packet) - frame_s(p.packet) + hops * p.delay_ms / 1e3 + 4 * NEAR_S
+
+
 def unloaded_s(p: TagSwitchingParameters, tagged: bool) -> float:
     """The mean delay over all pairs of countries, if nothing waited: from first bit to first bit."""
-    found = [
-        way.one_way_s(p.packet) - frame_s(p.packet) + (len(path) - 1) * p.delay_ms / 1e3 + 4 * NEAR_S
-        for path, way in _each(p, tagged)
-    ]
+    found = [alone_s(p, way, len(path) - 1) for path, way in _each(p, tagged)]
     return sum(found) / len(found)
 
 

@@ -23,10 +23,11 @@ LINK_OF = {"failure": DIVERTED, "repair": CUT}
 class TagSwitchingParameters(Parameters):
     """Parts of the published study, each on the network of six countries."""
 
-    part: Literal["recovery", "rtt", "tcp", "duplex", "udp", "load", "vcs"] = Field(
+    part: Literal["recovery", "rtt", "tcp", "duplex", "udp", "load", "vcs", "te"] = Field(
         "recovery",
         description="which part of the study: recovery after a failure, round-trip times, TCP one way or both"
-        " ways, UDP; or what it asks for: packets between all countries at once, how many VCs tags take",
+        " ways, UDP, an LSP against its route; or what it asks for: packets between all countries at once,"
+        " how many VCs tags take",
     )
     link: Literal["both", "italy-austria", "france-spain"] = Field(
         "both",
@@ -116,6 +117,10 @@ class TagSwitchingParameters(Parameters):
     )
     outside: int = Field(3, ge=1, le=100, description="part vcs: networks outside behind each edge router")
 
+    moves: int = Field(
+        2, ge=1, le=100, description="part te: how often the LSP is moved to the other way while packets flow"
+    )
+
     @model_validator(mode="after")
     def _as_it_can_be(self) -> TagSwitchingParameters:
         if self.has_label_vcs and self.tag_encapsulation == "llc-snap":
@@ -131,8 +136,10 @@ class TagSwitchingParameters(Parameters):
             )
         if self.vc_merge == "merge" and not self.has_label_vcs and self.medium == "atm":
             raise ValueError("vc_merge=merge: switches merge VCs that LDP sets up, which takes tag_vcs=ldp")
-        if self.part == "load" and self.medium == "atm" and self.tag_vcs == "circuit":
-            raise ValueError("tag_vcs=circuit: part=load has VCs that LDP sets up")
+        if self.part in ("load", "te") and self.medium == "atm" and self.tag_vcs == "circuit":
+            raise ValueError(f"tag_vcs=circuit: part={self.part} has VCs that are labels: tag_vcs=ldp")
+        if self.part == "te" and self.tags == "without":
+            raise ValueError("tags=without: part=te has an LSP, which takes tags: with, or both")
         if self.part != "recovery":
             return self
         if self.medium == "atm" and self.tag_vcs == "circuit":

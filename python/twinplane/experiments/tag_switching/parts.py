@@ -11,7 +11,21 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Outcome
 from ..scores import Comparison
-from . import compared, figures, judged, load, measuring, shown, throughput, timers, vcs, vcs_shown
+from . import (
+    compared,
+    figures,
+    judged,
+    load,
+    measuring,
+    shown,
+    te,
+    te_paper,
+    te_shown,
+    throughput,
+    timers,
+    vcs,
+    vcs_shown,
+)
 from .build import build as build_recovery
 from .parameters import TagSwitchingParameters
 
@@ -137,9 +151,25 @@ VCS = Part(
     ),
     is_alone=True,
 )
+TE = Part(
+    Networks(te.build, te.end_s, te.summarise, pauses=te.pauses, check=te_paper.check),
+    Shown(
+        te_shown.headline,
+        te_shown.answer,
+        te_shown.columns,
+        # As that of recovery: see `te_shown.plots`.
+        lambda points: [],
+        te_shown.comparisons,
+        te_shown.arithmetic,
+        te_shown.fault,
+        te_shown.bounds,
+    ),
+    is_alone=True,
+)
 PARTS: Mapping[str, Part] = {
     "recovery": RECOVERY,
     **dict.fromkeys(("rtt", "tcp", "duplex", "udp"), PATH),
     "load": LOAD,
     "vcs": VCS,
+    "te": TE,
 }
