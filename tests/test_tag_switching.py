@@ -132,7 +132,7 @@ def test_wrong_input_is_one_sentence() -> None:
 
 def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     assert "vcs has a table of its own" in refused("run", "tag-switching", "--set", "part=vcs,rtt")
-    assert "part=te: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=te")
+    assert "part=vpn: one of recovery, rtt, tcp" in refused("run", "tag-switching", "--set", "part=vpn")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_part_that_there_is_not_is_refused_with_those_that_there_are() -> None
             "outside=5: 5,000 networks behind all",
         ),
         (("part=recovery", "tag_vcs=circuit"), "tag_vcs=circuit: part=recovery is about tags"),
-        (("part=load", "tag_vcs=circuit"), "tag_vcs=circuit: part=load has VCs that LDP sets up"),
+        (("part=load", "tag_vcs=circuit"), "tag_vcs=circuit: part=load has VCs that are labels"),
     ],
 )
 def test_what_is_not_there_on_atm_is_refused(settings: tuple[str, ...], said: str) -> None:

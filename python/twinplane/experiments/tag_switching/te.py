@@ -1,4 +1,4 @@
-"""Part `te`: an LSP of RSVP-TE takes packets by a filter, against their route, and is moved while they flow."""
+"""Part `te`: an LSP of RSVP-TE takes packets by a filter, against their route, and is moved meanwhile."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER = "austria-other"
 FLOWS = ("filter", "rest", "answers")
 """To the network of the filter, to another one behind the same router, and back from the former."""
 DRAINED_S = 5.0
-BINS = 120
+BINS = 60
 """So often the counters of links are read while packets flow."""
 GUARD_S = 0.001
 """A packet that leaves its host so shortly before or behind a change may go either way."""

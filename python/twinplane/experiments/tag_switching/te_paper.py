@@ -121,7 +121,7 @@ def check(p: TagSwitchingParameters) -> None:
         fewer = f"{most} at most" if most else "a faster link, or shorter packets"
         raise TwinplaneError(
             f"tag-switching: packets_per_s={p.packets_per_s}: two flows of packets of {p.packet} bytes take"
-            f" {used:.0%} of the direct link, and routers need a tenth: {fewer}"
+            f" {used:.2f} of the direct link, and routers need a tenth: {fewer}"
         )
     gain = delay_s(p, EXPLICIT, True) - delay_s(p, DIRECT, False)
     if gain < APART_S:

@@ -135,19 +135,20 @@ def plots(found: Results) -> list[Chart]:
             curves.append(
                 Curve(
                     LINK_WORDS[way],
-                    [row["end_s"] for row in mine],
+                    [row["begin_s"] for row in mine],
                     [row["mbps"] for row in mine],
                     1,
-                    "line",
+                    "steps",
                     3 + style,
                 )
             )
-        lead = f"{headline(p)}: " if len(found.points) > 1 else ""
+        medium = "ATM" if p.medium == "atm" else "Ethernet"
+        lead = f"{medium}: delays" if len(found.points) > 1 else "Delays"
         marks = [Mark(row["begin_s"], row["what"]) for row in begins[1:]] if len(begins) <= 6 else []
         charts.append(
             Chart(
                 f"te-{place}" if len(found.points) > 1 else "te",
-                f"{lead}delays, and what links carry",
+                f"{lead}, and what links carry",
                 f"One-way delays of packets over time, and Mbit/s of two links. {answer([point])}",
                 "seconds since packets began",
                 ["delay (ms)", "Mbit/s on the link"],
