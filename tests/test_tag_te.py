@@ -105,7 +105,7 @@ def test_a_run_draws_its_page(tmp_path: Path) -> None:
         (("medium=atm", "tag_vcs=circuit"), "tag_vcs=circuit: part=te has VCs that are labels"),
         (("packets_per_s=75",), "take 1.02 of the direct link, and routers need a tenth: 66 at most"),
         (("rate_mbps=0.01",), "a faster link, or shorter packets"),
-        (("duration_s=1",), "duration_s=1: each of 5 phases (moves=2) takes 0.236 s at least"),
+        (("duration_s=1",), "duration_s=1: each of 5 phases (moves=2) takes 0.234 s at least"),
         (("medium=atm", "delay_ms=1"), "packets by Switzerland are told by their delay"),
         (("part=te,udp",), "te has a table of its own: run it by itself"),
         (("moves=0",), "moves=0"),

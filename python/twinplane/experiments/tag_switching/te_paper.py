@@ -16,8 +16,8 @@ from .predicted import Prediction
 DIRECT, EXPLICIT = "direct", "switzerland"
 LINKS_OF = {DIRECT: 1, EXPLICIT: 2}
 """How many links between switches each way has."""
-MESSAGE = 576
-"""Bytes of IP that no message of RSVP here exceeds."""
+MESSAGE = 240
+"""About so many bytes of IP have a Path and a Resv that record four hops (RFC 3209, 4)."""
 FILLED = 0.9
 """So much of the direct link both flows take together at most: routers have something to say, too."""
 APART_S = 0.004
@@ -90,10 +90,9 @@ def signalled(p: TagSwitchingParameters, way: str) -> Prediction:
     hops = LINKS_OF[way]
     still = 2 * hops * p.delay_ms / 1e3
     message = links(p, 1, False).packet_s(MESSAGE)
-    most = still + 2 * hops * (2 * packet_s(p) + message) + 0.001
-    return Prediction(
-        (still + most) / 2, still, most, "propagation there and back, and waits behind two packets"
-    )
+    most = still + 2 * hops * 2 * (packet_s(p) + message) + 0.001
+    why = "propagation there and back, messages stored and forwarded, and waits behind up to two packets"
+    return Prediction(still + 2 * hops * message, still, most, why)
 
 
 def overtaken(p: TagSwitchingParameters) -> Prediction:
@@ -127,7 +126,7 @@ def check(p: TagSwitchingParameters) -> None:
     if gain < APART_S:
         raise TwinplaneError(
             f"tag-switching: delay_ms={p.delay_ms:g}: packets by Switzerland are told by their delay, which"
-            f" is {gain * 1e3:.2g} ms more: a longer delay, so that it is {APART_S * 1e3:g} ms"
+            f" is {gain * 1e3:.2g} ms more, and {APART_S * 1e3:g} ms are needed: a longer one"
         )
     least = 2 * signalled(p, EXPLICIT).high + 2 / p.packets_per_s + delay_s(p, EXPLICIT, True)
     count = len(phases(p))
