@@ -15,7 +15,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import figures, te_shown
+from . import figures, processor_paper, te_shown
 from .parameters import TagSwitchingParameters
 from .parts import PARTS, Networks, Shown
 
@@ -101,8 +101,8 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return _shown(points).charts(points)
 
     def plots(self, found: Results) -> list[Chart]:
-        """What only tables know: see `figures` and `te_shown`."""
-        return [*figures.plots(found), *te_shown.plots(found)]
+        """What only tables know: see `figures`, `te_shown` and `processor_paper`."""
+        return [*figures.plots(found), *te_shown.plots(found), *processor_paper.plots(found)]
 
     def tables(self, found: Results) -> list[Table]:
         """Of recovery every run, of an LSP every phase."""

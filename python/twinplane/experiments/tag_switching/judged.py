@@ -7,7 +7,7 @@ from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
-from . import load
+from . import load, processor_paper
 from .compared import published
 from .links import CELL_BYTES, HEADERS, MTU, cells_of
 from .parameters import TagSwitchingParameters
@@ -42,6 +42,7 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
                         expected.value,
                     )
                 )
+        found += processor_paper.comparisons(lead, p, point) if p.part != "load" else []
         found += [*_vcs(lead, p, point), *_same_rtt(lead, p, point), *_same_delay(lead, p, point)]
     return found
 
@@ -70,6 +71,10 @@ def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]
 def fault(point: Point) -> str | None:
     """Bytes that did not arrive as they were sent, and figures that arithmetic does not allow."""
     p = parameters_of(point)
+    for row in processor_paper.comparisons("", p, point) if p.part != "load" else ():
+        if row.kind == Kind.OURS and not row.holds:
+            found = "nothing" if row.measured is None else f"{row.measured:.4g}"
+            return f"{row.what}: {found}, where arithmetic allows {row.low:.4g} to {row.high:.4g} {row.unit}"
     for setting in p.settings:
         where = "with tags" if setting == "with" else "without tags"
         if wrong := point.metrics.get(f"{setting}_wrong"):
@@ -190,6 +195,8 @@ def arithmetic(points: Sequence[Point]) -> list[str]:
             " is too much: those that come by one link come one after the other. VCs of tags have one class"
             " here, unspecified bit rate: classes of service on them are not modelled."
         )
+    else:
+        said += processor_paper.arithmetic(p, points[0])
     if p.part == "duplex":
         lost = 2 * (link_mbps(p, False) - link_mbps(p, False, 0.5))
         said.append(

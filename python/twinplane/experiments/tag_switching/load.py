@@ -14,9 +14,9 @@ from ..base import Outcome
 from . import cells
 from .countries import CORE, COUNTRIES, edge, host, switch
 from .links import BUFFER_PACKETS, MTU, Links, frame_s, links
-from .parameters import TagSwitchingParameters
+from .parameters import SETTLED_S, TagSwitchingParameters
 from .predicted import Prediction, held_packets
-from .throughput import SETTLED_S, address
+from .throughput import address
 
 NEAR_S = 1e-6
 """Propagation of a link beside the core."""

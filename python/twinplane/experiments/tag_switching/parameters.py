@@ -10,6 +10,8 @@ from ..parameters import Parameters
 
 STM1_CELLS = 353_207
 """Cells per second between a router and its switch: 149.76 Mbit/s of an STM-1 are left for them."""
+SETTLED_S = 60.0
+"""By then routers with tags have them all, where packets wait for that."""
 DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
@@ -98,6 +100,19 @@ class TagSwitchingParameters(Parameters):
     flows: int = Field(1, ge=1, le=1000, description="connections that send at once")
     udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
     profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
+    packet_us: float = Field(
+        0.0,
+        ge=0,
+        le=100_000,
+        description="parts rtt, tcp, duplex and udp: time of an edge router's processor for a packet that it"
+        " receives; 0: it forwards by hardware",
+    )
+    message_us: float = Field(
+        0.0,
+        ge=0,
+        le=1_000_000,
+        description="the same for a message of OSPF or LDP that it handles",
+    )
     load: float = Field(
         0.8,
         gt=0,
@@ -162,6 +177,11 @@ class TagSwitchingParameters(Parameters):
     def has_label_vcs(self) -> bool:
         """Are VCs of packets with tags labels, which LDP gives?"""
         return self.part == "vcs" or (self.medium == "atm" and self.tag_vcs == "ldp")
+
+    @property
+    def has_processor(self) -> bool:
+        """Do packets or messages take time of edge routers' processors?"""
+        return self.packet_us > 0 or self.message_us > 0
 
     @property
     def merges(self) -> bool:

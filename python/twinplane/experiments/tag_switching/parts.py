@@ -17,6 +17,8 @@ from . import (
     judged,
     load,
     measuring,
+    processor_paper,
+    processors,
     shown,
     te,
     te_paper,
@@ -104,6 +106,8 @@ PATH = Part(
         throughput.summarise,
         throughput.settings,
         throughput.joined,
+        processors.pauses,
+        processor_paper.check,
     )
 )
 LOAD = Part(

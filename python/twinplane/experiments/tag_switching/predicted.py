@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ... import units
 from ...profiles import hosts as profiles
+from .countries import PATHS
 from .links import BUFFER_PACKETS, HEADERS, MTU, TAG, Links, cells_of, encapsulation_of, links
 from .parameters import TagSwitchingParameters
-from .throughput import PATHS
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,16 @@ def links_of(p: TagSwitchingParameters, tagged: bool) -> Links:
     return links(p, len(PATHS[p.path]) - 1, tagged)
 
 
+def processors_s(p: TagSwitchingParameters) -> float:
+    """There and back: two edge routers each way, whose processors take time for a packet."""
+    return 4 * p.packet_us / 1e6
+
+
 def smallest_rtt_s(p: TagSwitchingParameters, tagged: bool, data: int) -> float:
     """There and back: so many bytes of data, and an acknowledgement."""
     way = links_of(p, tagged)
-    return p.rtt_ms / 1e3 + way.one_way_s(HEADERS + data) + way.one_way_s(HEADERS) + 8e-6
+    still = p.rtt_ms / 1e3 + processors_s(p) + 8e-6
+    return still + way.one_way_s(HEADERS + data) + way.one_way_s(HEADERS)
 
 
 def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> float:
@@ -37,16 +45,35 @@ def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> flo
     return links_of(p, tagged).data_mbps(p.packet, acks)
 
 
+LEFT_OPEN = "how soon TCP goes on after losses is left open"
+
+
+def window_of(p: TagSwitchingParameters) -> float:
+    """Bytes that are in flight at most: whole segments, where there is one."""
+    mss = p.packet - HEADERS
+    window = p.buffer_kb * 1000
+    if not _host(p).get("window_scaling", True):
+        window = min(window, 65_535)
+    # Nagle's algorithm: no short segment goes while others are not acknowledged.
+    return window // mss * mss if window > mss else window
+
+
+def _host(p: TagSwitchingParameters) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = profiles.resolve(p.profile).get("tcp", {})
+    return found
+
+
+def is_lossy(p: TagSwitchingParameters, tagged: bool) -> bool:
+    """Are windows larger than what is on its way, and waits in front of the core?"""
+    mss = p.packet - HEADERS
+    pipe = link_mbps(p, tagged) * 1e6 / 8 * smallest_rtt_s(p, tagged, mss)
+    return p.flows * window_of(p) > held_packets(p, tagged) * mss + pipe
+
+
 def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """The lesser of what a window in each round trip gives, and of what the link carries."""
     mss = p.packet - HEADERS
-    host = profiles.resolve(p.profile).get("tcp", {})
-    window = p.buffer_kb * 1000
-    if not host.get("window_scaling", True):
-        window = min(window, 65_535)
-    if window > mss:
-        # Nagle's algorithm: no short segment goes while others are not acknowledged.
-        window = window // mss * mss
+    window, host = window_of(p), _host(p)
     rtt = smallest_rtt_s(p, tagged, int(min(window, mss)))
     by_window, by_link = p.flows * window * 8 / rtt / 1e6, link_mbps(p, tagged)
     # At worst all of a window is acknowledged together, and late: then this is the time between two windows.
@@ -54,6 +81,9 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     late = units.span_ps(host.get("ack_delay", "40 ms")) / 1e12
     slowest = rtt + max(0.0, window / mss - 1) * segment + late
     together = p.flows * window * 8 / slowest / 1e6
+    if is_lossy(p, tagged):
+        why = f"rate of the link, less headers; {LEFT_OPEN}"
+        return Prediction(by_link, by_link / 2, by_link * 1.01, why)
     if by_window > by_link:
         # Where windows hardly fill the link, it rests while they wait for acknowledgements.
         low = by_link * 0.99 if by_window > 2 * by_link else min(by_link * 0.99, together)
@@ -77,15 +107,13 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
     if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (p.packet - HEADERS):
         # Windows that the buffer in front of the link does not hold lose packets in both directions.
-        return Prediction(
-            half.value, low / 2, half.high, f"{why}; how soon TCP goes on after losses is left open"
-        )
+        return Prediction(half.value, low / 2, half.high, f"{why}; {LEFT_OPEN}")
     return Prediction(half.value, low, half.high, why)
 
 
 def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """A request and an answer of a byte each: the shortest frames there are."""
-    value = p.rtt_ms / 1e3 + 2 * links_of(p, tagged).one_way_s(HEADERS + 1) + 8e-6
+    value = p.rtt_ms / 1e3 + processors_s(p) + 2 * links_of(p, tagged).one_way_s(HEADERS + 1) + 8e-6
     unit = "cell" if p.medium == "atm" else "frame"
     return Prediction(value, value * 0.99, value * 1.01, f"propagation, and each {unit} stored and forwarded")
 

@@ -9,7 +9,7 @@ from ...charts import Chart, Curve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from . import load
+from . import load, processor_paper
 from .links import MTU
 from .parameters import TagSwitchingParameters
 from .predicted import PREDICT, Prediction
@@ -118,7 +118,13 @@ def columns(points: Sequence[Point]) -> list[Column]:
     for setting in settings:
         for key in dict.fromkeys(key for part in FIGURES if part in parts for key in FIGURES[part]):
             found += [measured(setting, key), said(setting, key)]
+    for title, key in processor_paper.columns(points):
+        found.append(_share(title, key))
     return found
+
+
+def _share(title: str, key: str) -> Column:
+    return Column(title, lambda point: point.metrics.get(key), lambda value: f"{value:.1%}", key)
 
 
 def _set(title: str, key: str) -> Column:

@@ -19,9 +19,9 @@ from . import cells
 from .compared import published
 from .countries import CORE, COUNTRIES, edge, host, switch
 from .load import NEAR_S
-from .parameters import TagSwitchingParameters
+from .parameters import SETTLED_S, TagSwitchingParameters
 from .te_paper import DIRECT, EXPLICIT, delay_s, phases, ways
-from .throughput import SETTLED_S, address
+from .throughput import address
 
 HERE, THERE = "italy", "austria"
 OTHER = "austria-other"

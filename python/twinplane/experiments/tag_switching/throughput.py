@@ -11,18 +11,17 @@ from ...frames import Columns
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
-from . import cells
-from .countries import COUNTRIES, edge, host, switch
+from . import cells, processors
+from .countries import COUNTRIES, PATHS, edge, host, switch
 from .links import BUFFER_PACKETS, CELL_BYTES, HEADERS
-from .parameters import TagSwitchingParameters
+from .parameters import SETTLED_S, TagSwitchingParameters
+from .predicted import link_mbps, window_of
 
-PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
-"""Countries whose switches a path crosses: links of the core lie between them."""
-SETTLED_S = 60.0
-"""By then routers with tags have them all."""
 WARM = 0.25
 """Of the time in which data is sent, so much is left out: slow start is in it."""
 
+DRAINED_S = 30.0
+"""At least so long after the last byte was written a run goes on."""
 TRANSACTIONS = 100
 """Requests and answers of part `rtt`."""
 
@@ -63,7 +62,7 @@ def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
             buffer=f"{BUFFER_PACKETS * 1518} B",
         )
     for country in (path[0], path[-1]):
-        net.router(edge(country), **routes)
+        net.router(edge(country), **routes, **processors.profile(p))
         net.link(edge(country), switch(country), rate="100 Mbit/s", delay="1 us")
 
 
@@ -75,7 +74,7 @@ def labelled(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> No
     for a, b in pairwise(path):
         cells.label_link(net, p, switch(a), switch(b), **cells.core(p), delay=_delay(p, path))
     for country in (path[0], path[-1]):
-        net.router(edge(country), **said)
+        net.router(edge(country), **said, **processors.profile(p))
         cells.label_link(net, p, edge(country), switch(country), **cells.NEAR)
 
 
@@ -85,7 +84,7 @@ def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> Non
         cells.plain_switch(net, switch(country))
     for a, b in pairwise(path):
         net.link(switch(a), switch(b), medium="atm", **cells.core(p), delay=_delay(p, path))
-    cells.access(net, (path[0], path[-1]))
+    cells.access(net, (path[0], path[-1]), **processors.profile(p))
     cells.pvc(net, p, path, pcr=cells.core(p)["rate"])
 
 
@@ -116,8 +115,9 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
 
 
 def end_s(p: TagSwitchingParameters) -> float:
-    """All that was written has arrived by then, or is lost."""
-    return SETTLED_S + p.duration_s + 30
+    """All that was written has arrived by then, or is lost: what waits in buffers has gone by the link."""
+    waiting_s = p.flows * window_of(p) * 8 / 1e6 / link_mbps(p, True) if p.part in ("tcp", "duplex") else 0.0
+    return SETTLED_S + p.duration_s + max(DRAINED_S, 4 * waiting_s)
 
 
 def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
@@ -134,6 +134,8 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
         carried = sum(row["bytes"] for row in network.tcp_flows[0].stats().to_dicts())
     if p.tags == "with" and p.has_label_vcs:
         found |= _of_tags(network, p, carried)
+    tables["processors"] = processors.series(network, p)
+    found |= processors.peaks(tables["processors"])
     return Outcome(found, tables, topology(network))
 
 
@@ -182,13 +184,16 @@ def settings(p: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
 def joined(_: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
     """Metrics of each network by its name, and the tables under one another, with a column for it."""
     metrics = {f"{name}_{key}": value for name, one in outcomes.items() for key, value in one.metrics.items()}
-    table: dict[str, list[Any]] = {}
-    for name, one in outcomes.items():
-        columns = one.tables.get("tcp_flows", {})
-        rows = len(next(iter(columns.values()), []))
-        if rows:
-            table.setdefault("tags", []).extend([name] * rows)
-        for key, values in columns.items():
-            table.setdefault(key, []).extend(values)
-    tables = {"tcp": table} if table else {}
+    tables: dict[str, Columns] = {}
+    for kind in ("tcp_flows", "processors"):
+        table: dict[str, list[Any]] = {}
+        for name, one in outcomes.items():
+            columns = one.tables.get(kind, {})
+            rows = len(next(iter(columns.values()), []))
+            if rows:
+                table.setdefault("tags", []).extend([name] * rows)
+            for key, values in columns.items():
+                table.setdefault(key, []).extend(values)
+        if table:
+            tables["tcp" if kind == "tcp_flows" else kind] = table
     return Outcome(metrics, tables, next(iter(outcomes.values())).topology)
