@@ -15,7 +15,7 @@ from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
-from . import figures, processor_paper, te_shown
+from . import duplex, figures, processor_paper, te_shown
 from .parameters import TagSwitchingParameters
 from .parts import PARTS, Networks, Shown
 
@@ -105,8 +105,8 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
         return [*figures.plots(found), *te_shown.plots(found), *processor_paper.plots(found)]
 
     def tables(self, found: Results) -> list[Table]:
-        """Of recovery every run, of an LSP every phase."""
-        return [*figures.tables(found), *te_shown.tables(found)]
+        """Of recovery every run, of an LSP every phase, of both ways at once what acknowledgements cost."""
+        return [*figures.tables(found), *te_shown.tables(found), *duplex.tables(found)]
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
         """What is published, then what arithmetic says."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
-from . import load, processor_paper
+from . import duplex, load, processor_paper
 from .compared import published
 from .links import CELL_BYTES, HEADERS, MTU, cells_of
 from .parameters import TagSwitchingParameters
@@ -26,6 +26,7 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
         lead = f"{headline(p)}: " if len(points) > 1 else ""
         for setting in p.settings:
             found += _published(lead, p, point, setting)
+            found += duplex.comparisons(lead, p, point, setting)
             for key in FIGURES[p.part]:
                 expected = predicted(p, setting, key)
                 unit = {"rtt_s": "s", "delay_s": "s", "lost": "share"}.get(key, "Mbit/s")
@@ -44,7 +45,7 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
                 )
         found += processor_paper.comparisons(lead, p, point) if p.part != "load" else []
         found += [*_vcs(lead, p, point), *_same_rtt(lead, p, point), *_same_delay(lead, p, point)]
-    return found
+    return [*found, *duplex.best(points)]
 
 
 def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
@@ -71,7 +72,9 @@ def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]
 def fault(point: Point) -> str | None:
     """Bytes that did not arrive as they were sent, and figures that arithmetic does not allow."""
     p = parameters_of(point)
-    for row in processor_paper.comparisons("", p, point) if p.part != "load" else ():
+    checked = [row for setting in p.settings for row in duplex.comparisons("", p, point, setting)]
+    checked += processor_paper.comparisons("", p, point) if p.part != "load" else []
+    for row in checked:
         if row.kind == Kind.OURS and not row.holds:
             found = "nothing" if row.measured is None else f"{row.measured:.4g}"
             return f"{row.what}: {found}, where arithmetic allows {row.low:.4g} to {row.high:.4g} {row.unit}"
@@ -198,12 +201,7 @@ def arithmetic(points: Sequence[Point]) -> list[str]:
     else:
         said += processor_paper.arithmetic(p, points[0])
     if p.part == "duplex":
-        lost = 2 * (link_mbps(p, False) - link_mbps(p, False, 0.5))
-        said.append(
-            "An acknowledgement for every second segment, none of them with data, would cost both directions"
-            f" together {lost * 1e3:.0f} kbit/s here. The study lost about 250: acknowledgements alone do not"
-            " explain that."
-        )
+        said += duplex.arithmetic(p, points)
     return said
 
 

@@ -12,6 +12,8 @@ STM1_CELLS = 353_207
 """Cells per second between a router and its switch: 149.76 Mbit/s of an STM-1 are left for them."""
 SETTLED_S = 60.0
 """By then routers with tags have them all, where packets wait for that."""
+WARM = 0.25
+"""Of the time in which data is sent, throughput leaves out so much: slow start is in it."""
 DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
@@ -98,6 +100,11 @@ class TagSwitchingParameters(Parameters):
     buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")
     message: int = Field(16_000, ge=1, le=1_000_000, description="bytes that a program writes at a time")
     flows: int = Field(1, ge=1, le=1000, description="connections that send at once")
+    both_ways: Literal["one", "two"] = Field(
+        "one",
+        description="part duplex: by how many connections both directions go: one, or two that send one way"
+        " each, as those of two programs do",
+    )
     udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
     profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
     packet_us: float = Field(

@@ -10,7 +10,7 @@ from ... import units
 from ...profiles import hosts as profiles
 from .countries import PATHS
 from .links import BUFFER_PACKETS, HEADERS, MTU, TAG, Links, cells_of, encapsulation_of, links
-from .parameters import TagSwitchingParameters
+from .parameters import WARM, TagSwitchingParameters
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,20 @@ def link_mbps(p: TagSwitchingParameters, tagged: bool, acks: float = 0.0) -> flo
     return links_of(p, tagged).data_mbps(p.packet, acks)
 
 
+TOGETHER = 8
+"""Segments that are acknowledged together at most, for the most part."""
 LEFT_OPEN = "how soon TCP goes on after losses is left open"
+
+
+def bytes_of(p: TagSwitchingParameters) -> float:
+    """Bytes that a buffer, and a window without scaling, allow in flight."""
+    window = p.buffer_kb * 1000
+    return window if _host(p).get("window_scaling", True) else min(window, 65_535)
 
 
 def window_of(p: TagSwitchingParameters) -> float:
     """Bytes that are in flight at most: whole segments, where there is one."""
-    mss = p.packet - HEADERS
-    window = p.buffer_kb * 1000
-    if not _host(p).get("window_scaling", True):
-        window = min(window, 65_535)
+    mss, window = p.packet - HEADERS, bytes_of(p)
     # Nagle's algorithm: no short segment goes while others are not acknowledged.
     return window // mss * mss if window > mss else window
 
@@ -85,9 +90,11 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
         why = f"rate of the link, less headers; {LEFT_OPEN}"
         return Prediction(by_link, by_link / 2, by_link * 1.01, why)
     if by_window > by_link:
+        # Within 1 %; in short runs a few segments more or less, which are acknowledged together, are more.
+        around = max(0.01 * by_link, TOGETHER * mss * 8 / 1e6 / ((1 - WARM) * p.duration_s))
         # Where windows hardly fill the link, it rests while they wait for acknowledgements.
-        low = by_link * 0.99 if by_window > 2 * by_link else min(by_link * 0.99, together)
-        return Prediction(by_link, low, by_link * 1.01, "rate of the link, less headers")
+        low = by_link - around if by_window > 2 * by_link else min(by_link - around, together)
+        return Prediction(by_link, low, by_link + around, "rate of the link, less headers")
     if window < 2 * mss:
         # A full segment and a short one take turns, each of which waits for an acknowledgement.
         together /= 2
@@ -100,15 +107,28 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     """Each way: as half duplex, beside no acknowledgement (all go with data) up to one for two segments."""
     half = tcp(p, tagged)
     if half.why.startswith("buffer"):
-        return Prediction(
-            half.value, half.low * 0.5, half.high, "buffer over a round trip that has queues in it"
-        )
+        why = "buffer over a round trip that has queues in it"
+        # Of two connections one has nothing to say but acknowledgements: some come late enough that what is
+        # short of a segment goes, too.
+        more = bytes_of(p) / window_of(p) if p.both_ways == "two" else 1.0
+        return Prediction(half.value, half.low * 0.5, half.high * more, why)
     why = "rate, less headers, less up to one acknowledgement for two"
     low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
+    value = half.value
+    # A window may be acknowledged at once, behind data of the other direction: in short runs that is much.
+    around = p.flows * window_of(p) * 8 / 1e6 / ((1 - WARM) * p.duration_s)
+    high = half.high + around
+    if p.both_ways == "two":
+        value = link_mbps(p, tagged, 0.5)
+        # At worst an acknowledgement waits behind a window of the other direction while a link is idle for as
+        # long as there and back takes.
+        window = p.flows * window_of(p) * 8 / 1e6
+        low = min(low, 0.97 * window / (window / value + smallest_rtt_s(p, tagged, p.packet - HEADERS)))
+        why = "rate, less headers and an acknowledgement for two, which wait behind data"
     if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (p.packet - HEADERS):
         # Windows that the buffer in front of the link does not hold lose packets in both directions.
-        return Prediction(half.value, low / 2, half.high, f"{why}; {LEFT_OPEN}")
-    return Prediction(half.value, low, half.high, why)
+        return Prediction(value, low / 2, high, f"{why}; {LEFT_OPEN}")
+    return Prediction(value, max(0.0, low - around), high, why)
 
 
 def rtt(p: TagSwitchingParameters, tagged: bool) -> Prediction:

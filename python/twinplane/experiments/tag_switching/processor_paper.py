@@ -12,7 +12,7 @@ from ..scores import Comparison, Kind, rounding
 from .compared import published
 from .links import BUFFER_PACKETS, HEADERS
 from .parameters import TagSwitchingParameters
-from .predicted import Prediction, is_lossy, rtt, tcp, window_of
+from .predicted import Prediction, duplex, is_lossy, rtt, tcp, window_of
 from .processors import ENDS, SPAN_S
 from .throughput import TRANSACTIONS
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 MESSAGES_PER_S = 4.0
 """More than OSPF, LDP and ARP have to say to an edge router, which has one neighbour."""
 FITTED_US = 525.0
-"""What a packet has to take for the published peak of 41.1, by the packets of full duplex on ATM (15 %)."""
+"""What a packet has to take for the published peak of 41.1, by the packets of full duplex on ATM (15 %), if
+both directions share a connection."""
 BUSY = 0.9
 """A processor that is busy for a greater share delays packets by waits that are not predicted."""
 
@@ -45,12 +46,19 @@ def packets_s(p: TagSwitchingParameters, tagged: bool) -> Prediction | None:
     half = tcp(p, tagged)
     if half.why.startswith("buffer") or is_lossy(p, tagged):
         return None
-    data = half.value * 1e6 / 8 / (p.packet - HEADERS)
+    segment = (p.packet - HEADERS) * 8 / 1e6
+    data = half.value / segment
     more = BUFFER_PACKETS / span + MESSAGES_PER_S
     if p.part == "tcp":
         why = "segments of data, and an acknowledgement for each to every second one"
         return Prediction(1.5 * data, 1.4 * data, 2.05 * data + more, why)
+    both = duplex(p, tagged)
     why = "segments of data both ways, and up to an acknowledgement for every second one"
+    if p.both_ways == "two":
+        why = "segments of data both ways, and an acknowledgement for each to every second one"
+        each = 2 / segment
+        high = 2.05 * each * both.high + 2 * more
+        return Prediction(1.5 * each * both.value, 1.4 * each * both.low, high, why)
     return Prediction(2 * data, 1.8 * data, 3.05 * data + 2 * more, why)
 
 
@@ -129,7 +137,7 @@ def _published(lead: str, p: TagSwitchingParameters, point: Point, expected: Pre
     found = []
     for row in _rows(p):
         said = row["percent"] / 100
-        is_fitted = p.part == "duplex" and p.packet_us == FITTED_US
+        is_fitted = p.part == "duplex" and p.both_ways == "one" and p.packet_us == FITTED_US
         found.append(
             Comparison(
                 f"{lead}load of the processor of {row['router']}, the most over 5 s",

@@ -14,11 +14,8 @@ from ..base import Outcome
 from . import cells, processors
 from .countries import COUNTRIES, PATHS, edge, host, switch
 from .links import BUFFER_PACKETS, CELL_BYTES, HEADERS
-from .parameters import SETTLED_S, TagSwitchingParameters
+from .parameters import SETTLED_S, WARM, TagSwitchingParameters
 from .predicted import link_mbps, window_of
-
-WARM = 0.25
-"""Of the time in which data is sent, so much is left out: slow start is in it."""
 
 DRAINED_S = 30.0
 """At least so long after the last byte was written a run goes on."""
@@ -101,17 +98,19 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
     elif p.part == "rtt":
         net.tcp(sender, receiver, application="request-response", transactions=TRANSACTIONS, start=start)
     else:
-        net.tcp(
-            sender,
-            receiver,
-            duplex="full" if p.part == "duplex" else "half",
-            buffer=f"{p.buffer_kb * 1000:.0f} B",
-            message=p.message,
-            mss=p.packet - HEADERS,
-            connections=p.flows,
-            start=start,
-            stop=stop,
-        )
+        by_two = p.part == "duplex" and p.both_ways == "two"
+        for a, b in ((sender, receiver), (receiver, sender)) if by_two else ((sender, receiver),):
+            net.tcp(
+                a,
+                b,
+                duplex="full" if p.part == "duplex" and not by_two else "half",
+                buffer=f"{p.buffer_kb * 1000:.0f} B",
+                message=p.message,
+                mss=p.packet - HEADERS,
+                connections=p.flows,
+                start=start,
+                stop=stop,
+            )
 
 
 def end_s(p: TagSwitchingParameters) -> float:
@@ -131,7 +130,7 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     else:
         found |= _of_tcp(network, p)
         tables = {"tcp_flows": network.columns("tcp_flows")}
-        carried = sum(row["bytes"] for row in network.tcp_flows[0].stats().to_dicts())
+        carried = sum(row["bytes"] for flow in network.tcp_flows for row in flow.stats().to_dicts())
     if p.tags == "with" and p.has_label_vcs:
         found |= _of_tags(network, p, carried)
     tables["processors"] = processors.series(network, p)
@@ -140,8 +139,8 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
 
 
 def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
-    flow = network.tcp_flows[0]
-    rows = flow.stats().to_dicts()
+    flow, *others = network.tcp_flows
+    rows = [row for one in (flow, *others) for row in one.stats().to_dicts()]
     found: dict[str, Any] = {
         "wrong": sum(row["wrong"] for row in rows),
         "undone": sum(row["state"] != "done" for row in rows if row["direction"] == "forward"),
@@ -150,14 +149,24 @@ def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
         forward = next(row for row in rows if row["direction"] == "forward")
         return {**found, "rtt_s": forward["response_min_s"]}
     begin, end = SETTLED_S + WARM * p.duration_s, SETTLED_S + p.duration_s
-    series = flow.series().to_dicts()
-    for direction, key in (("forward", "mbps"), ("back", "back_mbps")):
+    back = others[0] if others else flow
+    for one, direction, key in (
+        (flow, "forward", "mbps"),
+        (back, "forward" if others else "back", "back_mbps"),
+    ):
+        series = one.series().to_dicts()
         bins = [row for row in series if row["direction"] == direction and begin <= row["start_s"] < end]
         if bins:
             found[key] = sum(row["acknowledged"] for row in bins) * 8 / (end - begin) / 1e6
     found["rtt_mean_s"] = rows[0]["rtt_mean_s"]
     found["retransmitted"] = sum(row["retransmitted"] for row in rows)
-    found["pure_acks"] = sum(row["pure_acks"] for row in rows)
+    # Rows are of who sends data: acknowledgements of the other end are all else that hosts have sent.
+    data, ports = sum(row["data_segments"] for row in rows), network.columns("ports")
+    hosts = {host(country) for country in PATHS[p.path]}
+    frames = sum(
+        sent for node, sent in zip(ports["from"], ports["sent_frames"], strict=True) if node in hosts
+    )
+    found["acks_each"] = (frames - data) / data if data else None
     return found
 
 
