@@ -58,6 +58,7 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
     start = f"{p.fail_after_s - 5} s"
     net.flow(edge(a), edge(b), name="core", rate=rate, size=64, start=start, log=True)
     net.flow(host(a), host(b), name="outside", rate=rate, size=64, start=start, log=True)
+    net.flow(host(b), host(a), name="answers", rate=rate, size=64, start=start, log=True)
     _phases(net, p, seed)
     at = net.at(f"{failure_s(p, seed):.6f} s")
     ends = switch(a), switch(b)

@@ -11,12 +11,13 @@ from typing import Any
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
 from . import stages
-from .parameters import DIVERTED, LINK_OF, TagSwitchingParameters
+from .parameters import DIVERTED, LINK_OF, PLANES, TagSwitchingParameters
 from .timers import FLOODING_S, Interval, asked_s, predict
 
 WORDS = {
     "core": "in the core",
     "outside": "from outside",
+    "answers": "answers to outside",
     "failure": "after a failure",
     "repair": "after the repair",
 }
@@ -73,7 +74,7 @@ def _predicted(lead: str, p: TagSwitchingParameters, point: Point) -> list[Compa
     known = {(row["plane"], row["event"]) for row in published()["recovery"]}
     found = []
     for event in LINK_OF:
-        for plane in ("core", "outside"):
+        for plane in PLANES:
             timers = expected(p, event, plane)
             if timers is None:
                 continue

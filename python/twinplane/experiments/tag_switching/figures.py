@@ -11,12 +11,12 @@ from ...results.points import Point
 from ...units import format_time
 from ..base import Column
 from .compared import WORDS, expected, published
-from .parameters import LINK_OF, TagSwitchingParameters
+from .parameters import LINK_OF, PLANES, TagSwitchingParameters
 
 if TYPE_CHECKING:
     from ...results.folder import Results
 
-KINDS = [(plane, event) for event in LINK_OF for plane in ("core", "outside")]
+KINDS = [(plane, event) for event in LINK_OF for plane in PLANES]
 
 
 def headline(p: TagSwitchingParameters) -> str:

@@ -11,17 +11,16 @@ from ...network.drawing import topology
 from ..base import Outcome
 from . import stages
 from .build import failure_s, seed_of
-from .parameters import LINK_OF, TagSwitchingParameters
+from .parameters import LINK_OF, PLANES, TagSwitchingParameters
 from .timers import predict
 
-PLANES = ("core", "outside")
 EVENTS = ("failure", "repair")
 WELL, NEVER, NONE = "as predicted", "not back", "nothing to see"
 
 
 def end_s(p: TagSwitchingParameters) -> float:
     """A run ends when everything has long been back."""
-    back = 2 * p.hello_s + p.spf_s + p.tdp_hello_s + p.advertise_s + 30
+    back = 2 * p.hello_s + p.spf_s + p.tdp_hello_s + 2 * p.advertise_s + 30
     return p.fail_after_s + p.down_s + back + _under_way_s(p)
 
 

@@ -20,6 +20,8 @@ DIVERTED, CUT = "italy-austria", "france-spain"
 
 COUNTRIES, NETWORKS_MAX = 6, 4096
 """How many countries there are, and how many networks of 24 bits in 172.16.0.0/12."""
+PLANES = ("core", "outside", "answers")
+"""Flows of part `recovery`: between edge routers, from outside to outside, and back from there."""
 LINK_OF = {"failure": DIVERTED, "repair": CUT}
 """After which link's failure, or repair, packets come back that were interrupted by the failure."""
 
