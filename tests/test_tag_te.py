@@ -109,6 +109,10 @@ def test_a_run_draws_its_page(tmp_path: Path) -> None:
         (("medium=atm", "delay_ms=1"), "packets by Switzerland are told by their delay"),
         (("part=te,udp",), "te has a table of its own: run it by itself"),
         (("moves=0",), "moves=0"),
+        (("rtt_ms=70",), "rtt_ms=70: part=te does not have that (part rtt, tcp, duplex, udp, load)"),
+        (("part=vcs", "moves=3"), "moves=3: part=vcs does not have that (part te)"),
+        (("part=recovery", "tags=without"), "tags=without: part=recovery is about tags"),
+        (("part=te", "rate_mbps=0.05", "packet=89", "packets_per_s=1"), "or a faster link"),
     ],
 )
 def test_what_can_not_be_is_refused(settings: tuple[str, ...], said: str) -> None:

@@ -17,7 +17,7 @@ from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison
 from . import duplex, figures, processor_paper, te_shown
 from .parameters import TagSwitchingParameters
-from .parts import PARTS, Networks, Shown
+from .parts import PARTS, Networks, Shown, check
 
 if TYPE_CHECKING:
     from ...results.folder import Results
@@ -35,9 +35,9 @@ class TagSwitching(Experiment[TagSwitchingParameters]):
     extremes = True
 
     def check(self, parameters: TagSwitchingParameters) -> None:
-        """What is predicted has to be possible."""
+        """What is predicted has to be possible, and what is set has to mean something."""
         super().check(parameters)
-        _networks(parameters).check(parameters)
+        check(parameters)
 
     def parts(self, parameters: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
         """Of recovery a network for each link and each run; of parts with tags and without one for each."""

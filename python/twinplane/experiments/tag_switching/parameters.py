@@ -57,11 +57,16 @@ class TagSwitchingParameters(Parameters):
         240, ge=3, le=3600, description="of BGP: a neighbour that is silent for so long is gone"
     )
     down_s: float = Field(60.0, gt=0, le=100_000, description="from the failure to the repair")
-    rate_mbps: float = Field(1.82, gt=0, le=10_000, description="of links: 4750 cells/s carry 1.82 Mbit/s")
-    delay_ms: float = Field(5.0, ge=0, le=1000, description="propagation of a link of the core")
-    packets_per_s: int = Field(50, ge=1, le=1000, description="of each flow")
+    rate_mbps: float = Field(
+        1.82, gt=0, le=10_000, description="on Ethernet: of links of the core; 4750 cells/s carry 1.82 Mbit/s"
+    )
+    delay_ms: float = Field(
+        5.0, ge=0, le=1000, description="parts recovery, load and te: propagation of a link of the core"
+    )
+    packets_per_s: int = Field(50, ge=1, le=1000, description="parts recovery and te: of each flow")
     path: Literal["switzerland", "france"] = Field(
-        "switzerland", description="other parts than recovery: from a host in Italy to one in this country"
+        "switzerland",
+        description="parts rtt, tcp, duplex and udp: from a host in Italy to one in this country",
     )
     tags: Literal["both", "with", "without"] = Field(
         "both", description="routers with tags, routers with static routes, or each in turn"
@@ -97,7 +102,9 @@ class TagSwitchingParameters(Parameters):
     packet: int = Field(
         1500, ge=88, le=1500, description="bytes of IP in full packets; the study has an MTU of 1500"
     )
-    rtt_ms: float = Field(12.0, ge=0.01, le=2000, description="propagation there and back")
+    rtt_ms: float = Field(
+        12.0, ge=0.01, le=2000, description="parts rtt, tcp, duplex and udp: propagation there and back"
+    )
     duration_s: float = Field(30.0, ge=1, le=3600, description="for how long data is sent")
     buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")
     message: int = Field(16_000, ge=1, le=1_000_000, description="bytes that a program writes at a time")
@@ -107,7 +114,7 @@ class TagSwitchingParameters(Parameters):
         description="part duplex: by how many connections both directions go: one, or two that send one way"
         " each, as those of two programs do",
     )
-    udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
+    udp_mbps: float = Field(1.5, gt=0, le=90, description="part udp: rate of IP packets")
     profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
     packet_us: float = Field(
         0.0,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...charts import Chart
+from ...errors import TwinplaneError
 from ...network import Network
 from ...results.points import Point
 from ..base import Column, Outcome
@@ -95,8 +96,39 @@ class Part:
             judged.bounds,
         )
     )
+    uses: frozenset[str] = frozenset()
+    """Parameters that mean something to it, or to others that it can be run together with."""
     is_alone: bool = False
     """Has it a table of its own, so that it can't be run together with other parts?"""
+
+
+LINKS = {"rate_mbps", "cells_per_s", "tag_vcs", "vc_merge", "tag_encapsulation"}
+TOGETHER = frozenset(
+    LINKS
+    | {"path", "tags", "plain_encapsulation", "packet", "rtt_ms", "delay_ms", "duration_s", "buffer_kb"}
+    | {"message", "flows", "both_ways", "udp_mbps", "profile", "packet_us", "message_us", "load"}
+)
+"""Those of parts that have a table together."""
+RECOVERY_TIMES = {"hello_s", "dead_s", "spf_s", "tdp_hello_s", "advertise_s", "hold_s", "down_s"}
+
+
+def check(p: TagSwitchingParameters) -> None:
+    """Refuse what a part does not have, so that nobody takes it for set; then see the file of each part."""
+    part = PARTS[p.part]
+    for name, info in TagSwitchingParameters.model_fields.items():
+        value = getattr(p, name)
+        if name in ("part", "medium", *part.uses) or value == info.default:
+            continue
+        if name == "tags":
+            if value == "with":
+                continue
+            raise TwinplaneError(f"tag-switching: tags={value}: part={p.part} is about tags: with, or both")
+        shown = f"{value:g}" if isinstance(value, float) else value
+        others = [other for other, one in PARTS.items() if name in one.uses]
+        raise TwinplaneError(
+            f"tag-switching: {name}={shown}: part={p.part} does not have that (part {', '.join(others)})"
+        )
+    part.networks.check(p)
 
 
 PATH = Part(
@@ -108,7 +140,8 @@ PATH = Part(
         throughput.joined,
         processors.pauses,
         processor_paper.check,
-    )
+    ),
+    uses=TOGETHER,
 )
 LOAD = Part(
     Networks(
@@ -117,7 +150,8 @@ LOAD = Part(
         load.summarise,
         throughput.settings,
         throughput.joined,
-    )
+    ),
+    uses=TOGETHER,
 )
 RECOVERY = Part(
     Networks(
@@ -139,6 +173,7 @@ RECOVERY = Part(
         compared.fault,
         compared.bounds,
     ),
+    frozenset(LINKS | RECOVERY_TIMES | {"link", "detection", "runs", "number", "delay_ms", "packets_per_s"}),
     is_alone=True,
 )
 VCS = Part(
@@ -153,6 +188,7 @@ VCS = Part(
         vcs_shown.fault,
         vcs_shown.bounds,
     ),
+    frozenset({"vc_merge", "tag_encapsulation", "network", "edges", "graph", "routing", "outside"}),
     is_alone=True,
 )
 TE = Part(
@@ -168,6 +204,7 @@ TE = Part(
         te_shown.fault,
         te_shown.bounds,
     ),
+    frozenset(LINKS | {"tags", "delay_ms", "packets_per_s", "packet", "duration_s", "moves"}),
     is_alone=True,
 )
 PARTS: Mapping[str, Part] = {

@@ -21,7 +21,8 @@ MESSAGE = 240
 FILLED = 0.9
 """So much of the direct link both flows take together at most: routers have something to say, too."""
 APART_S = 0.004
-"""By so much the delays of both ways differ at least: packets hardly wait longer for messages of routers."""
+"""By so much the delays of both ways differ at least, and by two messages of routers: packets hardly wait for
+these any longer."""
 OTHERS_BPS = 8000.0
 """More than what protocols say over a link, in bits per second on average."""
 
@@ -123,10 +124,12 @@ def check(p: TagSwitchingParameters) -> None:
             f" {used:.2f} of the direct link, and routers need a tenth: {fewer}"
         )
     gain = delay_s(p, EXPLICIT, True) - delay_s(p, DIRECT, False)
-    if gain < APART_S:
+    needed = max(APART_S, 2 * links(p, 1, False).packet_s(MESSAGE))
+    if gain < needed:
         raise TwinplaneError(
             f"tag-switching: delay_ms={p.delay_ms:g}: packets by Switzerland are told by their delay, which"
-            f" is {gain * 1e3:.2g} ms more, and {APART_S * 1e3:g} ms are needed: a longer one"
+            f" is {gain * 1e3:.2g} ms more, and {needed * 1e3:.2g} ms are needed: a longer one, or a faster"
+            " link"
         )
     least = 2 * signalled(p, EXPLICIT).high + 2 / p.packets_per_s + delay_s(p, EXPLICIT, True)
     count = len(phases(p))
