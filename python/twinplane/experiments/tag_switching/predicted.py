@@ -88,7 +88,7 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     together = p.flows * window * 8 / slowest / 1e6
     if is_lossy(p, tagged):
         why = f"rate of the link, less headers; {LEFT_OPEN}"
-        return Prediction(by_link, by_link / 2, by_link * 1.01, why)
+        return Prediction(by_link, by_link / 4, by_link * 1.01, why)
     if by_window > by_link:
         # Within 1 %; in short runs a few segments more or less, which are acknowledged together, are more.
         around = max(0.01 * by_link, TOGETHER * mss * 8 / 1e6 / ((1 - WARM) * p.duration_s))
@@ -100,7 +100,11 @@ def tcp(p: TagSwitchingParameters, tagged: bool) -> Prediction:
         together /= 2
     # In windows of several segments acknowledgements come with every second one, and few of them are late.
     low = together if window < 5 * mss else by_window * 0.9
-    return Prediction(by_window, low, by_window * 1.02, "buffer over round-trip time")
+    # Short segments go in small windows where nothing is on its way, and if programs write less than one.
+    more = bytes_of(p) / window if p.message < mss or window < 5 * mss else 1.0
+    # And a window may be acknowledged just before or behind the end.
+    around = p.flows * window * 8 / 1e6 / ((1 - WARM) * p.duration_s)
+    return Prediction(by_window, low, by_window * 1.02 * more + around, "buffer over round-trip time")
 
 
 def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
@@ -108,10 +112,9 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     half = tcp(p, tagged)
     if half.why.startswith("buffer"):
         why = "buffer over a round trip that has queues in it"
-        # Of two connections one has nothing to say but acknowledgements: some come late enough that what is
-        # short of a segment goes, too.
-        more = bytes_of(p) / window_of(p) if p.both_ways == "two" else 1.0
-        return Prediction(half.value, half.low * 0.5, half.high * more, why)
+        # What is short of a segment goes when an acknowledgement comes late enough.
+        high = max(half.high, half.value * 1.02 * bytes_of(p) / window_of(p))
+        return Prediction(half.value, half.low * 0.5, high, why)
     why = "rate, less headers, less up to one acknowledgement for two"
     low = min(half.low, link_mbps(p, tagged, 0.5) * 0.97)
     value = half.value
@@ -127,7 +130,7 @@ def duplex(p: TagSwitchingParameters, tagged: bool) -> Prediction:
         why = "rate, less headers and an acknowledgement for two, which wait behind data"
     if p.flows * p.buffer_kb * 1000 > BUFFER_PACKETS * (p.packet - HEADERS):
         # Windows that the buffer in front of the link does not hold lose packets in both directions.
-        return Prediction(value, low / 2, high, f"{why}; {LEFT_OPEN}")
+        return Prediction(value, low / 4, high, f"{why}; {LEFT_OPEN}")
     return Prediction(value, max(0.0, low - around), high, why)
 
 
