@@ -67,6 +67,25 @@ fn the_last_acknowledgement_counts() {
     assert_eq!(number(&mut network, "pure_acks", 0), 2.0, "of the other's SYN and of its FIN");
 }
 
+/// Segments that come again are acknowledged again, when nothing but the end of the stream is outstanding: the FIN that
+/// was lost among them is sent again for all that.
+#[test]
+fn connections_end_whatever_is_lost() {
+    let flow = json!({"from": "left", "to": "right", "bytes": "40 kB", "congestion": "none"});
+    for seed in 0..12 {
+        let mut whole = described(2_000_000, 5 * MS, json!(vec![flow.clone(); 10]));
+        whole["seed"] = json!(seed);
+        let mut network = network(whole);
+        let direction = Direction::Both;
+        let kind = FaultKind::Loss { link: base::LinkId(1), direction, probability: 0.1 };
+        network.fault(Fault { at: Time::ZERO, until: None, kind }).expect("a fault");
+        run(&mut network, 400 * S);
+        for row in 0..10 {
+            assert_eq!(cell(&mut network, "state", row), json!("done"), "seed {seed}, flow {row}");
+        }
+    }
+}
+
 /// Throughput of a flow that its window limits: a buffer of bytes in each round trip.
 #[test]
 fn a_small_buffer_gives_buffer_over_rtt() {

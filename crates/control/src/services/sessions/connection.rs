@@ -308,11 +308,28 @@ impl Connection {
         }
     }
 
+    /// Does it only say again that all data has come, while the end of the stream is outstanding? Three of these make
+    /// smoltcp repeat data that there is not, and forget that it waits for an acknowledgement: it would never send the
+    /// FIN again.
+    fn repeats(&self, segment: &[u8]) -> bool {
+        let Ok(tcp) = wire::tcp::Packet::new_checked(segment) else { return false };
+        let is_last =
+            matches!(self.state(), tcp::State::FinWait1 | tcp::State::Closing | tcp::State::LastAck);
+        is_last
+            && self.socket().send_queue() == 0
+            && tcp.flags() == wire::tcp::Flags::ACK
+            && tcp.payload().is_empty()
+            && self.sent_next.map(|next| next.wrapping_sub(1)) == Some(tcp.acknowledgment())
+    }
+
     /// Hands a verified segment to TCP when it runs next.
     pub(super) fn feed(&mut self, now: Time, segment: &[u8]) {
         self.counters.segments_received += 1;
         if let (Some(measures), Ok(tcp)) = (&mut self.measures, wire::tcp::Packet::new_checked(segment)) {
             measures.heard(now, &tcp);
+        }
+        if self.repeats(segment) {
+            return;
         }
         let (remote, local) = (self.ends.remote.ip().into(), self.ends.local.ip().into());
         let ip = IpRepr::new(remote, local, IpProtocol::Tcp, segment.len(), 64);
