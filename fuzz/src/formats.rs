@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{Hex, bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, tcp, udp};
+use wire::{Hex, bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, pim, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 13;
+pub const COUNT: u8 = 14;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -27,6 +27,7 @@ pub fn formats(input: &[u8]) {
         9 => bgp_message(bytes),
         10 => lsp_ping_message(bytes),
         11 => super::tdp::tdp_pdu(bytes),
+        12 => pim_message(bytes),
         _ => openflow_message(bytes),
     }
 }
@@ -88,6 +89,16 @@ fn openflow_message(bytes: &[u8]) {
         let again = openflow::Any::parse(&once).expect("a known version");
         assert!(again.as_ref() == Ok(&message), "{again:?} was {message:?}");
     }
+}
+
+/// The checksum is made right.
+fn pim_message(bytes: &[u8]) {
+    let _ = pim::Repr::parse(bytes);
+    let Some((&[first, _, _, _], body)) = bytes.split_first_chunk::<4>() else { return };
+    // A message of another kind has any body, and the checksum of what begins as this one does.
+    let other = pim::Repr::Other { kind: pim::kind_of(first), body: body.into() };
+    let Ok(message) = pim::Repr::parse(&other.emit()) else { return };
+    assert_eq!(pim::Repr::parse(&message.emit()), Ok(message));
 }
 
 fn bfd_packet(bytes: &[u8]) {
@@ -243,7 +254,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.extend(ldp_seeds());
     seeds.extend(bgp_seeds());
     seeds.extend(lsp_ping_seed());
-    seeds.extend(openflow_messages().into_iter().map(|message| [&[12], &message[..]].concat()));
+    seeds.extend(pim_seeds());
+    seeds.extend(openflow_messages().into_iter().map(|message| [&[13], &message[..]].concat()));
     seeds.extend(super::tdp::seeds().map(|pdu| [&[11], &pdu[..]].concat()));
     seeds
 }
@@ -256,6 +268,22 @@ pub fn openflow_messages() -> Vec<Vec<u8>> {
 }
 
 /// A reply of LSP ping with a way on, and the FEC that it was asked about.
+/// A message of each kind that is read.
+fn pim_seeds() -> impl Iterator<Item = Vec<u8>> {
+    use pim::{Assert, GroupSet, Hello, HelloOption, JoinPrune, Repr, SourceEntry};
+    let [group, source] = [[232, 1, 1, 1], [10, 1, 0, 2]].map(Into::into);
+    let delay = HelloOption::LanPruneDelay { tracking: false, propagation_ms: 500, override_ms: 2500 };
+    let options =
+        vec![HelloOption::Holdtime(105), delay, HelloOption::DrPriority(1), HelloOption::AddressList(vec![source])];
+    let set = GroupSet { group, joined: vec![SourceEntry::of(source)], pruned: vec![SourceEntry::of(group)] };
+    let all = [
+        Repr::Hello(Hello { options }),
+        Repr::JoinPrune(JoinPrune { upstream: source, holdtime_s: 210, groups: vec![set] }),
+        Repr::Assert(Assert { group, source, rpt: false, preference: 110, metric: 20 }),
+    ];
+    all.into_iter().map(|message| [&[12][..], &message.emit()].concat())
+}
+
 fn lsp_ping_seed() -> Option<Vec<u8>> {
     use lsp_ping::{Fec, FecChange, MappedLabel, Mapping, MappingPart, Place, Tlv};
     let address = [192, 0, 2, 1].into();

@@ -33,6 +33,7 @@ pub mod mpls;
 pub mod nd;
 pub mod openflow;
 pub mod ospf;
+pub mod pim;
 pub mod probing;
 pub mod pseudowire;
 pub mod rsvp;

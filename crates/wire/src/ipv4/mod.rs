@@ -60,6 +60,8 @@ impl Protocol {
     pub const RSVP: Protocol = Protocol(46);
     /// OSPF, 89 (RFC 2328).
     pub const OSPF: Protocol = Protocol(89);
+    /// PIM, 103 (RFC 7761, 4.9).
+    pub const PIM: Protocol = Protocol(103);
 }
 
 impl fmt::Display for Protocol {
@@ -70,6 +72,7 @@ impl fmt::Display for Protocol {
             Protocol::UDP => f.write_str("UDP"),
             Protocol::RSVP => f.write_str("RSVP"),
             Protocol::OSPF => f.write_str("OSPF"),
+            Protocol::PIM => f.write_str("PIM"),
             Protocol::ICMPV6 => f.write_str("ICMPv6"),
             Protocol(number) => write!(f, "protocol {number}"),
         }

@@ -12,6 +12,7 @@ use crate::link::{Cell, Chdlc, Erf, Follows, LinkType, Null, Ppp, Sll, Sll2, Sun
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::{self, LspPing};
 use crate::ospf::Ospf;
+use crate::pim::Pim;
 use crate::pseudowire::{Ach, Pseudowire};
 use crate::{arp, ethernet, ipv4, llc, measurement, mpls, openflow, rsvp, udp};
 use base::Label;
@@ -275,6 +276,7 @@ impl Decoder {
             Protocol::ICMP => self.icmp(payload, at),
             Protocol::RSVP => self.rsvp(payload, at),
             Protocol::OSPF => self.ospf(payload, at),
+            Protocol::PIM => self.pim(payload, at),
             _ => self.payload(payload),
         }
         self.padding(&data[repr.total_len()..]);
@@ -398,6 +400,13 @@ impl Decoder {
                 self.layers.push(Layer::Ospf(packet));
                 self.payload(&data[len..]);
             }
+            Err(error) => self.malformed(error, data, at),
+        }
+    }
+
+    fn pim(&mut self, data: &[u8], at: usize) {
+        match Pim::read(data) {
+            Ok(message) => self.layers.push(Layer::Pim(message)),
             Err(error) => self.malformed(error, data, at),
         }
     }

@@ -61,6 +61,7 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
                 join(bytes, &inner)
             }
             Layer::Ospf(packet) => join(packet.write()?, &inner),
+            Layer::Pim(message) => join(message.write(), &inner),
             Layer::LspPing(message) => join(message.write()?, &inner),
             Layer::Ldp(pdus) => join(pdus.write()?, &inner),
             Layer::OpenFlow(messages) => join(messages.write()?, &inner),
@@ -176,6 +177,7 @@ fn write_ipv4(layer: &Ipv4, next: Option<&Layer>, payload: &[u8]) -> Result<Vec<
         (None, Some(Layer::Icmp(_))) => Protocol::ICMP,
         (None, Some(Layer::Rsvp(_))) => Protocol::RSVP,
         (None, Some(Layer::Ospf(_))) => Protocol::OSPF,
+        (None, Some(Layer::Pim(_))) => Protocol::PIM,
         (None, _) => return Err(Error::invalid("ipv4", 9, "the next layer does not say the protocol")),
     };
     let too_long = || out_of_range("ipv4", "payload", payload.len() as u64, ipv4::MAX_TOTAL_LEN as u64 - 20);

@@ -8,6 +8,7 @@ use crate::link::{Cell, Chdlc, Erf, Null, Ppp, Sll, Sll2, SunAtm};
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::LspPing;
 use crate::ospf::Ospf;
+use crate::pim::Pim;
 use crate::pseudowire::{Ach, Pseudowire};
 use crate::{arp, ethernet, icmp, ipv4, rsvp};
 use base::MacAddr;
@@ -72,6 +73,8 @@ pub enum Layer {
     Rsvp(rsvp::RawMessage),
     /// An OSPF packet with its advertisements.
     Ospf(Ospf),
+    /// A PIM message with what it joins and prunes.
+    Pim(Pim),
     /// An MPLS echo request or reply.
     LspPing(LspPing),
     /// LDP PDUs of a datagram or a TCP segment.

@@ -37,6 +37,7 @@ pub use crate::link::{Cell, Chdlc, Erf, Null, Ppp, Sll, Sll2, SunAtm};
 pub use crate::llc::{Llc, Snap};
 pub use crate::lsp_ping::{Fec, LspPing, Tlv};
 pub use crate::ospf::Ospf;
+pub use crate::pim::Pim;
 pub use crate::pseudowire::{Ach, Pseudowire};
 pub use decode::{decode, decode_link};
 pub use encode::encode;

@@ -70,6 +70,10 @@ fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: 
             packet.summarise(out)?;
             wrong_checksum(out, packet.checksum, packet.correct_checksum)
         }
+        Layer::Pim(message) => {
+            message.summarise(out)?;
+            wrong_checksum(out, message.checksum, message.correct_checksum)
+        }
         Layer::LspPing(message) => message.summarise(out),
         Layer::Ldp(pdus) => pdus.summarise(out),
         Layer::OpenFlow(messages) => messages.summarise(out),
