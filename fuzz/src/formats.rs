@@ -267,7 +267,6 @@ pub fn openflow_messages() -> Vec<Vec<u8>> {
     messages.map(|hex| hex.0).collect()
 }
 
-/// A reply of LSP ping with a way on, and the FEC that it was asked about.
 /// A message of each kind that is read.
 fn pim_seeds() -> impl Iterator<Item = Vec<u8>> {
     use pim::{Assert, GroupSet, Hello, HelloOption, JoinPrune, Repr, SourceEntry};
@@ -284,6 +283,7 @@ fn pim_seeds() -> impl Iterator<Item = Vec<u8>> {
     all.into_iter().map(|message| [&[12][..], &message.emit()].concat())
 }
 
+/// A reply of LSP ping with a way on, and the FEC that it was asked about.
 fn lsp_ping_seed() -> Option<Vec<u8>> {
     use lsp_ping::{Fec, FecChange, MappedLabel, Mapping, MappingPart, Place, Tlv};
     let address = [192, 0, 2, 1].into();

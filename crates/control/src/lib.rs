@@ -20,6 +20,7 @@
 //! - [`lsp_ping`]: LSP ping and traceroute, whether both planes agree on an LSP
 //! - [`openflow`]: the channel of a switch to its controllers
 //! - [`ospf`]: OSPF version 2, routes inside an area
+//! - [`pim`]: PIM, trees of groups with named senders
 //! - [`probing`]: probes of links, as in a published study
 //! - [`tdp`]: TDP, the tag-switching dialect that LDP came from
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
@@ -44,6 +45,7 @@ pub mod messages;
 pub mod openflow;
 pub mod ospf;
 pub mod owner;
+pub mod pim;
 pub mod plane;
 #[cfg(test)]
 mod plane_tests;
@@ -68,6 +70,7 @@ pub const PROTOCOLS: &[protocol::Known] = &[
     lsp_ping::LspPing::KNOWN,
     igmp::Igmp::KNOWN,
     cbt::Cbt::KNOWN,
+    pim::Pim::KNOWN,
     probing::Probing::KNOWN,
 ];
 
@@ -82,6 +85,7 @@ pub const CHARTS: &[(&str, &[machine::Chart])] = &[
     ("lspping", lsp_ping::CHARTS),
     ("igmp", igmp::CHARTS),
     ("cbt", cbt::CHARTS),
+    ("pim", pim::CHARTS),
     ("openflow", openflow::CHARTS),
     ("probing", probing::CHARTS),
 ];

@@ -341,6 +341,14 @@ pub enum Change {
     Offered,
     /// Other ports than before want packets to groups: [`Multicast`](crate::services::Multicast) says which.
     Group(GroupKey),
+    /// A packet to a group has come by a port that packets of this key are sent to: another router sends them there,
+    /// too.
+    WrongInterface {
+        /// What the packet is.
+        key: GroupKey,
+        /// By which port it came.
+        port: PortId,
+    },
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
     /// The protocol alone has restarted: services, its own entries and the tables of the forwarding plane are as they
@@ -373,7 +381,7 @@ pub enum Topic {
     Verifying,
     /// Ask for [`Change::Offered`]: for who watches LSPs.
     Offered,
-    /// Ask for [`Change::Group`] whenever other ports want packets to a group.
+    /// Ask for [`Change::Group`] whenever other ports want packets to a group, and for [`Change::WrongInterface`].
     Groups,
 }
 
@@ -688,6 +696,11 @@ pub trait Setup: Any + Debug + Send + Sync {
     /// Does it bring packets of a group to who wants them? Nothing if that is not its business.
     fn brings(&self, _group: IpAddr) -> Option<bool> {
         None
+    }
+
+    /// Does it bring packets of a group only to who names the senders that are wanted?
+    fn needs_sources(&self) -> bool {
+        false
     }
 
     /// The nodes, by name, that settings are for, and the key under which they stand: each has to be at the other end

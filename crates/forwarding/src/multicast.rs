@@ -42,10 +42,10 @@ impl Groups {
         self.ways
     }
 
-    fn find(&self, source: IpAddr, group: IpAddr) -> Option<u32> {
+    fn find(&self, source: IpAddr, group: IpAddr) -> Option<(GroupKey, u32)> {
         // The more exact entry decides, also where it has no way for the packet (RFC 7761, 4.2).
-        let own = self.by_key.get(&GroupKey { group, source: Some(source) });
-        own.or_else(|| self.by_key.get(&GroupKey { group, source: None })).copied()
+        let keys = [Some(source), None].map(|source| GroupKey { group, source });
+        keys.into_iter().find_map(|key| Some((key, *self.by_key.get(&key)?)))
     }
 
     fn threshold(&self, port: PortId) -> u8 {
@@ -75,8 +75,8 @@ impl Groups {
 pub(crate) enum Grouped<'a> {
     /// There is none: it is for whoever listens here.
     Unknown,
-    /// It came by a wrong way.
-    Wrong,
+    /// It came by a wrong way; the entry is that of this key.
+    Wrong(GroupKey),
     /// It is replicated.
     Known(By, &'a Entry),
 }
@@ -85,12 +85,19 @@ impl Forwarding {
     /// What is known of a packet from `source` to `group` that arrived in this way.
     pub(crate) fn grouped(&self, source: IpAddr, group: IpAddr, incoming: Incoming) -> Grouped<'_> {
         let Some(groups) = &self.multicast else { return Grouped::Unknown };
-        let Some(place) = groups.find(source, group) else { return Grouped::Unknown };
+        let Some((key, place)) = groups.find(source, group) else { return Grouped::Unknown };
         let ways = &groups.slots[place as usize].ways;
         match ways.iter().enumerate().find(|(_, way)| way.incoming == incoming) {
             Some((way, known)) => Grouped::Known(By::Group(place, way as u16), &known.entry),
-            None => Grouped::Wrong,
+            None => Grouped::Wrong(key),
         }
+    }
+
+    /// Do packets of a key leave by a port, in whatever way they have arrived?
+    pub(crate) fn sends_to(&self, key: GroupKey, port: PortId) -> bool {
+        let Some(groups) = &self.multicast else { return false };
+        let ways = groups.by_key.get(&key).map_or(&[][..], |place| &groups.slots[*place as usize].ways);
+        ways.iter().any(|way| self.branches_to(&way.entry, port))
     }
 
     /// May a packet to a group that arrived with this time to live leave by a port?

@@ -107,6 +107,16 @@ impl Forwarding {
         }
     }
 
+    /// Does a copy leave by a port, of what an entry replicates?
+    pub(crate) fn branches_to(&self, entry: &Entry, port: PortId) -> bool {
+        let list = self.lists.lists.get(entry.next_hop as usize).filter(|_| entry.kind == Kind::Replicate);
+        let leaves = |branch: &Entry| {
+            matches!(branch.kind, Kind::One | Kind::Via)
+                && self.adjacencies.get(branch.next_hop).is_some_and(|known| known.port == port)
+        };
+        list.is_some_and(|list| list.branches.iter().any(leaves))
+    }
+
     /// The entry that decides on a packet which `entry` takes: itself, or if it replicates its `branch`. Without one
     /// the packet is punted, so that a copy is made for each.
     pub(crate) fn branch_of<'a>(

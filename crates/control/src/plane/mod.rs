@@ -20,7 +20,7 @@ use crate::protocol::{Arrival, Change, Context, Direction, Listen, Protocol, Set
 use crate::services::sessions::SessionId;
 use crate::services::{Bindings, Interface, Rib, Route, RoutePrefix, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
-use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
+use base::plane::{Ack, GroupKey, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
 use base::queue::take_first;
 use base::{PortId, ProtocolValue, Span, Time};
 use core::net::IpAddr;
@@ -325,6 +325,12 @@ impl ControlPlane {
         speaker.due
     }
 
+    /// A packet to a group has come by a port that packets of `key` are sent to: protocols of trees are told.
+    pub fn handle_wrong_interface(&mut self, now: Time, key: GroupKey, port: PortId) {
+        self.services.multicast.note_wrong(key, port);
+        self.tell_changes(now);
+    }
+
     /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
     pub fn handle_command(&mut self, now: Time, command: &ProtocolValue) {
         let meant = |speaker: &Speaker| speaker.protocol.id() == command.protocol();
@@ -419,6 +425,9 @@ impl ControlPlane {
             }
             while let Some(key) = self.services.multicast.poll_change() {
                 changes.push_back((Topic::Groups, Change::Group(key)));
+            }
+            while let Some((key, port)) = self.services.multicast.poll_wrong() {
+                changes.push_back((Topic::Groups, Change::WrongInterface { key, port }));
             }
             while let Some((path, is_alive)) = self.services.liveness.poll_change() {
                 changes.push_back((Topic::Liveness, Change::Liveness { path, is_alive }));

@@ -27,6 +27,8 @@ pub struct Multicast {
     ops: VecDeque<TableOp>,
     /// Keys that others want than before; nobody has been told yet.
     changed: VecDeque<GroupKey>,
+    /// Packets that came by a port that they are sent to; nobody has been told yet.
+    wrong: VecDeque<(GroupKey, PortId)>,
 }
 
 impl Multicast {
@@ -124,10 +126,20 @@ impl Multicast {
         *self = Multicast { made: self.made, ..Multicast::default() };
     }
 
+    /// A packet of `key` came by a port that such packets are sent to.
+    pub fn note_wrong(&mut self, key: GroupKey, port: PortId) {
+        self.wrong.push_back((key, port));
+    }
+
     /// Is anybody to be told, or anything to be written?
     #[inline]
     pub(crate) fn is_changed(&self) -> bool {
-        !self.changed.is_empty() || !self.ops.is_empty()
+        !self.changed.is_empty() || !self.ops.is_empty() || !self.wrong.is_empty()
+    }
+
+    /// A packet that came by a port that it is sent to.
+    pub(crate) fn poll_wrong(&mut self) -> Option<(GroupKey, PortId)> {
+        self.wrong.pop_front()
     }
 
     /// A key that others want than before.

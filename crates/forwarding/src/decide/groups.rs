@@ -82,7 +82,13 @@ impl Forwarding {
         let incoming = if at > ETHERNET { Incoming::Label } else { Incoming::Port(bytes.port) };
         let (by, entry) = match self.grouped(from, group, incoming) {
             Grouped::Unknown => return Err(PuntReason::Local { labels }.into()),
-            Grouped::Wrong => return Err(DropReason::WrongInterface.into()),
+            Grouped::Wrong(key) => {
+                let is_both = at == ETHERNET && self.sends_to(key, bytes.port);
+                return Err(match is_both {
+                    true => PuntReason::WrongInterface.into(),
+                    false => DropReason::WrongInterface.into(),
+                });
+            }
             Grouped::Known(by, entry) => (by, entry),
         };
         let ttl = popped.ttl.unwrap_or(header.ttl);

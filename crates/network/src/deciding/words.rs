@@ -52,6 +52,7 @@ pub fn end(outcome: &Outcome) -> Option<String> {
         Outcome::Leaves { .. } => None,
         Outcome::Punted(PuntReason::Local { .. }) => Some("deliver".into()),
         Outcome::Punted(PuntReason::NoRoute { .. }) => Some("drop: no-route".into()),
+        Outcome::Punted(PuntReason::WrongInterface) => Some("drop: wrong-interface".into()),
         Outcome::Punted(PuntReason::TtlExpired { .. }) => Some("drop: ttl-expired".into()),
         Outcome::Punted(PuntReason::UnknownLabel { .. }) => Some("drop: unknown-label".into()),
         Outcome::Punted(PuntReason::TooBig { mtu, .. }) => Some(format!("cut to {mtu} bytes")),

@@ -3,7 +3,7 @@
 use super::{Router, Waiting};
 use crate::echo;
 use base::device::DropReason;
-use base::plane::NextHop;
+use base::plane::{GroupKey, NextHop};
 use base::{Event, Frame, Output, PortId, Time};
 use control::protocol::Listen;
 use control::unheard::Unheard;
@@ -12,7 +12,7 @@ use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::icmpv6::Icmpv6Error;
 use forwarding::punt::labels_of;
 use forwarding::{Exception, PuntReason, fragment};
-use wire::{ethernet, icmp};
+use wire::{ethernet, icmp, ipv4};
 
 /// ICMP errors that a router sends each second, and at once (RFC 1812, 4.3.2.8).
 pub(super) const ERRORS: (u32, u32) = (1_000, 1_000);
@@ -82,6 +82,7 @@ impl Router {
                 return self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
             }
             PuntReason::Replicate { branches } => return self.replicate(now, port, frame, branches),
+            PuntReason::WrongInterface => self.handle_wrong_interface(now, port, &frame),
             PuntReason::NoRoute { .. } => {
                 self.drop_received(port, DropReason::NoRoute);
                 self.report(now, port, &frame, IcmpError::NetworkUnreachable);
@@ -89,6 +90,17 @@ impl Router {
         }
         if let Some(reason) = self.discarded.take() {
             self.outputs.push_back(Output::Discard { port, frame, reason });
+        }
+    }
+
+    /// A packet to a group that another router has sent to a port which this router sends it to, too.
+    fn handle_wrong_interface(&mut self, now: Time, port: PortId, frame: &Frame) {
+        self.drop_received(port, DropReason::WrongInterface);
+        let header = frame.header().get(ethernet::HEADER_LEN..).unwrap_or_default();
+        if let Ok(packet) = ipv4::Packet::new_checked(header) {
+            let key = GroupKey { group: packet.dst().into(), source: Some(packet.src().into()) };
+            self.control.handle_wrong_interface(now, key, port);
+            self.settle(now);
         }
     }
 
