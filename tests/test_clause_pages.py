@@ -127,6 +127,19 @@ PAGES = {
         ),
         30,
     ),
+    "pim": Page(
+        ("7761",),
+        Named(
+            {
+                "pim": "crates/control/src/pim/{}.rs",
+                "wire": "crates/wire/src/pim/{}.rs",
+                "packets": "crates/forwarding/tests/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+                "lab": "tests/lab/test_{}.py",
+            }
+        ),
+        30,
+    ),
     "protection": Page(
         ("4090",),
         Named(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Probing, Tdp
+    from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Pim, Probing, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
     from .network.nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch
@@ -54,6 +54,7 @@ __all__ = [
     "Ospf",
     "P2mp",
     "Peer",
+    "Pim",
     "Probing",
     "Recording",
     "Router",
@@ -93,6 +94,7 @@ _HOMES = {
     "Network": "network",
     "Ospf": "model.generated",
     "Peer": "network.nodes",
+    "Pim": "model.generated",
     "Probing": "model.generated",
     "Recording": "network.recording",
     "Router": "network.nodes",

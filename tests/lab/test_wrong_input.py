@@ -63,6 +63,7 @@ WHOLE: dict[str, Any] = {
             "bfd": {"interval": "50 ms", "authentication": {"kind": "md5", "key": "secret"}},
             "igmp": {"version": 2, "static_groups": {"p": [{"group": "239.1.1.1"}]}},
             "cbt": {"groups": [{"group": "239.1.1.1", "core": "10.250.0.1"}]},
+            "pim": {"hello_interval": "10 s"},
             "probing": {"period": "20 ms"},
             "lspping": {"rate": 100, "sources": ["10.0.0.0/8"]},
             "bgp": {
@@ -265,6 +266,7 @@ RECORDS: dict[str, Place] = {
     "IgmpStatic": ("nodes", "pe1", "igmp", "static_groups", "p", 0),
     "Cbt": ("nodes", "pe1", "cbt"),
     "CbtGroup": ("nodes", "pe1", "cbt", "groups", 0),
+    "Pim": ("nodes", "pe1", "pim"),
     "Probing": ("nodes", "pe1", "probing"),
     "LspPing": ("nodes", "pe1", "lspping"),
     "Bgp": ("nodes", "pe1", "bgp"),

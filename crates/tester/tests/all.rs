@@ -37,6 +37,7 @@ mod ospf_keys;
 mod parity;
 mod parts;
 mod path;
+mod pim;
 mod placed;
 mod ports;
 mod queues;

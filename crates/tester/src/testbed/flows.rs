@@ -14,7 +14,6 @@ use crate::source::Source;
 use crate::together::Of;
 use base::diagnostic::{At, Diagnostic};
 use base::frame::Framing;
-use base::plane::is_link_local_group;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::IpAddr;
 use network::NetworkError;
@@ -264,57 +263,6 @@ impl Testbed {
                 return Err(TrafficProblem::EdgeWithoutLsp {}.into());
             }
             _ => {}
-        }
-        Ok(())
-    }
-
-    /// Refuses a flow to a group that could not arrive.
-    fn check_flow_group(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
-        let on = |key: &str, problem: TrafficProblem| Err(Diagnostic::new(problem).at(key).on_key());
-        let Some(group) = spec.group else {
-            return if spec.also_to.is_empty() {
-                Ok(())
-            } else {
-                on("receivers", TrafficProblem::NoGroupToReceive {})
-            };
-        };
-        if !group.is_multicast() || is_link_local_group(group.into()) {
-            return on("group", TrafficProblem::NotAGroup { group: group.to_string() });
-        }
-        if spec.over.is_some() {
-            return on("over", TrafficProblem::GroupOverLsp {});
-        }
-        let parts = self.graph().parts();
-        for node in spec.receivers() {
-            let name = || self.node_name(node).to_string();
-            let key = if node == spec.to { "to" } else { "receivers" };
-            let Some(station) = self.station(node) else {
-                let is_host = self.facts(node).host.is_some();
-                return if is_host {
-                    Ok(())
-                } else {
-                    on(key, TrafficProblem::ReceiverNoHost { node: name() })
-                };
-            };
-            if !station.host().groups().iter().any(|known| known.group == group) {
-                let group = group.to_string();
-                return on(key, TrafficProblem::ReceiverNotJoined { node: name(), group });
-            }
-            if !parts.joined(spec.from, node) {
-                let from = self.node_name(spec.from).to_string();
-                return on(key, TrafficProblem::ReceiverUnreachable { node: name(), from });
-            }
-            let routers = self.ports_of(node).map(|(link, side)| link.ends()[1 - side]);
-            for router in routers.filter(|router| self.facts(*router).is_own_router()) {
-                let spoken = self.description().nodes[router].protocols.spoken();
-                let brings: Vec<bool> = spoken.filter_map(|one| one.setup.brings(group.into())).collect();
-                // A tree of RSVP-TE may have this router as a leaf, now or later.
-                let is_carried = self.p2mp().iter().any(|tree| tree.groups.contains(&group));
-                if !brings.contains(&true) && !is_carried {
-                    let (group, router) = (group.to_string(), self.node_name(router).to_string());
-                    return on("group", TrafficProblem::GroupWithoutTree { group, router, node: name() });
-                }
-            }
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ mod emission;
 mod flow_ports;
 mod flow_spec;
 mod flows;
+mod groups;
 mod harms;
 mod loops;
 mod losses;
