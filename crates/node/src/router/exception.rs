@@ -12,7 +12,7 @@ use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::icmpv6::Icmpv6Error;
 use forwarding::punt::labels_of;
 use forwarding::{Exception, PuntReason, fragment};
-use wire::{ethernet, icmp, ipv4};
+use wire::{ethernet, icmp};
 
 /// ICMP errors that a router sends each second, and at once (RFC 1812, 4.3.2.8).
 pub(super) const ERRORS: (u32, u32) = (1_000, 1_000);
@@ -97,8 +97,9 @@ impl Router {
     fn handle_wrong_interface(&mut self, now: Time, port: PortId, frame: &Frame) {
         self.drop_received(port, DropReason::WrongInterface);
         let header = frame.header().get(ethernet::HEADER_LEN..).unwrap_or_default();
-        if let Ok(packet) = ipv4::Packet::new_checked(header) {
-            let key = GroupKey { group: packet.dst().into(), source: Some(packet.src().into()) };
+        let Some([.., a, b, c, d, e, f, g, h]) = header.first_chunk::<20>() else { return };
+        if header[0] >> 4 == 4 {
+            let key = GroupKey { group: [*e, *f, *g, *h].into(), source: Some([*a, *b, *c, *d].into()) };
             self.control.handle_wrong_interface(now, key, port);
             self.settle(now);
         }
