@@ -36,7 +36,7 @@ impl Pim {
                 for neighbor in gone {
                     self.lose_neighbor(now, port, neighbor);
                 }
-                self.link_changed(now, context, port);
+                self.link_changed(port);
                 self.settle_all(now, context);
             }
         }
@@ -67,7 +67,7 @@ impl Pim {
         let is_same =
             before.map(|one| (one.dr_priority, one.addresses)) == self.links.get(&port).and_then(said);
         if heard != Heard::Known || !is_same {
-            self.link_changed(now, context, port);
+            self.link_changed(port);
             self.settle_all(now, context);
         }
     }
@@ -98,7 +98,7 @@ impl Pim {
     }
 
     /// Tells the user if another router speaks for the hosts of a link.
-    pub(super) fn link_changed(&mut self, _: Time, _: &mut Context<'_>, port: PortId) {
+    pub(super) fn link_changed(&mut self, port: PortId) {
         let Some(link) = self.links.get_mut(&port) else { return };
         let router = link.up.then(|| link.designated(&self.spec));
         if core::mem::replace(&mut link.dr, router) != router

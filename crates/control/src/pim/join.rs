@@ -10,7 +10,7 @@ use crate::machine::State;
 use crate::protocol::Context;
 use base::{PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr};
-use wire::pim::{FOREVER, JoinPrune, SourceEntry};
+use wire::pim::{FOREVER, JoinPrune};
 
 /// A host that could send.
 fn is_host(address: Ipv4Addr) -> bool {
@@ -39,42 +39,34 @@ impl Pim {
             }
             let joined = set.joined.iter().map(|entry| (entry, true));
             for (entry, is_join) in joined.chain(set.pruned.iter().map(|entry| (entry, false))) {
-                let Some(source) = self.specific(group, entry, is_join, is_mine) else { continue };
+                let IpAddr::V4(source) = entry.source else { continue };
                 let id = TreeId { group, source };
-                match is_mine {
-                    true => self.hear_downstream(now, id, port, is_join, message.holdtime_s),
-                    false => {
-                        self.see_upstream(now, id, (port, upstream), is_join, message.holdtime_s);
-                        continue;
+                if entry.wildcard || entry.rpt {
+                    // RFC 7761, 4.8.1: nothing is forwarded by such state.
+                    self.discards.count(Discard::NotSpecific);
+                    if !is_join && !is_mine {
+                        self.override_all(now, id, entry.wildcard, (port, upstream));
                     }
+                } else if !is_host(source) {
+                    self.discards.count(Discard::Malformed);
+                } else if is_mine {
+                    self.hear_downstream(now, id, port, is_join, message.holdtime_s);
+                    self.settle(now, context, id);
+                } else {
+                    self.see_upstream(now, id, (port, upstream), is_join, message.holdtime_s);
                 }
-                self.settle(now, context, id);
             }
         }
     }
 
-    /// The sender that an entry names; nothing if it is not about a source-specific tree, and is not used.
-    fn specific(
-        &mut self,
-        group: Ipv4Addr,
-        entry: &SourceEntry,
-        is_join: bool,
-        is_mine: bool,
-    ) -> Option<Ipv4Addr> {
-        let IpAddr::V4(source) = entry.source else { return None };
-        // RFC 7761, 4.8.1: nothing is forwarded by such state. 4.5.5: a Prune of it that others see has to be overridden
-        // all the same, by who is on the tree of the sender itself.
-        if entry.wildcard || entry.rpt {
-            self.discards.count(Discard::NotSpecific);
-            let is_seen = !is_mine && !is_join && !entry.wildcard;
-            return Some(source)
-                .filter(|source| is_seen && self.trees.contains_key(&TreeId { group, source: *source }));
+    /// Another router on the link prunes trees from a rendezvous point, by which older routers prune those of senders,
+    /// too: it is overridden (RFC 7761, 4.5.5). A Prune of all senders is about each of the group.
+    fn override_all(&mut self, now: Time, pruned: TreeId, is_of_all: bool, upstream: (PortId, Ipv4Addr)) {
+        let is_meant = |id: &TreeId| id.group == pruned.group && (is_of_all || id.source == pruned.source);
+        let trees = self.trees.iter().filter(|(id, tree)| is_meant(id) && tree.upstream == Some(upstream));
+        for id in trees.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.join_soon(now, id, UpstreamEvent::PruneSeen);
         }
-        if !is_host(source) {
-            self.discards.count(Discard::Malformed);
-            return None;
-        }
-        Some(source)
     }
 
     /// A neighbour beyond a port wants packets of this router, or no more (RFC 7761, figure 3).

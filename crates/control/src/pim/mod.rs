@@ -228,7 +228,7 @@ impl Pim {
             // What is beyond a link is known no more when it has gone.
             tree.legs.remove(&port);
         }
-        self.link_changed(now, context, port);
+        self.link_changed(port);
         self.settle_all(now, context);
     }
 

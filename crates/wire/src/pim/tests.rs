@@ -57,6 +57,24 @@ fn messages_come_back_as_they_were() {
 }
 
 #[test]
+fn whatever_a_byte_is_what_is_read_is_written_again() {
+    for repr in [hello(), join_prune(), assert_message()] {
+        let whole = repr.emit();
+        for (at, byte) in (0..whole.len()).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+            let mut bytes = whole.clone();
+            bytes[at] = byte;
+            let sum = checksum_of(kind_of(bytes[0]), &bytes);
+            bytes[2..4].copy_from_slice(&sum.to_be_bytes());
+            if let Ok(read) = Repr::parse(&bytes) {
+                assert_eq!(Repr::parse(&read.emit()), Ok(read), "{byte} at {at}");
+            }
+            let frame = frame(&bytes);
+            assert_eq!(tree::encode(&tree::decode(&frame)).as_deref(), Ok(&frame[..]), "{byte} at {at}");
+        }
+    }
+}
+
+#[test]
 fn errors_say_where() {
     let said = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = JOIN.to_vec();

@@ -131,12 +131,16 @@ fn a_prune_that_is_seen_is_overridden_soon() {
     node.passes(5_000);
     assert_eq!(node.hears(UP, 2, &prune(UP, 1)), []);
     assert_eq!(node.waits(2_500), [(UP, join(UP, 1))], "within the override interval");
-    // So is a Prune of the source on a tree from a rendezvous point (RFC 7761, 4.5.5).
-    let entry = SourceEntry { rpt: true, ..SourceEntry::of(SOURCE.into()) };
-    let set = GroupSet { group: GROUP.into(), joined: Vec::new(), pruned: vec![entry] };
-    let upstream = v4(address(UP, 1));
-    node.hears(UP, 2, &Repr::JoinPrune(JoinPrune { upstream, holdtime_s: 210, groups: vec![set] }));
-    assert_eq!(node.waits(2_500), [(UP, join(UP, 1))]);
+    // So are Prunes of the source, and of all, on a tree from a rendezvous point (RFC 7761, 4.5.5).
+    let of_source = SourceEntry { rpt: true, ..SourceEntry::of(SOURCE.into()) };
+    let of_all = SourceEntry { wildcard: true, rpt: true, ..SourceEntry::of(address(UP, 77).into()) };
+    for entry in [of_source, of_all] {
+        let set = GroupSet { group: GROUP.into(), joined: Vec::new(), pruned: vec![entry] };
+        let upstream = v4(address(UP, 1));
+        node.hears(UP, 2, &Repr::JoinPrune(JoinPrune { upstream, holdtime_s: 210, groups: vec![set] }));
+        assert_eq!(node.waits(2_500), [(UP, join(UP, 1))]);
+    }
+    assert_eq!(node.discards(), [("not-specific", 2)]);
 }
 
 #[test]
