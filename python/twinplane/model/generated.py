@@ -962,6 +962,8 @@ class RouterSpec(Written):
     """IGMP: which groups the hosts of its links want [default: not spoken]."""
     cbt: Cbt | None = None
     """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
+    pim: Pim | None = None
+    """PIM for groups with named senders (SSM) [default: not spoken]."""
     probing: Probing | None = None
     """Probes on the links to other routers, as in a published study [default: not spoken]."""
 
@@ -1633,6 +1635,26 @@ class CbtGroup(Written):
 
 
 @written
+class Pim(Written):
+    """PIM for source-specific groups: trees from named senders along the routes to them."""
+
+    range: str = "232.0.0.0/8"
+    """The groups: others are not forwarded by PIM."""
+    hello_interval: Quantity = "30 s"
+    """Time between two Hellos; a router that is not heard for 3.5 times as long is gone."""
+    join_interval: Quantity = "60 s"
+    """Time between two Joins for the same tree; it is left by who does not hear one for 3.5 times as long."""
+    dr_priority: int = 1
+    """The router with the greatest speaks for the hosts of a link; of equal ones that with the greatest address."""
+    propagation_delay: Quantity = "500 ms"
+    """How long a message is under way on a link at most."""
+    override_interval: Quantity = "2500 ms"
+    """Routers that answer a Prune of another on the link do so at a random time within this."""
+    join_suppression: bool = True
+    """Does a router not send a Join that it has just heard from another on the link? All routers of a link have to say `false`, or they do."""
+
+
+@written
 class Probing(Written):
     """Probes on the links to other routers, by which failures and repairs are noticed."""
 
@@ -1892,6 +1914,8 @@ class AtmLsrSpec(Written):
     """IGMP: which groups the hosts of its links want [default: not spoken]."""
     cbt: Cbt | None = None
     """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
+    pim: Pim | None = None
+    """PIM for groups with named senders (SSM) [default: not spoken]."""
     probing: Probing | None = None
     """Probes on the links to other routers, as in a published study [default: not spoken]."""
 
