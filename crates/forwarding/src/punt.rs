@@ -56,7 +56,8 @@ pub enum PuntReason {
         /// How many copies there are to be, at least one.
         branches: u16,
     },
-    /// A packet to a group that came by a port which such packets are sent to: dropped, and protocols of trees are told.
+    /// A packet to a group that came by a port which such packets are sent to: dropped, and protocols of trees are
+    /// told.
     WrongInterface,
     /// No route to the destination: answer with ICMP network unreachable.
     NoRoute {

@@ -47,8 +47,8 @@ fn ring(pim: &Value) -> Value {
     })
 }
 
-/// A sender behind a; b and c both lead from there to segment `lan`, which has a member, and routers d and e with members
-/// behind. c is nearer to the sender, and b speaks for the hosts of the segment.
+/// A sender behind a; b and c both lead from there to segment `lan`, which has a member, and routers d and e with
+/// members behind. c is nearer to the sender, and b speaks for the hosts of the segment.
 fn segment() -> Value {
     let pim = json!({"hello_interval": "1 s"});
     let speaker = json!({"hello_interval": "1 s", "dr_priority": 9});

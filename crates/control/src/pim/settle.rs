@@ -72,8 +72,8 @@ impl Pim {
     /// Ends elections that are void by now. Would packets leave by any interface then: JoinDesired(S,G)?
     fn end_elections(&mut self, now: Time, id: TreeId) -> bool {
         let ports = |tree: &Tree| tree.legs.keys().copied().collect::<Vec<_>>();
-        // What this router wants follows from the interfaces that packets leave by. Whether it matters who forwards onto
-        // the link towards the sender follows from that, and changes nothing of it.
+        // What this router wants follows from the interfaces that packets leave by. Whether it matters who forwards
+        // onto the link towards the sender follows from that, and changes nothing of it.
         for port in self.trees.get(&id).map(ports).unwrap_or_default() {
             self.end_election(now, id, port, true);
         }

@@ -67,7 +67,8 @@ impl Testbed {
         self.ports_of(node).map(|(link, side)| link.ends()[1 - side])
     }
 
-    /// Does a protocol of a node bring packets of a group, and to who has named their senders only? Nothing if none does.
+    /// Does a protocol of a node bring packets of a group, and to who has named their senders only? Nothing if none
+    /// does.
     fn brings(&self, node: usize, group: Ipv4Addr) -> Option<bool> {
         let spoken = self.description().nodes[node].protocols.spoken();
         let mut bringing = spoken.filter(|one| one.setup.brings(group.into()) == Some(true));
