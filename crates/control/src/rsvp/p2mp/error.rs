@@ -56,6 +56,10 @@ impl Rsvp {
             let node = self.config.router_id;
             return self.p2mp_lost(root, leaves, super::loss::Loss::Error { node, problem });
         }
+        if state.is_cut_off {
+            let spec = self.error_spec(0, problem.0, problem.1);
+            return self.p2mp_problem_around(state.tree, leaves, spec);
+        }
         let sender = SenderDescriptor {
             sender_tspec: Some(tree.attributes.tspec),
             adspec: state.adspec.clone(),
@@ -74,6 +78,13 @@ impl Rsvp {
             let tree = self.p2mp.tree(&TreeKey { session, sender })?;
             Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
         });
+        // One about what is led around a failure comes from the merge point, or from behind it.
+        let around = || {
+            let said = error.sender.as_ref().filter(|_| spec.code != error_code::NOTIFY)?;
+            let index = self.p2mp_around(&error.session, &said.sender_template)?;
+            Some((self.p2mp.branches.get(index)?.tree, index))
+        };
+        let found = found.or_else(around);
         let Some((tree, index)) = found else { return self.counters.discard(Discard::NoState) };
         if listed.is_empty() && self.is_overtaken(arrival, resv_in(index).0) {
             // One that names leaves may well be older than the Resv for the others, and is sent again if it was lost.
@@ -88,6 +99,9 @@ impl Rsvp {
         let is_mine = |leaf: &Ipv4Addr| named.is_empty() || named.contains(leaf);
         let mine: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| is_mine(leaf)).copied().collect();
         let Some(sub) = self.p2mp.subs.get(branch.sub) else { return };
+        if sub.is_cut_off {
+            return self.p2mp_problem_around(tree, &mine, spec);
+        }
         let (sub_index, key, to, is_root) = (branch.sub, sub.key, sub.prev_hop, lsp.root.is_some());
         let mut problem = (spec.code, spec.value);
         if problem == (error_code::ROUTING, routing::RE_MERGE) && self.p2mp_made(tree, index, &named) {

@@ -8,15 +8,18 @@
 //! - state: `tree`; how far each has come, as tables: `states`
 //! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
 //! - tables and bandwidth: `feed`, `admission`
+//! - fast reroute: `protect`, `divert`, at the merge point `around`
 //! - soft state and failures: `soft`
 //! - the root: `command`, `root`, `loss`, `compute`, `carry`; groups at leaves: `groups`
 //! - what can be seen: `shown`
 
 mod admission;
 mod alarm;
+mod around;
 mod carry;
 pub mod command;
 mod compute;
+mod divert;
 mod error;
 mod feed;
 mod groups;
@@ -24,6 +27,8 @@ mod loss;
 mod path;
 mod path_send;
 mod place;
+mod protect;
+mod recorded;
 mod remerge;
 mod resv;
 mod resv_send;
