@@ -125,6 +125,8 @@ pub struct P2mpSpec {
     pub style: ReservationStyle,
     /// Record the route to each leaf.
     pub record_route: bool,
+    /// What is asked of the routers on its way for the case that something fails (RFC 4875, 15).
+    pub protection: Option<ProtectionRequest>,
     /// Time before the first retry.
     pub retry_first: Span,
     /// Longest time between retries.

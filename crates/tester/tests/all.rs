@@ -37,6 +37,7 @@ mod parts;
 mod path;
 mod placed;
 mod ports;
+mod protected_trees;
 mod queues;
 mod reflector;
 mod repeat;

@@ -159,6 +159,7 @@ class HeadEnd(Node):
         holding_priority: int | None = None,
         style: str = "shared-explicit",
         record_route: bool = True,
+        protection: Mapping[str, Any] | None = None,
         retry_first: Quantity | None = None,
         retry_max: Quantity | None = None,
     ) -> P2mp:
@@ -179,6 +180,10 @@ class HeadEnd(Node):
 
         `signalling` says whether leaves share Path messages (``"together"``) or have one each
         (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs.
+
+        With `protection`, routers on the way lead the tree around links that fail, by bypass tunnels (see `lsp`):
+        ``{}`` around the link, ``{"node": True}`` around the next router where all leaves behind it come through
+        one router.
         """
         return self.owner.add_p2mp(
             self,
@@ -199,6 +204,7 @@ class HeadEnd(Node):
             holding_priority=holding_priority,
             style=style,
             record_route=record_route,
+            protection=protection,
             retry_first=retry_first,
             retry_max=retry_max,
         )

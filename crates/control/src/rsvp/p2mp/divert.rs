@@ -47,6 +47,15 @@ impl Rsvp {
         })
     }
 
+    /// How many trees go through a bypass now.
+    pub(in crate::rsvp) fn p2mp_diverted_by(&self, bypass: u32) -> usize {
+        let is_user = |protection: &&Protection| {
+            protection.state.is_diverted() && protection.chosen.is_some_and(|chosen| chosen.bypass == bypass)
+        };
+        let trees = self.p2mp.index.values().filter_map(|&tree| self.p2mp.trees.get(tree));
+        trees.flat_map(|tree| tree.protections.values()).filter(is_user).count()
+    }
+
     /// Steps the protection of the way of a tree to a neighbour.
     fn p2mp_step_protection(&mut self, tree: u32, hop: Neighbor, event: ProtectionEvent) {
         let known = self.p2mp.trees.get_mut(tree).and_then(|tree| tree.protections.get_mut(&hop));

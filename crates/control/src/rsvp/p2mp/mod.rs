@@ -11,7 +11,7 @@
 //! - fast reroute: `protect`, `divert`, at the merge point `around`
 //! - soft state and failures: `soft`
 //! - the root: `command`, `root`, `loss`, `compute`, `carry`; groups at leaves: `groups`
-//! - what can be seen: `shown`
+//! - what can be seen: `shown`, `protected_shown`
 
 mod admission;
 mod alarm;
@@ -28,6 +28,7 @@ mod path;
 mod path_send;
 mod place;
 mod protect;
+pub(super) mod protected_shown;
 mod recorded;
 mod remerge;
 mod resv;

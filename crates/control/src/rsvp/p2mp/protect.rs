@@ -19,6 +19,17 @@ use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use wire::rsvp::{FastReroute, Object, SessionAttribute};
 
+/// Which protection a tree asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// None.
+    Nothing,
+    /// Bypass tunnels.
+    Bypass,
+    /// Detours, and no bypass tunnels.
+    Detours,
+}
+
 /// Nodes on the recorded way to a leaf, the next hop first, with the labels that are good on all their ports.
 type Way = Vec<(Ipv4Addr, Option<Label>)>;
 
@@ -32,16 +43,21 @@ impl Rsvp {
         })
     }
 
-    /// Does a tree ask for protection (RFC 4090, 6)?
-    pub(super) fn p2mp_wants_protection(&self, tree: &Tree) -> bool {
+    /// What protection a tree asks for (RFC 4090, 5 and 6): who asks for either way gets what serves many.
+    pub(super) fn p2mp_asked(&self, tree: &Tree) -> Asked {
         let flags = tree.attributes.session_attribute.as_ref().map_or(0, |said| said.flags);
-        flags & SessionAttribute::LOCAL_PROTECTION != 0 || self.p2mp_fast_reroute(tree).is_some()
+        let either = FastReroute::ONE_TO_ONE | FastReroute::FACILITY;
+        match self.p2mp_fast_reroute(tree) {
+            Some(asked) if asked.flags & either == FastReroute::ONE_TO_ONE => Asked::Detours,
+            Some(_) => Asked::Bypass,
+            None if flags & SessionAttribute::LOCAL_PROTECTION != 0 => Asked::Bypass,
+            None => Asked::Nothing,
+        }
     }
 
-    /// Does it ask for detours, and not for bypass tunnels?
-    pub(super) fn p2mp_wants_detours(&self, tree: &Tree) -> bool {
-        let either = FastReroute::ONE_TO_ONE | FastReroute::FACILITY;
-        self.p2mp_fast_reroute(tree).is_some_and(|asked| asked.flags & either == FastReroute::ONE_TO_ONE)
+    /// Does a tree ask for protection?
+    pub(super) fn p2mp_wants_protection(&self, tree: &Tree) -> bool {
+        self.p2mp_asked(tree) != Asked::Nothing
     }
 
     /// What is asked of its backups beside that they lead around links.
@@ -94,7 +110,7 @@ impl Rsvp {
 
     /// The best bypass for the way of a tree to a neighbour, among those that are up.
     pub(super) fn p2mp_candidate(&self, tree: &Tree, hop: Neighbor) -> Option<Candidate> {
-        let asks = self.p2mp_wants_protection(tree) && !self.p2mp_wants_detours(tree);
+        let asks = self.p2mp_asked(tree) == Asked::Bypass;
         let label = self.p2mp_label(tree, hop).filter(|_| asks)?;
         let ways = self.p2mp_recorded(tree, hop);
         let own = tree.protections.get(&hop).and_then(|protection| protection.chosen);
@@ -111,6 +127,17 @@ impl Rsvp {
         let wish = self.p2mp_wish(tree);
         found.is_none_or(|found| {
             (self.p2mp_seeks_node(tree, hop) && !found.node) || (wish.bandwidth && !found.bandwidth)
+        })
+    }
+
+    /// Is a bypass of the port up that would do if a recorded label was known to be good on other ports?
+    pub(super) fn p2mp_lacks_label(&self, tree: &Tree, hop: Neighbor) -> bool {
+        let Some(label) = self.p2mp_label(tree, hop) else { return false };
+        let ways = self.p2mp_recorded(tree, hop);
+        let mut all = self.protections.of_port(hop.port);
+        all.any(|bypass| {
+            let is_elsewhere = self.bypass_leg(bypass).is_some_and(|leg| leg.port != hop.port);
+            is_elsewhere && self.p2mp_end(bypass, label, hop, &ways) == End::Unlabelled
         })
     }
 
@@ -134,7 +161,7 @@ impl Rsvp {
                 continue;
             }
             let found = self.p2mp_candidate(tree, hop);
-            let wanted = wants && !self.p2mp_wants_detours(tree);
+            let wanted = self.p2mp_asked(tree) == Asked::Bypass;
             if wanted && self.p2mp_lacks_protection(tree, hop, found.as_ref()) {
                 let wish = self.p2mp_wish(tree);
                 // The router that all leaves come through behind the neighbour, if there is one.

@@ -57,7 +57,7 @@ impl Rsvp {
         }
         // The Resv that brings a label waits for its entry.
         let Some(label) = self.p2mp_is_fed(sub.tree, sub.prev_hop) else { return };
-        let confirm = self.p2mp_asked(index, sub);
+        let confirm = self.p2mp_asked_by(index, sub);
         let said = self.p2mp_flowspec(index, sub).zip(self.p2mp_style(sub));
         let is_new =
             sub.announced != reserved || sub.announced_as != said || sub.state != SubState::Announced;
@@ -103,7 +103,7 @@ impl Rsvp {
 
     /// RFC 4875, 8.2: the receiver that a ResvConf is to go to. Where several ask, or where this router has given the
     /// sub-group its name, that is this router.
-    fn p2mp_asked(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
+    fn p2mp_asked_by(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
         let own = IpAddr::V4(self.config.router_id);
         let tree = self.p2mp.trees.get(sub.tree)?;
         let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
@@ -129,7 +129,7 @@ impl Rsvp {
         let hop = self.own_hop(sub.prev_hop, sub.lih);
         let said = (template(tree.key.sender, sub.key), hop, label);
         let leaves: Vec<(Ipv4Addr, u32)> = reserved.iter().map(|leaf| (*leaf, index)).collect();
-        let confirm = self.p2mp_asked(index, sub).filter(|asked| sub.confirm != Some(*asked));
+        let confirm = self.p2mp_asked_by(index, sub).filter(|asked| sub.confirm != Some(*asked));
         let mtu = self.links.get(sub.prev_hop.port).map_or(1500, |link| link.interface.mtu as usize);
         self.p2mp_resv_of(sub.tree, said, &leaves, confirm, mtu)
     }

@@ -34,7 +34,7 @@ base::table! {
         bandwidth: Rate = "bit/s",
         /// What of that LSPs have been promised that ask for bandwidth.
         committed: Rate = "bit/s",
-        /// LSPs whose backup it is.
+        /// LSPs whose backup it is, those with several leaves counted once.
         lsps: u32 = "LSPs",
         /// LSPs among them whose traffic goes through it now.
         diverted: u32 = "LSPs",
@@ -95,7 +95,7 @@ impl Rsvp {
             bandwidth: self.bypass_rate(place),
             committed: Rate(guard.committed),
             lsps: guard.lsps,
-            diverted: self.store.iter().filter(|(_, lsp)| is_in(lsp)).count() as u32,
+            diverted: (self.store.iter().filter(|(_, lsp)| is_in(lsp)).count() + self.p2mp_diverted_by(place)) as u32,
         })
     }
 
