@@ -83,7 +83,11 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
     for (count, bfd, write_us) in [(1, false, 0.0), (20, false, 1e3), (1, true, 0.0), (20, true, 0.0)] {
         let mut network = trees(count, &json!({}), bfd, write_us);
         network.run_until(Time(39 * S)).expect("a run");
-        assert_eq!(rows(&mut network, "protected_trees", "bypass", &Value::Null), count * 4, "all but p to q");
+        assert_eq!(
+            rows(&mut network, "protected_trees", "bypass", &Value::Null),
+            count * 4,
+            "all but p to q"
+        );
         let at = Time(40 * S + MS / 2);
         let fault = Fault::new(at, FaultKind::LinkDown { link: LinkId(1) }).until(Time(45 * S));
         network.fault(fault).expect("a fault");

@@ -1,8 +1,8 @@
 //! What RSVP-TE counts and holds, as tables.
 
+use super::p2mp::protected_shown::ProtectedTreeRow;
 use super::p2mp::shown::{P2mpLspRow, S2lRow};
 use super::protection::detours_shown::DetourRow;
-use super::p2mp::protected_shown::ProtectedTreeRow;
 use super::protection::shown::{BypassRow, ProtectedLspRow};
 use super::shown_paths::LspPathRow;
 use super::transport::{self, Malformed};

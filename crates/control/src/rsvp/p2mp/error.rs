@@ -1,12 +1,13 @@
 //! PathErr, ResvErr and ResvConf about some leaves (RFC 4875, 8.2 and 11): they change nothing on their way, and no
 //! other leaf.
 
+use super::tree::Waiting;
 use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::error::passed_on;
 use crate::rsvp::faults::Fault;
-use crate::rsvp::outbox::ipv4;
+use crate::rsvp::outbox::{Sending, ipv4};
 use crate::rsvp::transport::{Arrival, Delivery, Neighbor};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
@@ -235,23 +236,36 @@ impl Rsvp {
         }
     }
 
-    /// Confirms to receivers behind a branch that asked for it: to `only` one, or to all (RFC 4875, 8.2).
-    pub(super) fn p2mp_confirm(&mut self, index: u32, only: Option<IpAddr>) {
+    /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere for what
+    /// the previous hop has confirmed, to `only` one, or to all that it was asked for.
+    pub(super) fn p2mp_confirm(
+        &mut self,
+        index: u32,
+        confirmed: Option<(Option<IpAddr>, &BTreeSet<Ipv4Addr>)>,
+    ) {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let (sub, key, hop, tree) = (branch.sub, branch.key, branch.to, branch.tree);
         let Some(reserved) = &mut branch.reserved else { return };
-        let (told, waiting): (Vec<IpAddr>, Vec<IpAddr>) =
-            reserved.confirm.iter().partition(|receiver| only.is_none_or(|only| only == **receiver));
+        let is_told = |waiting: &Waiting| match confirmed {
+            None => true,
+            Some((Some(only), _)) => only == waiting.receiver,
+            Some((None, _)) => waiting.is_asked,
+        };
+        let (told, waiting): (Vec<Waiting>, Vec<Waiting>) =
+            reserved.confirm.iter().partition(|it| is_told(it));
         reserved.confirm = waiting;
         let (style, flowspec) = (reserved.style, reserved.flowspec);
-        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().copied().collect();
+        // A leaf that has come since is confirmed when its own Resv is.
+        let is_meant =
+            |leaf: &&Ipv4Addr| confirmed.is_none_or(|(_, named)| named.is_empty() || named.contains(leaf));
+        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().filter(is_meant).copied().collect();
         if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| !told.is_empty()) {
             sub.confirm = None;
         }
         let Some(tree) = self.p2mp.trees.get(tree) else { return self.counters.faults.note(Fault::NoLsp) };
         let (session, sender) = (tree.key.session.to_wire(), tree.key.sender);
         let ttl = self.p2mp.subs.get(sub).map_or(self.config.message_ttl, |sub| sub.ttl);
-        for to in told.into_iter().filter_map(ipv4) {
+        for to in told.into_iter().filter_map(|waiting| ipv4(waiting.receiver)) {
             let filter = Filter { filter_spec: template(sender, key), label: None, rro: None };
             let mut confirmation = ResvConf {
                 common: Common::default(),
@@ -274,6 +288,8 @@ impl Rsvp {
     pub(in crate::rsvp) fn p2mp_resv_conf(&mut self, arrival: &Arrival, confirmation: &ResvConf) {
         let receiver = confirmation.resv_confirm;
         let session = P2mpKey::of(&confirmation.session);
+        let listed = confirmation.common.sub_lsps().unwrap_or_default();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         let filters: Vec<_> = confirmation.flow_descriptors.iter().flat_map(|flow| &flow.filters).collect();
         let mut is_known = false;
         for filter in filters {
@@ -292,8 +308,10 @@ impl Rsvp {
                 continue;
             }
             for branch in self.p2mp_branches(sub) {
-                self.p2mp_confirm(branch, (!is_own).then_some(receiver));
+                self.p2mp_confirm(branch, Some(((!is_own).then_some(receiver), &named)));
             }
+            // Receivers that have come since the previous hop was asked wait for another answer.
+            self.p2mp_answer(sub, Sending::Refresh);
         }
         if !is_known {
             self.counters.discard(Discard::NoState);

@@ -2,7 +2,7 @@
 
 use super::recorded::expand;
 use super::states::BranchEvent;
-use super::tree::{Branch, Reserved};
+use super::tree::{Branch, Reserved, Waiting};
 use super::{P2mpKey, TreeKey, keys, resv_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
@@ -192,8 +192,8 @@ impl Rsvp {
         let expires = self.now + self.lifetime(resv.time_values.refresh_ms);
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
         let mut confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
-        confirm.retain(|waiting| Some(*waiting) != resv.resv_confirm);
-        confirm.extend(resv.resv_confirm);
+        confirm.retain(|waiting| Some(waiting.receiver) != resv.resv_confirm);
+        confirm.extend(resv.resv_confirm.map(|receiver| Waiting { receiver, is_asked: false }));
         if confirm.len() > WAITING {
             confirm.remove(0);
         }

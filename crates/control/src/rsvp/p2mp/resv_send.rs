@@ -91,6 +91,13 @@ impl Rsvp {
             };
             self.send_to_neighbor(hop, &mut message, sending.delivery(handle.0));
         }
+        if asks_anew {
+            for branch in self.p2mp_branches(index) {
+                let reserved = self.p2mp.branches.get_mut(branch).and_then(|branch| branch.reserved.as_mut());
+                let waiting = reserved.into_iter().flat_map(|reserved| &mut reserved.confirm);
+                waiting.for_each(|waiting| waiting.is_asked = true);
+            }
+        }
         let next = self.next_refresh();
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
             self.counters.faults.step(&mut sub.state, SubEvent::Announced);
@@ -110,7 +117,7 @@ impl Rsvp {
         let mut asking = is_leaf.then_some(own);
         for branch in self.p2mp.branches_of(tree) {
             let Some(receiver) =
-                branch.reserved.as_ref().and_then(|reserved| reserved.confirm.last().copied())
+                branch.reserved.as_ref().and_then(|reserved| Some(reserved.confirm.last()?.receiver))
             else {
                 continue;
             };

@@ -168,9 +168,17 @@ pub(super) struct Reserved {
     /// The leaves that it names, each with its route as it was recorded.
     pub leaves: BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>,
     /// Receivers that wait for a ResvConf, the latest last.
-    pub confirm: Vec<IpAddr>,
+    pub confirm: Vec<Waiting>,
     pub period_ms: u32,
     pub expires: Time,
+}
+
+/// A receiver that waits for a ResvConf (RFC 2205, 3.1.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub receiver: IpAddr,
+    /// The previous hop has been asked since it waits: what it confirms from now on holds for this receiver, too.
+    pub is_asked: bool,
 }
 
 impl Branch {

@@ -7,8 +7,8 @@ use super::super::bus::spec;
 use super::*;
 use crate::protocol::Change;
 use crate::rsvp::command::{TunnelId, TunnelSpec};
-use crate::rsvp::{Bypass, Config, ProtectionConfig, ProtectionRequest, Remerge};
 use crate::rsvp::transport::RefreshReduction;
+use crate::rsvp::{Bypass, Config, ProtectionConfig, ProtectionRequest, Remerge};
 use base::random::Streams;
 use proptest::prelude::*;
 use rand_chacha::rand_core::Rng;
@@ -137,7 +137,10 @@ fn tunnels() -> Vec<(usize, TunnelSpec)> {
         let routes = vec![hops(&[a, b, to])];
         let carries = Vec::new();
         let bypass = Some(Box::new(bypass));
-        (from, TunnelSpec { routes, carries, bypass, retry_limit: None, ..spec(50 + place as u16, to, &[], 0) })
+        (
+            from,
+            TunnelSpec { routes, carries, bypass, retry_limit: None, ..spec(50 + place as u16, to, &[], 0) },
+        )
     };
     AROUND.iter().enumerate().map(tunnel).collect()
 }
