@@ -40,7 +40,7 @@ fn trees(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Testbed 
     };
     let flow = |place: usize| {
         json!({"name": format!("f{place}"), "from": "s", "to": "h0", "receivers": ["h1", "h2"], "group": group(place),
-            "rate": "4 Mbit/s", "size": 500, "start": "30 s", "stop": "60 s"})
+            "rate": "4 Mbit/s", "size": 500, "start": "36 s", "stop": "48 s"})
     };
     let mut flows = vec![flow(0)];
     flows.extend((count > 1).then(|| flow(count - 1)));
@@ -89,10 +89,10 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
             "all but p to q"
         );
         let at = Time(40 * S + MS / 2);
-        let fault = Fault::new(at, FaultKind::LinkDown { link: LinkId(1) }).until(Time(45 * S));
+        let fault = Fault::new(at, FaultKind::LinkDown { link: LinkId(1) }).until(Time(42 * S));
         network.fault(fault).expect("a fault");
         // All packets that have left have arrived: the next one leaves 100 us later.
-        network.run_until(Time(44 * S - MS / 10)).expect("a run");
+        network.run_until(Time(41 * S - MS / 10)).expect("a run");
         assert_eq!(rows(&mut network, "protected_trees", "state", &json!("in-use")), count);
         let sent = received(&mut network)[&(0, "h2".to_string())].0;
         let window = sent - received(&mut network)[&(0, "h0".to_string())].0;
@@ -108,10 +108,10 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
         };
         assert_eq!(received(&mut network), expected(sent), "{count} trees, BFD: {bfd}");
         // Back on the link, and nobody has lost anything since, or got anything twice.
-        network.run_until(Time(61 * S)).expect("a run");
+        network.run_until(Time(49 * S)).expect("a run");
         assert_eq!(rows(&mut network, "protected_trees", "state", &json!("in-use")), 0);
         assert_eq!(rows(&mut network, "protected_trees", "state", &json!("available")), count);
-        assert_eq!(received(&mut network), expected(30_000), "{count} trees, BFD: {bfd}");
+        assert_eq!(received(&mut network), expected(12_000), "{count} trees, BFD: {bfd}");
         conserved(&mut network).expect("closed accounts");
     }
 }
@@ -134,7 +134,7 @@ fn tshark_reads_what_goes_around() {
     std::fs::write(&path, bytes).expect("a file");
     let mut tshark = Command::new("tshark");
     tshark.arg("-r").arg(&path).args(["-Y", "rsvp || _ws.malformed", "-T", "fields"]);
-    tshark.args(["-e", "_ws.malformed", "-e", "rsvp.msg", "-e", "rsvp.error.value", "-E", "separator=;"]);
+    tshark.args(["-e", "_ws.malformed", "-e", "rsvp.msg", "-e", "rsvp.error_value", "-E", "separator=;"]);
     let output = tshark.output().expect("tshark runs");
     std::fs::remove_file(&path).expect("the file");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -236,8 +236,8 @@ impl Rsvp {
         }
     }
 
-    /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere for what
-    /// the previous hop has confirmed, to `only` one, or to all that it was asked for.
+    /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere, of the
+    /// leaves that the previous hop has confirmed, to `only` one, or to all that asked for no others.
     pub(super) fn p2mp_confirm(
         &mut self,
         index: u32,
@@ -246,20 +246,25 @@ impl Rsvp {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let (sub, key, hop, tree) = (branch.sub, branch.key, branch.to, branch.tree);
         let Some(reserved) = &mut branch.reserved else { return };
+        let is_named =
+            |leaf: &Ipv4Addr| confirmed.is_none_or(|(_, named)| named.is_empty() || named.contains(leaf));
+        let known = &reserved.leaves;
         let is_told = |waiting: &Waiting| match confirmed {
             None => true,
             Some((Some(only), _)) => only == waiting.receiver,
-            Some((None, _)) => waiting.is_asked,
+            Some((None, _)) => waiting.leaves.iter().filter(|leaf| known.contains_key(leaf)).all(is_named),
         };
-        let (told, waiting): (Vec<Waiting>, Vec<Waiting>) =
-            reserved.confirm.iter().partition(|it| is_told(it));
+        let (told, waiting) =
+            core::mem::take(&mut reserved.confirm).into_iter().partition::<Vec<Waiting>, _>(is_told);
         reserved.confirm = waiting;
         let (style, flowspec) = (reserved.style, reserved.flowspec);
-        // A leaf that has come since is confirmed when its own Resv is.
-        let is_meant =
-            |leaf: &&Ipv4Addr| confirmed.is_none_or(|(_, named)| named.is_empty() || named.contains(leaf));
-        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().filter(is_meant).copied().collect();
-        if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| !told.is_empty()) {
+        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().filter(|leaf| is_named(leaf)).copied().collect();
+        if told.is_empty() || leaves.is_empty() {
+            return;
+        }
+        if let Some(sub) = self.p2mp.subs.get_mut(sub)
+            && sub.asked.iter().filter(|leaf| sub.leaves.contains_key(leaf)).all(is_named)
+        {
             sub.confirm = None;
         }
         let Some(tree) = self.p2mp.trees.get(tree) else { return self.counters.faults.note(Fault::NoLsp) };

@@ -51,6 +51,7 @@ impl Rsvp {
             is_cut_off: false,
             is_rerecorded: false,
             confirm: None,
+            asked: BTreeSet::new(),
             period_ms: 0,
             expires: Time::MAX,
             resv_sent_at: Time::ZERO,

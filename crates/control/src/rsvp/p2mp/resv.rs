@@ -193,7 +193,8 @@ impl Rsvp {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
         let mut confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
         confirm.retain(|waiting| Some(waiting.receiver) != resv.resv_confirm);
-        confirm.extend(resv.resv_confirm.map(|receiver| Waiting { receiver, is_asked: false }));
+        let asks = |receiver| Waiting { receiver, leaves: leaves.keys().copied().collect() };
+        confirm.extend(resv.resv_confirm.map(asks));
         if confirm.len() > WAITING {
             confirm.remove(0);
         }

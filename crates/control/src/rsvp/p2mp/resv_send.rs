@@ -91,16 +91,12 @@ impl Rsvp {
             };
             self.send_to_neighbor(hop, &mut message, sending.delivery(handle.0));
         }
-        if asks_anew {
-            for branch in self.p2mp_branches(index) {
-                let reserved = self.p2mp.branches.get_mut(branch).and_then(|branch| branch.reserved.as_mut());
-                let waiting = reserved.into_iter().flat_map(|reserved| &mut reserved.confirm);
-                waiting.for_each(|waiting| waiting.is_asked = true);
-            }
-        }
         let next = self.next_refresh();
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
             self.counters.faults.step(&mut sub.state, SubEvent::Announced);
+            if asks_anew {
+                sub.asked.clone_from(&reserved);
+            }
             (sub.announced, sub.resv_refresh_at, sub.confirm) = (reserved, next, confirm);
             (sub.announced_as, sub.is_rerecorded) = (said, false);
             sub.resv_sent_at = self.now;

@@ -124,6 +124,8 @@ pub(super) struct Sub {
     pub is_rerecorded: bool,
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
+    /// The leaves of the Resv that asked for it.
+    pub asked: BTreeSet<Ipv4Addr>,
     pub period_ms: u32,
     pub expires: Time,
     /// When the latest Resv went to the previous hop.
@@ -174,11 +176,11 @@ pub(super) struct Reserved {
 }
 
 /// A receiver that waits for a ResvConf (RFC 2205, 3.1.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub receiver: IpAddr,
-    /// The previous hop has been asked since it waits: what it confirms from now on holds for this receiver, too.
-    pub is_asked: bool,
+    /// The leaves of the Resv that asked for it: they are to be confirmed.
+    pub leaves: BTreeSet<Ipv4Addr>,
 }
 
 impl Branch {

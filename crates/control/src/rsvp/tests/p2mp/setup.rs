@@ -187,6 +187,9 @@ fn a_leaf_is_confirmed_when_its_own_resv_is() {
         net.log.iter().position(is).expect("a message that names the leaf")
     };
     assert!(first(6, MessageType::Resv) < first(1, MessageType::ResvConf));
+    let confirmed = net.log.iter().filter(|sent| sent.message.message_type() == MessageType::ResvConf);
+    let leaves = confirmed.map(|sent| sent.message.common().and_then(|common| common.sub_lsps().ok()));
+    assert!(leaves.flatten().all(|leaves| !leaves.is_empty()), "one without leaves is about all");
     assert_eq!([2, 4, 8].map(|leaf| net.nodes[leaf].counters().confirmed), [1, 1, 1]);
 }
 
