@@ -308,6 +308,8 @@ pub struct PathSpec {
     pub k: u32,
     /// An LSP stands by along a path that has not these in common; none if absent.
     pub standby: Option<Disjoint>,
+    /// Go back to the best path when nothing has changed of links for so long.
+    pub revert_after: Option<Span>,
 }
 
 /// A group of LSPs that differ only by number.

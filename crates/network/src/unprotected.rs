@@ -21,6 +21,8 @@ enum Lack {
     Bypass,
     /// The router computes no paths, and so no detours.
     Detour,
+    /// No other way leads from end to end, for a standby.
+    Standby,
 }
 
 /// A link as an LSP leaves a router by it: the router before, the link, and the router behind.
@@ -54,6 +56,7 @@ impl Network {
                 }
             }
         }
+        self.without_standby(&mut trees, &mut lacking);
         let of_lsps = lacking.into_iter().map(|((leaving, lack), lsps)| {
             let others = others(&lsps);
             let problem = self.problem_of(leaving, lack, others);
@@ -62,6 +65,26 @@ impl Network {
         let mut said: Vec<Diagnostic> = of_lsps.collect();
         said.extend(self.unprotected_trees(&declared, &mut trees, &mut around));
         said
+    }
+
+    /// Links that all ways of an LSP have in common, of which one is to stand by: the first of them.
+    fn without_standby(
+        &self,
+        trees: &mut BTreeMap<usize, Tree>,
+        lacking: &mut BTreeMap<(Leaving, Lack), Vec<usize>>,
+    ) {
+        let stands_by = |spec: &LspSpec| spec.path.as_ref().is_some_and(|path| path.standby.is_some());
+        for (index, group) in self.lsps.iter().enumerate().filter(|(_, group)| stands_by(&group.spec)) {
+            let (from, to) = (group.spec.from, group.spec.to);
+            let links = self.shortest(from, to, trees);
+            let way = self.leavings(from, &links);
+            let is_alone = |leaving: &&Leaving| {
+                self.graph.tree_over(from, |other| other != leaving.1).first_link(to).is_none()
+            };
+            if let Some(leaving) = way.iter().find(is_alone) {
+                lacking.entry((*leaving, Lack::Standby)).or_default().push(index);
+            }
+        }
     }
 
     /// The same of trees, whose leaves all have to come through the next router.
@@ -143,6 +166,7 @@ impl Network {
             Lack::SecondWay => AdviceProblem::NoSecondWay { a, b, others },
             Lack::Bypass => AdviceProblem::NoBypass { a, b, others },
             Lack::Detour => AdviceProblem::NoDetour { a, b, others },
+            Lack::Standby => AdviceProblem::NoStandbyWay { a, b, others },
         }
     }
 }

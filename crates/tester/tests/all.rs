@@ -14,6 +14,7 @@ mod detours;
 mod diffserv;
 mod diffserv_lsps;
 mod edge;
+mod end_to_end;
 mod fast_paths;
 mod flood;
 mod greet;

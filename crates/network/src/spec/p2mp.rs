@@ -204,7 +204,7 @@ impl P2mpSpec {
             holding_priority: self.holding_priority(),
             style: self.style,
             record_route: self.record_route,
-            protection: self.protection.map(ProtectionSpec::lowered),
+            protection: self.protection.and_then(ProtectionSpec::lowered),
             retry_first: self.retry_first,
             retry_max: self.retry_max,
         }
