@@ -39,8 +39,8 @@ fn lost(network: &mut Testbed) -> u64 {
 fn is_on_the_row(network: &Testbed) -> bool {
     let rsvp = network.protocol::<Rsvp>(0).expect("RSVP-TE");
     let tunnel = rsvp.tunnels().next().expect("a tunnel");
-    let active = rsvp.lsps().find(|lsp| Some(lsp.sender.lsp_id) == tunnel.active).expect("an LSP");
-    active.next_hop.is_some_and(|(port, _)| port.0 == 0)
+    let active = rsvp.lsps().find(|lsp| Some(lsp.lsp_id) == tunnel.active).expect("an LSP");
+    active.next_hop.is_some_and(|hop| hop.port.0 == 0)
 }
 
 /// A link `beyond` links away from the head end fails half a millisecond after a packet has left, of which one leaves

@@ -10,7 +10,8 @@ use std::process::Command;
 use twinplane_tester::Testbed;
 use twinplane_tester::spec::NetworkFile;
 
-/// Trees from `root` by `p` and `q` to `l0` and `l1`, and to `l2` behind `p`; `m` leads around the link from `p` to `q`.
+/// Trees from `root` by `p` and `q` to `l0` and `l1`, and to `l2` behind `p`; `m` leads around the link from `p` to
+/// `q`.
 /// Each tree has a group, to which a packet goes each millisecond; the first and the last tree carry a flow.
 fn trees(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Testbed {
     let mut router = json!({

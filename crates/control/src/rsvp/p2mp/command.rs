@@ -73,6 +73,7 @@ pub struct P2mpSpec {
     pub record_route: bool,
     /// What is asked of routers on the way for the case that something fails (RFC 4875, 15); nothing for a tree that
     /// is not protected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protection: Option<ProtectionRequest>,
     /// Groups whose packets go to all leaves.
     pub groups: Vec<GroupKey>,

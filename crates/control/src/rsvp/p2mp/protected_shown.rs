@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 base::table! {
     /// The ways of point-to-multipoint LSPs that ask for protection, from each router to each of its next ones (RFC
     /// 4875, 15).
-    pub struct ProtectedTreeRow<'a> in "protected_trees" key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id", "next_hop"] {
+    pub struct ProtectedTreeRow<'a> in "protected_trees"
+    key ["node", "root", "p2mp_id", "tunnel_id", "lsp_id", "next_hop"] {
         /// The router: the point of local repair.
         node: &'a str,
         /// Name of the tunnel, as its root signals it.

@@ -112,8 +112,9 @@ impl Rsvp {
         hop.into_iter().chain(further).any(|address| self.is_at_end(bypass, address))
     }
 
-    /// Where a bypass ends on the recorded way of an LSP whose next hop gave a label. RFC 4090, 6.4.1: the recorded label of the merge point serves
-    /// only if that router takes it on every port; a Path through the bypass that asks for another is not sent.
+    /// Where a bypass ends on the recorded way of an LSP whose next hop gave a label. RFC 4090, 6.4.1: the recorded
+    /// label of the merge point serves only if that router takes it on every port; a Path through the bypass that asks
+    /// for another is not sent.
     pub(in crate::rsvp) fn end_of(
         &self,
         bypass: u32,
