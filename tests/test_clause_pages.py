@@ -52,7 +52,7 @@ PAGES = {
         15,
     ),
     "bfd": Page(
-        ("5880", "5881", "5882", "5883", "5884", "7726"),
+        ("5880", "5881", "5882", "5883", "5884", "7726", "8562"),
         Named(
             {
                 "bfd": "crates/control/src/bfd/tests/{}.rs",
@@ -102,7 +102,7 @@ PAGES = {
         60,
     ),
     "lsp-ping": Page(
-        ("8029",),
+        ("8029", "6425"),
         Named(
             {
                 "ping": "crates/control/src/lsp_ping/tests/{}.rs",

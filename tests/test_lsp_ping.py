@@ -18,7 +18,7 @@ def row_of_routers(**settings: Any) -> tp.Network:
     """Four routers in a row with OSPF and LDP, and two LSPs of RSVP-TE from the first to the last."""
     net = tp.Network(seed=3)
     for name in "abcd":
-        net.router(name, ospf=True, ldp=True, **settings)
+        net.router(name, **{"ospf": True, "ldp": True, **settings})
     for ends in ("ab", "bc", "cd"):
         net.link(*ends, rate="1 Gbit/s", delay="1 ms", reservable="1 Gbit/s")
     for name in ("gold", "other"):
@@ -87,7 +87,9 @@ def test_what_is_wrong_is_said_in_a_sentence() -> None:
 
 @pytest.mark.needs("tshark")
 def test_nothing_malformed_is_sent(tmp_path: Path) -> None:
-    net = row_of_routers()
+    net = row_of_routers(ldp={"p2mp": True})
+    net.node("a").p2mp("one", ["c", "d"])
+    net.node("a").p2mp("two", ["c", "d"], protocol="ldp")
     taps = [net.capture(*ends) for ends in ("ab", "bc", "cd")]
     net.run(until="60 s")
     a = net.node("a")
@@ -98,6 +100,11 @@ def test_nothing_malformed_is_sent(tmp_path: Path) -> None:
     gold, other = labels(net, "b", "gold"), labels(net, "b", "other")
     net.node("b").break_label(gold[0], other[1])
     a.lsp_traceroute("gold")
+    for tree in ("one", "two"):
+        assert a.lsp_ping(tree, jitter="10 ms").filter(code=3)["end"].n_unique() == 2
+        a.lsp_traceroute(tree)
+    a.lsp_ping("one", leaf="d")
+    a.lsp_ping("two", router="c")
     kinds: dict[str, int] = {}
     for number, tap in enumerate(taps):
         file = tmp_path / f"{number}.pcapng"

@@ -170,4 +170,4 @@ QUICK = {"hello_s": 2, "dead_s": 8, "spf_s": 1, "down_s": 20, "advertise_s": 5, 
 def test_vcs_of_tags_are_set_up_again(detection: str) -> None:
     found = point(part="recovery", medium="atm", detection=detection, **QUICK)
     kinds = [row.kind for row in EXPERIMENT.comparisons([found])]
-    assert kinds == [Kind.OUTSIDE] * 4 + [Kind.OURS] * 20
+    assert kinds == [Kind.OUTSIDE] * 6 + [Kind.OURS] * 24

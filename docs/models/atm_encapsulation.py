@@ -1,6 +1,7 @@
 """Cells that an IP packet takes under three encapsulations: the tables of atm-encapsulation.md.
 
-`python docs/models/atm_encapsulation.py` prints them; `--check` fails if the page says something else.
+`python docs/models/atm_encapsulation.py` prints them; `--check` fails if the page says something else;
+`--all` prints the cells of every size, as CSV.
 """
 
 from __future__ import annotations
@@ -43,11 +44,40 @@ def sizes_that_fit(bare: float, llc: float) -> list[int]:
     return found
 
 
+def every_size() -> list[str]:
+    """Cells of each size of IP packets from 40 to 9180, as CSV."""
+    out = ["ip_bytes,bare,shim,llc_snap"]
+    for size in range(SMALLEST, LARGEST + 1):
+        out.append(",".join(str(value) for value in (size, *(cells(size, h) for h in HEADERS.values()))))
+    return out
+
+
+def by_remainder() -> list[str]:
+    """What each encapsulation takes, by what a packet and the trailer leave in a division by 48 bytes.
+
+    It is the same for all sizes with the same remainder, which is checked: so this table has every size.
+    """
+    found: dict[tuple[int, ...], list[int]] = {}
+    for remainder in (*range(1, PAYLOAD), 0):
+        sizes = [size for size in range(SMALLEST, LARGEST + 1) if (size + TRAILER) % PAYLOAD == remainder]
+        more = {tuple(cells(size, h) - cells(size, 0) for h in HEADERS.values()) for size in sizes}
+        assert len(more) == 1, remainder
+        found.setdefault(more.pop(), []).append(remainder)
+    out = ["| (IP bytes + 8) mod 48 | bare | shim | LLC/SNAP | of 48 |", "|---|---:|---:|---:|---:|"]
+    for more_cells, remainders in found.items():
+        first, last = remainders[0], remainders[-1]
+        words = f"{first} to {last}" if last else f"{first} to {remainders[-2]}, or 0"
+        names = " | ".join("k" if one == 0 else f"k + {one}" for one in more_cells)
+        out.append(f"| {words} | {names} | {len(remainders)} |")
+    return out
+
+
 def lines() -> list[str]:
     """All tables, in Markdown."""
     out = ["| IP bytes | bare | shim | LLC/SNAP |", "|---:|---:|---:|---:|"]
     for size in SIZES:
         out.append(f"| {size} | " + " | ".join(str(cells(size, h)) for h in HEADERS.values()) + " |")
+    out += ["", *by_remainder()]
     out += ["", "| one cell less | than | sizes of 9,141 |", "|---|---|---:|"]
     for fewer, more in (("bare", "LLC/SNAP"), ("bare", "shim"), ("shim", "LLC/SNAP")):
         out.append(f"| {fewer} | {more} | {sizes_with_gain(fewer, more)} |")
@@ -60,6 +90,8 @@ def lines() -> list[str]:
 
 
 if __name__ == "__main__":
+    if "--all" in sys.argv:
+        sys.exit(print("\n".join(every_size())))
     if "--check" in sys.argv:
         page = Path(__file__).with_name("atm-encapsulation.md").read_text(encoding="utf-8").splitlines()
         missing = [line for line in lines() if line and line not in page]

@@ -79,6 +79,17 @@ pub struct FecMapping {
     pub carriers: Vec<Carrier>,
     /// Is the protocol spoken on the port of the inquiry? True without one.
     pub is_spoken: bool,
+    /// What there is to say of an LSP with several ends, and of no other.
+    pub ends: Option<Ends>,
+}
+
+/// What a router knows of the ends of an LSP that has several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// All labels that others were given: a cross-over has several (RFC 4875, 18).
+    pub given: Vec<Label>,
+    /// The ends behind each of the legs, in their order; nothing if only the ends themselves know of them (RFC 6388).
+    pub behind: Option<Vec<Vec<Ipv4Addr>>>,
 }
 
 /// An LSP that carries packets of another one.
@@ -93,7 +104,29 @@ pub struct Carrier {
 impl FecMapping {
     /// A mapping of a router through which the LSP passes, by labels of its own neighbours alone.
     pub fn transit(by: GivenBy, given: Option<Label>, legs: Vec<Leg>) -> FecMapping {
-        FecMapping { by, given, is_egress: false, legs, far: None, carriers: Vec::new(), is_spoken: true }
+        FecMapping {
+            by,
+            given,
+            is_egress: false,
+            legs,
+            far: None,
+            carriers: Vec::new(),
+            is_spoken: true,
+            ends: None,
+        }
+    }
+
+    /// A mapping of a router of an LSP with several ends, with the labels that others were given: it ends here, or goes
+    /// on, or both.
+    pub fn several(by: GivenBy, ends: Ends, is_egress: bool, legs: Vec<Leg>) -> FecMapping {
+        let given = ends.given.first().copied();
+        FecMapping { is_egress, ends: Some(ends), ..FecMapping::transit(by, given, legs) }
+    }
+
+    /// Is it a label that others were given?
+    pub fn is_given(&self, label: Label) -> bool {
+        let more = self.ends.as_ref().is_some_and(|ends| ends.given.contains(&label));
+        more || self.given == Some(label)
     }
 
     /// A mapping of a router at which the LSP ends.

@@ -633,6 +633,11 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it put labels on packets below those that lead to the next hop?
+    fn stacks_labels(&self) -> bool {
+        false
+    }
+
     /// Does it take part in LSPs with several ends that leaves set up?
     fn joins_trees(&self) -> bool {
         false

@@ -18,8 +18,12 @@ impl Forwarding {
             NextHop::Local | NextHop::Unlabelled => LabelUse::Below,
             NextHop::Discard => LabelUse::Discarded,
             NextHop::Replicate(list) => {
-                let branches = self.replications().filter(|branch| branch.list == list);
-                LabelUse::Switched(branches.flat_map(|branch| self.legs(&branch.nhlfe)).collect())
+                let branches = || self.replications().filter(|branch| branch.list == list);
+                let is_here = |to: NextHop| matches!(to, NextHop::Local | NextHop::Unlabelled);
+                LabelUse::Copied {
+                    legs: branches().flat_map(|branch| self.legs(&branch.nhlfe)).collect(),
+                    here: branches().any(|branch| is_here(branch.nhlfe.next_hop)),
+                }
             }
             NextHop::Via { .. } | NextHop::Group(_) => LabelUse::Switched(self.legs(&row.nhlfe)),
         }

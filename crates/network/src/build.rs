@@ -56,7 +56,7 @@ impl Network {
         };
         let lsps = core::mem::take(&mut description.lsps);
         let trees = core::mem::take(&mut description.p2mp);
-        let watched_ends = WatchedEnds::of(&description, &lsps);
+        let watched_ends = WatchedEnds::of(&description, &lsps, &trees);
         let mut network = Network {
             watched_ends,
             world: World::new(description.seed),

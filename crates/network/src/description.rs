@@ -127,6 +127,8 @@ pub struct P2mpSpec {
     pub record_route: bool,
     /// What is asked of the routers on its way for the case that something fails (RFC 4875, 15).
     pub protection: Option<ProtectionRequest>,
+    /// Its ends watch the root by BFD, so closely.
+    pub watch: Option<Pace>,
     /// Time before the first retry.
     pub retry_first: Span,
     /// Longest time between retries.

@@ -1,7 +1,11 @@
-//! Tests of LSPs (RFC 8029) as users ask for them: which FEC they mean, and what has come of a test.
+//! Tests of LSPs (RFC 8029, RFC 6425) as users ask for them: which FEC they mean, and what has come of a test.
 
 use super::Network;
+use super::description::P2mpSpec;
+use super::p2mp::tree_id;
+use super::p2mp_ldp::lsp_id;
 use super::problem::LspTestProblem;
+use super::spec::p2mp::TreeProtocol;
 use base::describe::{Record, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::{IpPrefix, Prefix, Prefix6};
@@ -9,7 +13,8 @@ use base::{Command, Label, NodeId, Span};
 use control::lsp_ping::{self, LspPing, Mode};
 use control::rsvp::{Role, Rsvp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wire::lsp_ping::Fec;
+use wire::ldp::P2mp;
+use wire::lsp_ping::{Fec, Responder};
 
 base::words! {
     /// Who gives the labels of an LSP that is tested. What carries it on its way is found by the head end.
@@ -43,11 +48,11 @@ base::words! {
 }
 
 base::record! {
-    /// A test of an LSP (RFC 8029).
+    /// A test of an LSP (RFC 8029; RFC 6425 of one with several ends).
     #[derive(Clone, Debug, PartialEq)]
     pub struct LspTestSpec {
-        /// What is tested: a group of LSPs of RSVP-TE that begins here, by name; or a node, an address or a prefix that
-        /// packets get a label to.
+        /// What is tested: a group of LSPs of RSVP-TE, or a point-to-multipoint LSP, that begins here, by name; or a
+        /// node, an address or a prefix that packets get a label to.
         pub to: String;
         /// Who gives its labels.
         pub protocol: Option<TestedBy>, absent "rsvp of a group of LSPs, bgp of an IPv6 prefix, else ldp";
@@ -72,6 +77,12 @@ base::record! {
         /// Where requests are sent: an address of 127.0.0.0/8, by which routers may choose among several ways; or of
         /// ::ffff:127.0.0.0/104, to send packets of IPv6. Those are sent in any case to an edge that takes no others.
         pub destination: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        /// Of a point-to-multipoint LSP of RSVP-TE: the one leaf that is to reply, and routers on the way to it.
+        pub leaf: Option<String>;
+        /// Of a point-to-multipoint LSP: the one router that is to reply, a node or an address of it.
+        pub router: Option<String>;
+        /// How long replies of a point-to-multipoint LSP may wait, so that they do not come all at once.
+        pub jitter: Option<Span>, in 0..=60_000_000_000_000, absent "1 ms for each leaf of more than 16, 100 ms where the leaves are not known, else none";
     }
 }
 
@@ -90,6 +101,7 @@ impl Network {
             return Err(Diagnostic::new(LspTestProblem::Destination { address }).at("destination"));
         }
         let fec = self.tested(node, &spec).at("to")?;
+        let responder = self.responder(&fec, &spec)?;
         let number = self.lsp_tests.len() as u32 + 1;
         let mode = match spec.trace {
             true => Mode::Trace { hops: spec.hops },
@@ -107,6 +119,8 @@ impl Network {
             size: spec.size,
             tos: spec.tos,
             destination: spec.destination,
+            responder,
+            jitter_ms: spec.jitter.map(|longest| (longest.0 / Span::from_ms(1).0) as u32),
             ..lsp_ping::Command::new(number, fec)
         };
         let command = Command::Protocol(base::ProtocolValue::new(command));
@@ -145,11 +159,88 @@ impl Network {
         sent.map_err(|error| LspTestProblem::Failed { error: error.to_string() }.into())
     }
 
+    /// Who of the routers of a point-to-multipoint LSP is to reply.
+    fn responder(&self, fec: &Fec, spec: &LspTestSpec) -> Result<Option<Responder>, Diagnostic> {
+        let said = [
+            ("leaf", spec.leaf.is_some()),
+            ("router", spec.router.is_some()),
+            ("jitter", spec.jitter.is_some()),
+        ];
+        let mut said = said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key);
+        let key = said.next();
+        let name = || spec.to.clone();
+        if let Some(key) = key.filter(|_| !fec.has_several_ends()) {
+            return Err(Diagnostic::new(LspTestProblem::OneEnd { name: name(), key }).at(key).on_key());
+        }
+        match (&spec.leaf, &spec.router) {
+            (Some(_), Some(_)) => {
+                Err(Diagnostic::new(LspTestProblem::LeafAndRouter {}).at("router").on_key())
+            }
+            (Some(_), None) if matches!(fec, Fec::LdpP2mp { .. }) => {
+                Err(Diagnostic::new(LspTestProblem::LeafOfLdp { name: name() }).at("leaf").on_key())
+            }
+            (Some(leaf), None) => {
+                let tree = self.p2mp.iter().find(|tree| tree.name == spec.to);
+                let is_it = |place: &usize| self.node_name(*place) == leaf;
+                let known = tree.and_then(|tree| tree.leaves.iter().map(|(place, _)| *place).find(is_it));
+                let no_leaf = || {
+                    let leaf = leaf.clone();
+                    Diagnostic::new(LspTestProblem::NoLeaf { name: name(), leaf }).at("leaf")
+                };
+                let address = IpAddr::V4(self.loopback(known.ok_or_else(no_leaf)?));
+                Ok(Some(Responder::Egress { address }))
+            }
+            (None, Some(_)) if spec.trace => {
+                Err(Diagnostic::new(LspTestProblem::RouterOfTrace {}).at("router").on_key())
+            }
+            (None, Some(router)) => {
+                let node = self.description().nodes.iter().position(|known| known.name == *router);
+                let address =
+                    node.map(|node| IpAddr::V4(self.loopback(node))).or_else(|| router.parse().ok());
+                let no_router =
+                    || Diagnostic::new(LspTestProblem::NoResponder { name: router.clone() }).at("router");
+                Ok(Some(Responder::Node { address: address.ok_or_else(no_router)? }))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// A point-to-multipoint LSP that begins here.
+    fn tested_tree(&self, node: usize, index: usize, tree: &P2mpSpec) -> Result<Fec, Diagnostic> {
+        let name = || tree.name.clone();
+        if tree.root != node {
+            let (from, here) = (self.node_name(tree.root).into(), self.node_name(node).into());
+            return Err(LspTestProblem::Elsewhere { name: name(), from, here }.into());
+        }
+        match tree.protocol {
+            TreeProtocol::Ldp => {
+                let root = IpAddr::V4(self.loopback(node));
+                let P2mp { root, opaque } = P2mp::generic(root, lsp_id(index, tree));
+                Ok(Fec::LdpP2mp { root, opaque })
+            }
+            TreeProtocol::RsvpTe => {
+                let (p2mp_id, tunnel_id) = tree_id(index);
+                let known = self.protocol::<Rsvp>(node).and_then(|rsvp| rsvp.p2mp_fec(p2mp_id, tunnel_id));
+                known.ok_or_else(|| LspTestProblem::IsDown { name: name() }.into())
+            }
+        }
+    }
+
     /// The FEC that a user means.
     fn tested(&self, node: usize, spec: &LspTestSpec) -> Result<Fec, Diagnostic> {
         let group = self.find_lsp(&spec.to);
         if let Some(group) = group.filter(|_| spec.protocol.is_none_or(|by| by == TestedBy::Rsvp)) {
             return self.tested_tunnel(node, group, spec);
+        }
+        let tree = self.p2mp.iter().enumerate().find(|(_, tree)| tree.name == spec.to);
+        let is_by = |tree: &P2mpSpec| match spec.protocol {
+            None | Some(TestedBy::Any) => true,
+            Some(TestedBy::Rsvp) => tree.protocol == TreeProtocol::RsvpTe,
+            Some(TestedBy::Ldp) => tree.protocol == TreeProtocol::Ldp,
+            Some(TestedBy::Bgp) => false,
+        };
+        if let Some((index, tree)) = tree.filter(|(_, tree)| is_by(tree)) {
+            return self.tested_tree(node, index, tree);
         }
         let name = || spec.to.clone();
         if spec.protocol == Some(TestedBy::Rsvp) {

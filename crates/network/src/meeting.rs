@@ -64,6 +64,7 @@ impl Network {
             said.extend(self.disagreements(protocol, &speakers, &expected));
             said.extend(self.cut_costs(protocol, &speakers));
             said.extend(self.labels_dropped(protocol, &speakers));
+            said.extend(self.second_labels_dropped(protocol, &speakers));
             said.extend(self.one_sided(protocol, &speakers));
             said.extend(self.not_expected(protocol, &expected));
             said.extend(self.far_disagreements(protocol, &speakers, &expected));

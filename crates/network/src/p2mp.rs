@@ -21,6 +21,12 @@ pub(super) fn of_tree(error: Diagnostic, index: usize, spec: &P2mpSpec) -> Diagn
     error.at(Step::Called(index, format!("p2mp '{}'", spec.name))).at("p2mp")
 }
 
+/// P2MP ID and tunnel id of a tree at a place: unique at the root, as RFC 4875, 19.1.1, wants it, and in the network,
+/// so that people find it.
+pub(super) fn tree_id(index: usize) -> (u32, u16) {
+    (index as u32 + 1, 1)
+}
+
 impl Network {
     /// The point-to-multipoint LSPs, in the order in which they were added.
     pub fn p2mp(&self) -> &[P2mpSpec] {
@@ -55,6 +61,7 @@ impl Network {
 
     /// Has routers of this process do what a tree needs that had these leaves before.
     fn set_tree(&mut self, index: usize, spec: &P2mpSpec, before: &[usize]) -> Result<(), NetworkError> {
+        self.check_watched(spec).map_err(|error| of_tree(error, index, spec))?;
         let orders = match spec.protocol {
             TreeProtocol::RsvpTe => self.tree_command(index, spec).map(|command| vec![(spec.root, command)]),
             TreeProtocol::Ldp => self.tree_joins(index, spec, before),
@@ -62,6 +69,19 @@ impl Network {
         for (node, command) in orders.map_err(|error| of_tree(error, index, spec))? {
             if self.is_local(node) {
                 self.world.command(self.now(), NodeId(node as u32), command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Do root and leaves speak BFD, if a tree wants it? All of them do that were there from the beginning.
+    fn check_watched(&self, spec: &P2mpSpec) -> Result<(), Diagnostic> {
+        let ends = spec.leaves.iter().map(|(leaf, _)| *leaf).chain([spec.root]);
+        for node in ends.filter(|_| spec.watch.is_some()) {
+            let end = &self.description.nodes[node];
+            let speaks = end.facts().is_own_transit() && self.watched_ends.needs_bfd(&self.description, node);
+            if !speaks && !end.facts().foreign {
+                return Err(Diagnostic::new(LspProblem::NoBfd { node: end.name.clone() }).at("bfd").on_key());
             }
         }
         Ok(())
@@ -109,9 +129,8 @@ impl Network {
         let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
         let tree = rsvp::P2mpSpec {
             name: spec.name.clone(),
-            // Unique at the root, as RFC 4875, 19.1.1, wants it, and in the network, so that people find it.
-            p2mp_id: index as u32 + 1,
-            tunnel_id: 1,
+            p2mp_id: tree_id(index).0,
+            tunnel_id: tree_id(index).1,
             leaves,
             signalling: spec.signalling,
             shape: spec.tree,
@@ -122,6 +141,7 @@ impl Network {
             style: spec.style,
             record_route: spec.record_route,
             protection: spec.protection,
+            watch: spec.watch,
             groups: spec.groups.iter().map(key).collect(),
             carries: spec.carries.clone(),
             filters: spec.filters.clone(),

@@ -12,7 +12,7 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 /// The generic LSP identifier of a tree at a place.
-fn lsp_id(index: usize, spec: &P2mpSpec) -> u32 {
+pub(super) fn lsp_id(index: usize, spec: &P2mpSpec) -> u32 {
     spec.lsp_id.unwrap_or(index as u32 + 1)
 }
 
@@ -38,6 +38,7 @@ impl Network {
             groups: spec.groups.iter().map(key).collect(),
             carries: spec.carries.clone(),
             filters: spec.filters.clone(),
+            watch: spec.watch,
         };
         let is_own = |node: &usize| !self.facts(*node).foreign;
         let is_leaf = |node: &usize| spec.leaves.iter().any(|(leaf, _)| leaf == node);

@@ -307,6 +307,18 @@ base::problems! {
         NoLsp { name: String } is UnknownName, "lsp-test-no-lsp", "no LSP is named '{name}'";
         /// A prefix of IPv6, for which LDP gives no labels.
         LdpOfIpv6 { name: String } is Conflict, "lsp-test-ldp-ipv6", "'{name}': LDP gives labels for IPv4 prefixes only; 'protocol: bgp' tests what BGP gives for one of IPv6";
+        /// What is asked of the ends of an LSP that has one.
+        OneEnd { name: String, key: &'static str } is Conflict, "lsp-test-one-end", "'{name}' has one end: '{key}' is asked of a point-to-multipoint LSP";
+        /// Two that alone are to reply.
+        LeafAndRouter {} is Conflict, "lsp-test-leaf-and-router", "replies are limited to those of the way to one 'leaf', or to those of one 'router'";
+        /// A leaf of LDP, of which other routers do not know.
+        LeafOfLdp { name: String } is Conflict, "lsp-test-leaf-of-ldp", "'{name}' is of LDP, whose routers do not know which leaves are behind them (RFC 6425, 3.2.1): 'router' names one that is to reply";
+        /// A leaf that an LSP does not have.
+        NoLeaf { name: String, leaf: String } is UnknownName, "lsp-test-no-leaf", "'{leaf}' is no leaf of p2mp '{name}'";
+        /// A trace to one router alone.
+        RouterOfTrace {} is Conflict, "lsp-test-router-of-trace", "a trace asks the routers on the way: 'leaf' limits it to the way to one leaf";
+        /// A router that there is not.
+        NoResponder { name: String } is UnknownName, "lsp-test-no-responder", "'{name}' is no address, and no node has that name";
         /// An LSP of another head end.
         Elsewhere { name: String, from: String, here: String } is Conflict, "lsp-test-elsewhere", "lsp '{name}' begins at '{from}', not at '{here}'";
         /// An LSP that the group does not have.
@@ -347,6 +359,8 @@ base::problems! {
         OneSided { protocol: String, a: String, b: String, lacks: &'static str } is Conflict, "one-sided", "'{a}' speaks {protocol} and '{b}' does not: {lacks}";
         /// Labels for a link that carries none.
         LabelsDropped { protocol: String, a: String, b: String } is Conflict, "labels-dropped", "{protocol}: '{a}' and '{b}' give each other labels for this circuit, whose encapsulation vc-mux carries IPv4 alone: every packet with a label is dropped there (unknown-protocol); llc-snap or shim would carry it";
+        /// Labels below others on a link whose packets have one.
+        SecondLabelDropped { protocol: String, a: String, b: String } is Conflict, "second-label-dropped", "{protocol}: '{a}' puts a label below that which leads to the next hop, and packets on the link to '{b}' have room for one, since 'encapsulation' of 'lc_atm' is bare: those with two are dropped (unknown-protocol); shim would carry them";
         /// A neighbour that expects nobody.
         NotExpected { a: String, b: String } is Conflict, "not-expected", "'{a}' expects '{b}' and '{b}' does not expect '{a}': no session comes to be";
         /// What a protocol has found in its way while the network ran.
@@ -404,7 +418,7 @@ base::problems! {
         /// A router on the way of an LSP with one-to-one backup that computes no paths.
         NoDetour { a: String, b: String, others: String } is Conflict, "no-detour", "'{a}' has no detour that leads it{others} around the link to '{b}', as 'protection' asks for: it knows of no links, which 'ospf: {{te: true}}' would tell it";
         /// Leaves of a tree by LDP behind routers that take no part (RFC 6388, 2.1).
-        NeverJoins { leaves: String, routers: String } is Conflict, "never-joins", "no label gets from {leaves} to the root: every way leads by {routers}, without LDP or with 'p2mp: false' in 'ldp', to which nobody tells labels of trees";
+        NeverJoins { leaves: String, routers: String } is Conflict, "never-joins", "no label gets from {leaves} to the root: every way leads by {routers}, without LDP, with 'p2mp: false' in 'ldp', or over a link whose labels are channels of ATM ('lc_atm'), to which nobody tells labels of trees";
         /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
         UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
         /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).

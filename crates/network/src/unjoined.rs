@@ -1,4 +1,5 @@
-//! Leaves of trees by LDP that never join, said before a run: on every way to them is a router that takes no part.
+//! Leaves of trees by LDP that never join, said before a run: on every way to them is a router that takes no part, or a
+//! link on which labels are channels of ATM, which are given on demand (RFC 3035) and not to trees.
 
 use super::Network;
 use super::description::P2mpSpec;
@@ -20,8 +21,10 @@ impl Network {
         let (mut joined, mut silent) = (BTreeSet::from([spec.root]), BTreeSet::new());
         let mut open = vec![spec.root];
         while let Some(node) = open.pop() {
-            for next in self.graph.links_of(node).filter_map(|link| self.graph.beyond(link, node)) {
-                if self.passes_trees(next) {
+            for link in self.graph.links_of(node) {
+                let Some(next) = self.graph.beyond(link, node) else { continue };
+                let is_of_cells = self.links.get(link).is_some_and(|link| link.spec.lc_atm.is_some());
+                if self.passes_trees(next) && !is_of_cells {
                     if joined.insert(next) {
                         open.push(next);
                     }
@@ -32,7 +35,7 @@ impl Network {
         }
         let lost = spec.leaves.iter().map(|(leaf, _)| *leaf).filter(|leaf| !joined.contains(leaf));
         let leaves = some_names(lost.map(|leaf| self.node_name(leaf)));
-        let routers = some_names(silent.iter().map(|node| self.node_name(*node)));
+        let routers = some_names(silent.difference(&joined).map(|node| self.node_name(*node)));
         let is_any = !leaves.is_empty() && !routers.is_empty();
         let found = || Diagnostic::new(AdviceProblem::NeverJoins { leaves, routers }).at("leaves");
         is_any.then(|| of_tree(found(), index, spec))

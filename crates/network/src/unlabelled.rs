@@ -1,8 +1,9 @@
-//! Links that carry no labels, between routers which give each other some.
+//! Links that carry no labels, or one and no other below, between routers which give each other some.
 
 use super::Network;
 use super::place::Place;
 use super::problem::AdviceProblem;
+use super::spec::lc_atm::LabelEncapsulation;
 use super::spec::protocols::Spoken;
 use base::ProtocolId;
 use base::diagnostic::Diagnostic;
@@ -33,6 +34,30 @@ impl Network {
                         .at("pvc")
                         .of_link(&self.description, index),
                 );
+            }
+        }
+        said
+    }
+
+    /// Links on which a packet has one label at most (RFC 3035, 9, without a shim), at routers that put one below.
+    pub(super) fn second_labels_dropped(
+        &self,
+        protocol: ProtocolId,
+        speakers: &[(usize, &Spoken)],
+    ) -> Vec<Diagnostic> {
+        let stacks = |node: usize| speakers.iter().any(|(at, one)| *at == node && one.setup.stacks_labels());
+        let mut said = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let labels = link.spec.lc_atm.as_ref();
+            if labels.is_none_or(|labels| labels.encapsulation != LabelEncapsulation::Bare) {
+                continue;
+            }
+            let (ends, mut orders) = (link.ends(), [[0, 1], [1, 0]].into_iter());
+            if let Some([a, b]) = orders.find(|[side, _]| stacks(ends[*side])) {
+                let [a, b] = [a, b].map(|side| self.node_name(ends[side]).to_string());
+                let dropped = AdviceProblem::SecondLabelDropped { protocol: protocol.to_string(), a, b };
+                let dropped = Diagnostic::new(dropped).at("encapsulation").on_key().at("lc_atm");
+                said.push(dropped.of_link(&self.description, index));
             }
         }
         said

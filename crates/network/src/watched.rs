@@ -1,6 +1,6 @@
 //! Who speaks BFD because LSPs are watched (RFC 5884, 4: both ends are to be set up for it).
 
-use super::description::{Description, LspSpec};
+use super::description::{Description, LspSpec, P2mpSpec};
 use base::ProtocolId;
 use control::bfd::Bfd;
 use std::collections::BTreeSet;
@@ -14,12 +14,18 @@ pub struct WatchedEnds {
 }
 
 impl WatchedEnds {
-    /// Those of a description, whose LSPs are given beside it.
-    pub fn of(description: &Description, lsps: &[LspSpec]) -> WatchedEnds {
+    /// Those of a description, whose LSPs are given beside it, those with several ends apart.
+    pub fn of(description: &Description, lsps: &[LspSpec], trees: &[P2mpSpec]) -> WatchedEnds {
         let watched = lsps.iter().filter(|lsp| lsp.watch.is_some_and(|pace| pace.is_of_bfd()));
+        let trees = trees.iter().filter(|tree| tree.watch.is_some());
+        let ends = |tree: &P2mpSpec| {
+            let leaves = tree.leaves.iter().map(|(leaf, _)| *leaf);
+            leaves.chain([tree.root]).collect::<Vec<_>>()
+        };
+        let of_trees = trees.flat_map(ends);
         let setups = description.nodes.iter().flat_map(|node| node.protocols.setups());
         WatchedEnds {
-            nodes: watched.flat_map(|lsp| [lsp.from, lsp.to]).collect(),
+            nodes: watched.flat_map(|lsp| [lsp.from, lsp.to]).chain(of_trees).collect(),
             protocols: setups.filter_map(|setup| setup.watches_lsps()).collect(),
         }
     }

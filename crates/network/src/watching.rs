@@ -109,6 +109,10 @@ impl Network {
         let lsps = self.lsps.iter().map(|group| &group.spec).enumerate();
         let watched = lsps.filter(|(_, spec)| spec.watch.is_some_and(|pace| pace.is_of_bfd()));
         pairs.extend(watched.map(|(index, spec)| ([spec.from, spec.to], Where::Lsp(index))));
+        for tree in self.p2mp.iter().filter(|tree| tree.watch.is_some()) {
+            let of = |leaf: usize| ([tree.root, leaf], Where::Node(tree.root));
+            pairs.extend(tree.leaves.iter().map(|(leaf, _)| of(*leaf)));
+        }
         // LSPs to what lies at other speakers of a protocol: any of them may be an end.
         for (node, spec) in self.description.nodes.iter().enumerate() {
             for protocol in spec.protocols.setups().filter_map(|setup| setup.watches_lsps()) {

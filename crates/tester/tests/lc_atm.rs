@@ -1,7 +1,7 @@
 //! Labels that are channels of ATM, in whole networks (RFC 3035): cells follow the routes of OSPF, count by count.
 
 use crate::common::cells::balance as is_balanced;
-use crate::common::{S, column, sum};
+use crate::common::{S, column, said, sum};
 use base::{LinkId, Time};
 use engine::{Fault, FaultKind};
 use serde_json::{Value, json};
@@ -287,6 +287,31 @@ fn what_is_wrong_is_said_before_the_run() {
         let Err(words) = error else { panic!("{link} is accepted") };
         assert!(words.contains(said), "{words}");
     }
+}
+
+/// Without a shim there is room for one label: a router that would put another below it is named before the run.
+#[test]
+fn a_second_label_without_room_is_warned_of() {
+    let warned = |encapsulation: &str, family: &str| {
+        let link = json!({"lc_atm": {"encapsulation": encapsulation}});
+        let mut whole = triangle(&json!({}), &link, &ldp(), &json!([]));
+        for (node, other) in [("e0", "10.250.0.3"), ("e2", "10.250.0.1")] {
+            let beside = json!({"asn": 65000, "families": [family]});
+            whole["nodes"][node]["bgp"] = json!({"asn": 65000, "neighbors": {other: beside}});
+        }
+        whole["nodes"]["e0"]["router_id"] = json!("10.250.0.1");
+        whole["nodes"]["e2"]["router_id"] = json!("10.250.0.3");
+        let found = said(&build_file(&whole).warnings());
+        found.into_iter().filter(|said| said.contains("room for one")).collect::<Vec<_>>()
+    };
+    let found = warned("bare", "ipv4-labelled");
+    assert_eq!(found.len(), 2, "{found:?}");
+    let words = "bgp: 'e0' puts a label below that which leads to the next hop, and packets on the link to 's0' have \
+                 room for one, since 'encapsulation' of 'lc_atm' is bare: those with two are dropped \
+                 (unknown-protocol); shim would carry them";
+    assert!(found[0].contains(words) && found[0].contains("e0 - s0"), "{found:?}");
+    assert_eq!(warned("shim", "ipv4-labelled"), [""; 0]);
+    assert_eq!(warned("bare", "ipv4"), [""; 0]);
 }
 
 /// The same seed gives the same bytes.

@@ -198,14 +198,22 @@ fn leaves_that_never_join_are_named_before_the_run() {
     assert_eq!(said(&[]), Vec::<String>::new());
     let never = |leaves: &str, routers: &str| {
         format!(
-            "p2mp 'tree': leaves: no label gets from {leaves} to the root: every way leads by {routers}, without LDP or \
-             with 'p2mp: false' in 'ldp', to which nobody tells labels of trees"
+            "p2mp 'tree': leaves: no label gets from {leaves} to the root: every way leads by {routers}, without LDP, \
+             with 'p2mp: false' in 'ldp', or over a link whose labels are channels of ATM ('lc_atm'), to which nobody \
+             tells labels of trees"
         )
     };
     // There is a way to l2 by b.
     assert_eq!(said(&["a"]), [never("'l0' and 'l1'", "'a'")]);
     assert_eq!(said(&["a", "b"]), [never("'l0', 'l1' and 'l2'", "'a' and 'b'")]);
     assert_eq!(said(&["u"]), Vec::<String>::new());
+    // Labels that are channels are given on demand to prefixes, and to no trees.
+    let mut described = trees(&quick());
+    for link in [0, 4] {
+        described["links"][link]["medium"] = json!("atm");
+    }
+    let found: Vec<_> = network(&described).warnings().iter().map(network::error::sentence).collect();
+    assert_eq!(found, [never("'l1'", "'l1'")], "by way of b packets get to a");
 }
 
 /// A router restarts, then LDP of it alone: sessions are lost, all of the tree behind it is gone, and it comes back.

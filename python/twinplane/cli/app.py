@@ -415,12 +415,18 @@ def validate(
             help="Instead: every figure of the published studies beside ours, diffserv with so many seeds.",
         ),
     ] = None,
+    tcp: Annotated[
+        bool,
+        typer.Option("--tcp", help="Instead: TCP in virtual time beside the kernel's in a lab. Needs root."),
+    ] = False,
     page: Annotated[Path | None, typer.Option(help="Write the page to this file (Markdown).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold queues, meters and schedulers against theory. Exit code 1 if a row does not hold."""
-    from .validate import run_coverage, run_published, run_validate
+    from .validate import run_coverage, run_published, run_tcp, run_validate
 
+    if tcp:
+        raise typer.Exit(run_tcp(page, as_json))
     if published is not None:
         raise typer.Exit(run_published(published, page, as_json))
     if coverage is not None:

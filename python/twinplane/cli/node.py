@@ -150,6 +150,8 @@ Index = Annotated[int, typer.Option(min=0, help="Which LSP of a group.")]
 Reply = Annotated[str, typer.Option(help="How replies come: udp, router-alert, none or control-channel.")]
 Size = Annotated[int | None, typer.Option(min=1, help="Bytes of the IP packet.")]
 Tested = Annotated[str, typer.Argument(help="An LSP that begins at NODE, or a node, address or prefix.")]
+Leaf = Annotated[str | None, typer.Option(help="Of a point-to-multipoint LSP: the one leaf that is asked.")]
+Jitter = Annotated[str | None, typer.Option(help="How long replies of several routers may wait.")]
 
 
 def _test_lsp(
@@ -160,7 +162,10 @@ def _test_lsp(
     socket: Path | None,
     as_json: bool,
 ) -> None:
-    """Test an LSP, print what was replied, and end: exit code 0 if the last reply says that it ends there."""
+    """Test an LSP, print what was replied, and end: exit code 0 if it ends where it is to.
+
+    That is what the last reply says; of a point-to-multipoint LSP what all leaves reply.
+    """
     from .node_tables import print_lsp_test, rows
 
     asked = {key: value for key, value in asked.items() if value is not None}
@@ -171,7 +176,8 @@ def _test_lsp(
     else:
         print_lsp_test(rows(found))
     codes = found["code"]
-    raise typer.Exit(0 if codes and codes[-1] == LSP_ENDS else 1)
+    of_leaves = [code for code, end in zip(codes, found["end"], strict=True) if end is not None]
+    raise typer.Exit(0 if codes and all(code == LSP_ENDS for code in of_leaves or codes[-1:]) else 1)
 
 
 LSP_ENDS = 3
@@ -189,6 +195,9 @@ def lsp_ping(
     reply: Reply = "udp",
     size: Size = None,
     wait: Wait = "2 s",
+    leaf: Leaf = None,
+    router: Annotated[str | None, typer.Option(help="The one router of it that is asked.")] = None,
+    jitter: Jitter = None,
     lab: Lab = None,
     socket: Socket = None,
     as_json: AsJson = False,
@@ -198,7 +207,7 @@ def lsp_ping(
 
     wait_s = count * span_ps(interval, "interval") / 1e12 + span_ps(wait, "wait") / 1e12
     asked = {"to": to, "count": count, "interval": interval, "protocol": protocol, "index": index}
-    asked |= {"reply": reply, "size": size, "wait": wait}
+    asked |= {"reply": reply, "size": size, "wait": wait, "leaf": leaf, "router": router, "jitter": jitter}
     _test_lsp(asked, wait_s, node, lab, socket, as_json)
 
 
@@ -211,6 +220,8 @@ def lsp_traceroute(
     index: Index = 0,
     reply: Reply = "udp",
     wait: Wait = "2 s",
+    leaf: Leaf = None,
+    jitter: Jitter = None,
     lab: Lab = None,
     socket: Socket = None,
     as_json: AsJson = False,
@@ -220,7 +231,8 @@ def lsp_traceroute(
 
     wait_s = hops * span_ps(wait, "wait") / 1e12
     asked = {"to": to, "trace": True, "hops": hops, "protocol": protocol, "index": index}
-    _test_lsp(asked | {"reply": reply, "wait": wait}, wait_s, node, lab, socket, as_json)
+    asked |= {"reply": reply, "wait": wait, "leaf": leaf, "jitter": jitter}
+    _test_lsp(asked, wait_s, node, lab, socket, as_json)
 
 
 @app.command()

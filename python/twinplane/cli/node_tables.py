@@ -221,7 +221,7 @@ def print_lsp_test(found: Sequence[Mapping[str, Any]]) -> None:
         (
             str(row["sequence"]),
             str(row["hop"]),
-            row["from"] or "-",
+            row["from"] or row["end"] or "-",
             format_time(None if row["delay_ps"] is None else row["delay_ps"] / 1e12),
             row["meaning"] or row["outcome"],
             "-"

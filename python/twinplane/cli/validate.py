@@ -75,6 +75,33 @@ def run_published(seeds: int, markdown: Path | None, as_json: bool) -> int:
     return 0
 
 
+def run_tcp(markdown: Path | None, as_json: bool) -> int:
+    """Lay TCP beside the kernel's; a row for each setting, and 1 if one is not within its bound."""
+    from ..lab import netns
+    from ..validation import tcp
+    from ..validation.tcp import figure as tcp_figure
+    from ..validation.tcp import page as tcp_page
+
+    _check_page(markdown)
+    if not netns.may_make():
+        raise TwinplaneError("--tcp: making a lab needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN)")
+    with Progress("TCP beside the kernel's", len(tcp.SETTINGS), quiet=as_json) as bar:
+        pairs = []
+        for setting in tcp.SETTINGS:
+            pairs.append(tcp.compare(setting))
+            bar.step()
+    if markdown is not None:
+        drawn = markdown.with_suffix(".svg")
+        write_bytes(drawn, tcp_figure.picture(pairs).encode())
+        write_bytes(markdown, tcp_page.markdown(pairs, drawn.name).encode())
+    if as_json:
+        typer.echo(json.dumps({"rows": [tcp_page.as_dict(pair) for pair in pairs]}))
+    else:
+        print_table(tcp_page.TITLES, [tcp_page.cells(pair) for pair in pairs], left=1, title="tcp")
+        print(tcp_page.verdict(pairs))
+    return 0 if all(pair.holds for pair in pairs) else 1
+
+
 def _check_page(markdown: Path | None) -> None:
     if markdown is not None and not markdown.absolute().parent.is_dir():
         raise TwinplaneError(f"--page {markdown}: there is no folder {markdown.absolute().parent}")

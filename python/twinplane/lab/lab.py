@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import declared, frames
-from ..errors import TwinplaneError, warn
+from ..errors import TwinplaneError, suggest, warn
 from ..network import lowering
 from . import kinds, making, netns, processes, removing, state
 from .asking import ask
@@ -25,6 +25,7 @@ from .state import State
 if TYPE_CHECKING:
     import polars as pl
 
+    from ..network import Network
     from .capturing import Capture
 
 
@@ -32,6 +33,15 @@ def left_of(known: list[Process]) -> set[Process]:
     """Those processes that have not ended."""
     bury()
     return {process for process in known if process.alive()}
+
+
+def _planned(file: Path, measured: Sequence[str]) -> Plan:
+    lowered = lowering.lower(file)
+    hosts = [name for name, node in lowered.description["nodes"].items() if node["kind"] == "host"]
+    for name in measured:
+        if name not in hosts:
+            raise TwinplaneError(f"measured: '{name}': no host has that name{suggest(name, hosts)}")
+    return plan(lowered, measured=frozenset(measured))
 
 
 class LabNode:
@@ -103,8 +113,9 @@ class Lab:
             print(lab.node("p").table("ilm"))
     """
 
-    def __init__(self, what: str | Path | Plan) -> None:
-        self.plan = what if isinstance(what, Plan) else plan(lowering.lower(Path(what)))
+    def __init__(self, what: str | Path | Plan, measured: Sequence[str] = ()) -> None:
+        """From a file, whose hosts `measured` are to be in this process (`Lab.network`); or from a plan."""
+        self.plan = what if isinstance(what, Plan) else _planned(Path(what), measured)
         self.name = self.plan.name
         for text in self.plan.warnings:
             warn(text)
@@ -140,6 +151,21 @@ class Lab:
     def node(self, name: str) -> LabNode:
         """A node by name."""
         return LabNode(self, name)
+
+    def network(self) -> Network:
+        """The network of the lab by the clock, with its testers and `measured` hosts in this process.
+
+        Flows and programs at these nodes meet what the others are in the lab: a flow by `Network.tcp` between
+        a host here and another one, say, whose kernel listens or connects.
+        """
+        from .testing import tester_placement
+
+        if self.plan.file is None:
+            raise TwinplaneError(f"lab '{self.name}': it has no file to read its network from")
+        placement = tester_placement(self)
+        found = lowering.lower(Path(self.plan.file)).network
+        found.go_live(placement)
+        return found
 
     def words(self, node: str, command: Sequence[str]) -> list[str]:
         """The command that runs another one in a node's namespace."""

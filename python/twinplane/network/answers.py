@@ -123,7 +123,7 @@ class Answers:
 
         return pl.DataFrame(self._engine.te_paths(node, asked))
 
-    def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
+    def test_lsp(self, node: Node, to: Lsp | P2mp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
         """See `Owner`."""
         number = lsp_tests.run(self._engine, node, to, options)
         rows = self._tables.table("lsp_probes", node)

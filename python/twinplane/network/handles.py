@@ -96,7 +96,7 @@ class Owner(Protocol):
     def te_paths(self, node: Node, asked: dict[str, Any]) -> pl.DataFrame:
         """The best paths from a router by its traffic-engineering database; see `Router.te_paths`."""
 
-    def test_lsp(self, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
+    def test_lsp(self, node: Node, to: Lsp | P2mp | Node | str, options: dict[str, Any]) -> pl.DataFrame:
         """The requests of a test of an LSP, and the replies; see `Router.lsp_ping`."""
 
     def break_label(self, node: Node, label: int, out: int | None) -> None:

@@ -9,14 +9,14 @@ from .. import core
 
 if TYPE_CHECKING:
     from .engine import Engine
-    from .handles import Lsp, Node
+    from .handles import Lsp, Node, P2mp
 
 STEP_S = 0.05
 """How long the network runs before it is looked whether the test has ended."""
 LONGEST_S = 100_000.0
 
 
-def run(engine: Engine, node: Node, to: Lsp | Node | str, options: dict[str, Any]) -> int:
+def run(engine: Engine, node: Node, to: Lsp | P2mp | Node | str, options: dict[str, Any]) -> int:
     """Test an LSP from a router: the number of its rows in table `lsp_probes`."""
     engine.start()
     named = to if isinstance(to, str) else to.name

@@ -162,6 +162,7 @@ class HeadEnd(Node):
         style: str = "shared-explicit",
         record_route: bool = True,
         protection: Mapping[str, Any] | None = None,
+        bfd: Mapping[str, Any] | bool = False,
         retry_first: Quantity | None = None,
         retry_max: Quantity | None = None,
     ) -> P2mp:
@@ -169,7 +170,7 @@ class HeadEnd(Node):
 
         With ``protocol="rsvp-te"`` this node signals it (RFC 4875). With ``"ldp"`` leaves join along the
         routes to this node (RFC 6388), all routers on the way speak LDP, and of what follows only `group`,
-        `carries` and `filters` may be said, and `lsp_id`, the generic LSP identifier.
+        `carries`, `filters` and `bfd` may be said, and `lsp_id`, the generic LSP identifier.
 
         `group` are groups whose packets take it that hosts here send; at leaves they go to hosts that have
         joined (routers there speak IGMP). `carries` are prefixes, and `filters` packets wherever they go: all
@@ -181,7 +182,8 @@ class HeadEnd(Node):
         ``"cheapest"`` what costs least beyond the tree so far. Elsewhere routers decide hop by hop.
 
         `signalling` says whether leaves share Path messages (``"together"``) or have one each
-        (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs.
+        (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs. With `bfd`
+        (true, or `interval` and `multiplier`) leaves watch whether packets come from here (RFC 8562).
 
         With `protection`, routers on the way lead the tree around links that fail, by bypass tunnels (see
         `lsp`): ``{}`` around the link, ``{"node": True}`` around the next router, too, where all leaves
@@ -207,6 +209,7 @@ class HeadEnd(Node):
             style=style,
             record_route=record_route,
             protection=protection,
+            bfd=bfd,
             retry_first=retry_first,
             retry_max=retry_max,
         )
@@ -291,7 +294,7 @@ class Router(HeadEnd, Prober):
         return self.owner.te_paths(self, said if bandwidth is None else {**said, "bandwidth": bandwidth})
 
     def lsp_ping(
-        self, to: Lsp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any
+        self, to: Lsp | P2mp | Node | str, *, count: int = 1, interval: Quantity = "1 s", **options: Any
     ) -> pl.DataFrame:
         """Test an LSP from end to end (LSP ping, RFC 8029); runs until all replies are there, or late.
 
@@ -306,15 +309,20 @@ class Router(HeadEnd, Prober):
         ``"router-alert"``, ``"none"``, ``"control-channel"``), `size` of the IP packet in bytes, `tos` of
         replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways; or of
         ::ffff:127.0.0.0/104, to test by packets of IPv6, as is done by itself where the LSP takes no others).
+
+        On a point-to-multipoint LSP (RFC 6425) every reply has a row, and so has each known leaf that has not
+        replied; `end` is the leaf that the row is about. `leaf` limits replies to one leaf, and routers on the
+        way to it, of an LSP of RSVP-TE; `router` to one router. `jitter` spreads replies over that time.
         """
         return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
 
-    def lsp_traceroute(self, to: Lsp | Node | str, *, hops: int = 30, **options: Any) -> pl.DataFrame:
+    def lsp_traceroute(self, to: Lsp | P2mp | Node | str, *, hops: int = 30, **options: Any) -> pl.DataFrame:
         """What each router on an LSP does with its packets (RFC 8029), until the end or the first fault.
 
         Rows and options are those of `lsp_ping`. `downstream` and `downstream_labels` are the next routers
         and the labels that packets go on with. A router where both planes say different things answers with
-        a code other than 8 (label switched) or 3 (end of the LSP).
+        a code other than 8 (label switched) or 3 (end of the LSP). On a point-to-multipoint LSP each router
+        that is reached in a hop has a row; code 14 says that there are several ways on, or one with a fault.
         """
         return self.owner.test_lsp(self, to, {"trace": True, "hops": hops, **options})
 

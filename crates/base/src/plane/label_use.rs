@@ -14,4 +14,11 @@ pub enum LabelUse {
     /// They leave by one of these ways, or by each, with other labels: those that are put on, the last of them
     /// outermost. A way without labels takes the label off.
     Switched(Vec<Leg>),
+    /// They are copied.
+    Copied {
+        /// The ways by which copies leave, as above.
+        legs: Vec<Leg>,
+        /// Does one copy end here: is the label taken off, and what is below looked at?
+        here: bool,
+    },
 }

@@ -88,12 +88,16 @@ impl Bfd {
     /// The node has said what is bound to the LSP of a packet.
     pub(super) fn found(&mut self, context: &mut Context<'_>, findings: Findings) {
         let Some((number, bytes)) = self.inquiries.remove(&findings.number) else { return };
-        let Some(session) = self.sessions.get(&number) else { return };
         let bound = findings.fecs.into_iter().flatten().next();
+        if self.multipoint.has(number) {
+            return self.copy(number, bound.as_ref(), &bytes);
+        }
+        let Some(session) = self.sessions.get(&number) else { return };
         match session.role {
             Role::Head { destination } => {
                 let leg = bound.as_ref().and_then(|bound| bound.legs.first());
-                let message = leg.and_then(|leg| on_lsp(session, leg, destination, bytes));
+                let ends = (session.path.local, destination);
+                let message = leg.and_then(|leg| on_lsp(leg, ends, session.source, bytes));
                 self.outputs.extend(message.map(|message| Output::Lsp(Box::new(message))));
             }
             // RFC 7726, 2.3: the session goes with the LSP.
@@ -103,15 +107,20 @@ impl Bfd {
     }
 }
 
-/// A packet on an LSP (RFC 5884, 7); nothing if that takes no packets of the session's family.
-fn on_lsp(session: &Session, leg: &Leg, dst: IpAddr, bytes: Vec<u8>) -> Option<LspMessage> {
+/// A packet on an LSP, from one address to the other (RFC 5884, 7); nothing if that takes no packets of their family.
+pub(super) fn on_lsp(
+    leg: &Leg,
+    (src, dst): (IpAddr, IpAddr),
+    source: u16,
+    bytes: Vec<u8>,
+) -> Option<LspMessage> {
     takes(leg, dst).then(|| LspMessage {
         port: leg.port,
         gateway: leg.gateway,
         stack: inquiry::stack(leg, u8::MAX),
-        src: session.path.local,
+        src,
         dst,
-        over: Over::Udp { src: session.source, dst: PORT },
+        over: Over::Udp { src: source, dst: PORT },
         ttl: 1,
         router_alert: false,
         bytes,

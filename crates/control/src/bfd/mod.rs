@@ -3,6 +3,7 @@
 //! - [`states`]: the state machine of a session (6.8.6); [`session`]: its variables, what it takes, says and when
 //! - `authentication`: passwords and digests (6.7)
 //! - `output`: how packets leave; `lsp`: sessions over LSPs, which begin with LSP ping (RFC 5884)
+//! - `multipoint`: sessions with several receivers, over LSPs with several ends (RFC 8562)
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! Sessions exist because other protocols have paths watched ([`Liveness`](crate::services::Liveness)): of a single hop
@@ -11,6 +12,7 @@
 
 mod authentication;
 mod lsp;
+mod multipoint;
 mod output;
 pub mod section;
 pub mod session;
@@ -31,16 +33,17 @@ use crate::services::{Pace, Services, Verdict, WatchedPath, Way};
 use base::describe::SectionDecl;
 use base::plane::Ack;
 use base::random::{Rng as _, Stream};
-use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use base::{Label, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::IpAddr;
+use multipoint::Multipoint;
 use serde::Serialize;
 use session::{Role, Session, Terms};
-use states::SessionState;
+use states::{HeadState, SessionState, TailState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::bfd::{Diag, MULTIHOP_PORT, PORT, Repr, TTL};
 
 /// The machines of BFD, for the documentation.
-pub const CHARTS: &[Chart] = &[SessionState::CHART];
+pub const CHARTS: &[Chart] = &[SessionState::CHART, HeadState::CHART, TailState::CHART];
 
 /// The kind of all of its messages.
 const CONTROL: u8 = 1;
@@ -101,6 +104,10 @@ base::words! {
         WrongKey = "wrong-key",
         /// Its sequence number is not among those that may come next.
         Replayed = "replayed",
+        /// It goes to several receivers, and has not come by an LSP (RFC 8562, 8).
+        Multipoint = "multipoint",
+        /// It would begin a session, and there are as many as there may be (RFC 8562, 8).
+        Limit = "limit",
     }
 }
 
@@ -138,6 +145,8 @@ struct Heard {
     to: u16,
     /// Was it sent to 127/8, or to ::ffff:127/104?
     is_on_lsp: bool,
+    /// The label that it came with, the outermost if there were several.
+    label: Option<Label>,
 }
 
 impl Heard {
@@ -146,6 +155,12 @@ impl Heard {
             Over::Udp { dst, .. } => Some(dst),
             Over::Ip(_) => None,
         };
+        let label = match arrival {
+            Arrival::Lsp(lsp) => lsp.stack().first().copied(),
+            Arrival::Lsp6(lsp) => lsp.stack().first().copied(),
+            _ => None,
+        };
+        let label = label.map(|word| Label::truncate(word >> 12));
         match *arrival {
             Arrival::Ip(ip) | Arrival::Lsp(LspArrival { ip, .. }) => Some(Heard {
                 port: ip.port,
@@ -154,6 +169,7 @@ impl Heard {
                 ttl: ip.ttl,
                 to: to(ip.over)?,
                 is_on_lsp: matches!(arrival, Arrival::Lsp(_)),
+                label,
             }),
             Arrival::Ip6(ip) | Arrival::Lsp6(LspArrival { ip, .. }) => Some(Heard {
                 port: ip.port,
@@ -162,6 +178,7 @@ impl Heard {
                 ttl: ip.hop_limit,
                 to: to(ip.over)?,
                 is_on_lsp: matches!(arrival, Arrival::Lsp6(_)),
+                label,
             }),
             Arrival::Llc(_) => None,
         }
@@ -177,6 +194,7 @@ pub struct Bfd {
     /// By bfd.LocalDiscr.
     sessions: BTreeMap<u32, Session>,
     by_path: BTreeMap<WatchedPath, u32>,
+    multipoint: Multipoint,
     /// When which session has something to do.
     agenda: BTreeSet<(Time, u32)>,
     /// Packets that leave when the node has said what is bound to their LSP, and the sessions that they are of.
@@ -207,6 +225,7 @@ impl Bfd {
             restarts: 0,
             sessions: BTreeMap::new(),
             by_path: BTreeMap::new(),
+            multipoint: Multipoint::default(),
             agenda: BTreeSet::new(),
             inquiries: BTreeMap::new(),
             inquired: 0,
@@ -308,6 +327,16 @@ impl Bfd {
         streams.stream(&format!("{}/bfd/{}/{of}", interfaces.node, self.restarts))
     }
 
+    /// A number of a session that no other has.
+    fn number(&self, random: &mut Stream) -> u32 {
+        loop {
+            let number = random.next_u32();
+            if number != 0 && !self.sessions.contains_key(&number) && !self.multipoint.has(number) {
+                return number;
+            }
+        }
+    }
+
     /// Opens a session: its number is a random one that no other has (RFC 5880, 6.8.1).
     fn open(
         &mut self,
@@ -317,12 +346,7 @@ impl Bfd {
         terms: Terms,
         mut random: Stream,
     ) -> u32 {
-        let number = loop {
-            let number = random.next_u32();
-            if number != 0 && !self.sessions.contains_key(&number) {
-                break number;
-            }
-        };
+        let number = self.number(&mut random);
         // RFC 5881, 4: of its own, as long as there are enough.
         let source = context.bind(None).unwrap_or(*wire::bfd::SOURCE_PORTS.start());
         let key = self.config.key.clone();
@@ -439,12 +463,15 @@ impl Bfd {
             return Err(Discard::Ttl);
         }
         let packet = Repr::parse(bytes).map_err(|_| Discard::Malformed)?;
+        let whole = bytes.get(..packet.buffer_len()).unwrap_or(bytes);
+        if packet.multipoint {
+            return self.take_one(now, ip, &packet, whole);
+        }
         let number = self.select(context, ip, &packet)?;
         let peer = (ip.src, packet.my_discriminator);
         if self.sessions.get(&number).is_some_and(|session| session.peer.is_some_and(|known| known != peer)) {
             return Err(Discard::OtherEnd);
         }
-        let whole = bytes.get(..packet.buffer_len()).unwrap_or(bytes);
         let mut taken = Ok(());
         let least_us = self.config.least_us;
         self.touch(now, context, number, |session| {
@@ -508,7 +535,7 @@ impl Protocol for Bfd {
     }
 
     fn state_count(&self) -> usize {
-        self.sessions.len()
+        self.sessions.len() + self.multipoint.count()
     }
 
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
@@ -529,6 +556,7 @@ impl Protocol for Bfd {
                 self.agenda.pop_first();
             }
         }
+        self.several_due(now, context);
     }
 
     fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
@@ -539,6 +567,9 @@ impl Protocol for Bfd {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
+            Change::Watching(path) if path.lsp().is_some_and(|lsp| lsp.fec().has_several_ends()) => {
+                self.watching_several(now, context, path);
+            }
             Change::Watching(path) => self.watching(now, context, path),
             Change::Offered => self.offered(now, context),
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),
@@ -559,6 +590,6 @@ impl Protocol for Bfd {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.agenda.first().map(|(due, _)| *due)
+        Time::earliest([self.agenda.first().map(|(due, _)| *due), self.multipoint.due()])
     }
 }

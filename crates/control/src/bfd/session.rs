@@ -417,6 +417,7 @@ impl Session {
             independent: self.independent,
             // This router always wants periodic packets.
             demand: false,
+            multipoint: false,
             detect_mult: self.terms.multiplier,
             my_discriminator: self.discriminator,
             your_discriminator: self.remote.discriminator,

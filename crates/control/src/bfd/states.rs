@@ -1,4 +1,4 @@
-//! The states of a session (RFC 5880, 6.2 and 6.8.6).
+//! The states of a session (RFC 5880, 6.2 and 6.8.6), and of those with several receivers (RFC 8562, 5.5).
 
 use crate::machine;
 use wire::bfd::State as Said;
@@ -41,6 +41,82 @@ machine! {
         Down: HearDown => Init, HearInit => Up, HearAdminDown | HearUp => Down, Disabled => AdminDown;
         Init: HearDown => Init, HearInit | HearUp => Up, HearAdminDown | Expired => Down, Disabled => AdminDown;
         Up: HearInit | HearUp => Up, HearDown | HearAdminDown | Expired => Down, Disabled => AdminDown;
+    }
+}
+
+machine! {
+    /// Nobody answers it, so that an administrator and time alone change its state (RFC 8562, 5.5, 5.6 and 5.9).
+    machine "The head of a session with several receivers";
+    /// What the head of a session says.
+    pub enum HeadState {
+        /// It has begun: tails of an earlier session hear that this is another one.
+        Down,
+        /// Tails take packets that are missing for a failure.
+        Up,
+        /// It is not wanted any more, which tails are told.
+        AdminDown,
+    }
+    /// What happens to it.
+    pub enum HeadEvent {
+        /// Tails have been told for long enough that it is down.
+        Started,
+        /// Somebody wants the LSP watched.
+        Wanted,
+        /// Nobody wants it watched any more.
+        Unwanted,
+    }
+    begins { Down }
+    steps {
+        Down: Started => Up, Wanted => Down, Unwanted => AdminDown;
+        Up: Wanted => Up, Unwanted => AdminDown;
+        AdminDown: Wanted => Down, Unwanted => AdminDown;
+    }
+}
+
+machine! {
+    /// RFC 8562, 5.5.
+    machine "The tail of a session with several receivers";
+    /// What a tail knows of the head.
+    pub enum TailState {
+        /// It is not heard, or says that it is not up.
+        Down,
+        /// It is heard.
+        Up,
+    }
+    /// What happens to it.
+    pub enum TailEvent {
+        /// The head says Down or AdminDown.
+        HearDown,
+        /// The head says Up.
+        HearUp,
+        /// Nothing was heard for the detection time.
+        Expired,
+    }
+    begins { Down }
+    steps {
+        Down: HearUp => Up, HearDown | Expired => Down;
+        Up: HearUp => Up, HearDown | Expired => Down;
+    }
+}
+
+impl HeadState {
+    /// As packets have it.
+    pub const fn said(self) -> Said {
+        match self {
+            HeadState::AdminDown => Said::AdminDown,
+            HeadState::Down => Said::Down,
+            HeadState::Up => Said::Up,
+        }
+    }
+}
+
+impl TailEvent {
+    /// The head says this. Init is none of its states, and is not read.
+    pub const fn heard(said: Said) -> TailEvent {
+        match said {
+            Said::Up => TailEvent::HearUp,
+            Said::AdminDown | Said::Down | Said::Init => TailEvent::HearDown,
+        }
     }
 }
 

@@ -492,6 +492,12 @@ impl Setup for BgpSpec {
         true
     }
 
+    fn stacks_labels(&self) -> bool {
+        let labelled =
+            |family: &BgpFamily| matches!(family, BgpFamily::Ipv4Labelled | BgpFamily::Ipv6Labelled);
+        self.neighbors.iter().any(|(_, said)| said.families.iter().flatten().any(labelled))
+    }
+
     fn watches(&self) -> bool {
         let in_mesh = self.mesh.0.as_ref().is_some_and(|mesh| mesh.bfd.0.is_some());
         in_mesh || self.lsp_bfd.0.is_some() || self.neighbors.iter().any(|(_, one)| one.bfd.0.is_some())

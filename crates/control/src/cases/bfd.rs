@@ -67,6 +67,7 @@ impl Dialect for Bfd {
             is_final: words.has("final"),
             independent: words.has("independent"),
             demand: words.has("demand"),
+            multipoint: false,
             detect_mult: words.or("mult", 3)?,
             my_discriminator: words.or("my", 77)?,
             your_discriminator: words.or("your", self.heard)?,

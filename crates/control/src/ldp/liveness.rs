@@ -27,7 +27,8 @@ impl Ldp {
     pub(super) fn watch(&mut self, context: &mut Context<'_>) {
         let Config { bfd, lsp_watch, .. } = self.config;
         let is_due = core::mem::take(&mut self.is_watch_due) | self.labels.take_moved();
-        if !is_due || bfd.or(lsp_watch).is_none() {
+        let trees: Vec<_> = self.multipoint.watched().collect();
+        if !is_due || bfd.or(lsp_watch).is_none() && trees.is_empty() {
             return;
         }
         let known: Vec<_> = self.known().filter_map(|one| path(context.services, one)).collect();
@@ -38,7 +39,10 @@ impl Ldp {
             WatchedPath { way, local, remote: prefix.address().into() }
         };
         let lsps = lsp_watch.into_iter().flat_map(|pace| self.labels.lsps().map(move |one| (lsp(one), pace)));
-        let wanted: BTreeMap<_, _> = neighbors.chain(lsps).collect();
+        let trees = trees
+            .into_iter()
+            .map(|(lsp, pace)| (WatchedPath { way: Way::Lsp(lsp), local, remote: local }, pace));
+        let wanted: BTreeMap<_, _> = neighbors.chain(lsps).chain(trees).collect();
         self.labels.dead_only(context.services, |prefix| wanted.contains_key(&lsp(prefix)));
         context.services.liveness.watch_only(Ldp::ID, &wanted);
     }

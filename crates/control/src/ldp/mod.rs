@@ -49,7 +49,7 @@ use restart::Graceful;
 use serde::Serialize;
 use session::{Session, SessionState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use wire::ldp::{ALL_ROUTERS, Header, LdpId, Message, PORT, Status, kind};
+use wire::ldp::{ALL_ROUTERS, Header, LdpId, Message, P2mp, PORT, Status, kind};
 
 /// The machines of LDP, for the documentation.
 pub const CHARTS: &[Chart] = &[SessionState::CHART, VcState::CHART, LabelState::CHART];
@@ -453,6 +453,9 @@ impl Protocol for Ldp {
     }
 
     fn mapping(&self, services: &Services, fec: &Fec) -> Option<FecMapping> {
+        if let Fec::LdpP2mp { root, opaque } = fec {
+            return self.multipoint.mapping(&P2mp { root: *root, opaque: opaque.clone() });
+        }
         let (Fec::LdpIpv4 { prefix, length } | Fec::GenericIpv4 { prefix, length }) = *fec else {
             return None;
         };

@@ -1,16 +1,18 @@
-//! Requests that are sent (RFC 8029, 4.3).
+//! Requests that are sent (RFC 8029, 4.3; RFC 6425, 4.1).
 
 use super::record::{Outcome, Record};
+use super::several::Heard;
 use super::{Asked, Command, Event, LspPing, Mode, ntp};
 use crate::inquiry::{CLASS, Fec, FecMapping, Findings, GivenBy, Inquiry, stack, takes};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use base::plane::Leg;
 use base::{Label, ProtocolValue, Time};
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 use wire::hex::Hex;
 use wire::lsp_ping::{
-    ALL_ROUTERS, LspPing as Message, MappedLabel, Mapping, MappingPart, PORT, Place, REQUEST, Tlv, VERSION,
+    ALL_ROUTERS, LspPing as Message, MappedLabel, Mapping, MappingPart, PORT, Place, REQUEST, Responder, Tlv,
+    VERSION,
 };
 
 /// Time to live of labels where the whole LSP is tested (RFC 8029, 4.3).
@@ -23,7 +25,7 @@ const HEADERS6: usize = 48 + 8;
 const PAD: usize = 5;
 
 /// A request that waits for its reply.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Awaited {
     pub(super) until: Time,
     /// What it said when it was sent.
@@ -31,6 +33,8 @@ pub(super) struct Awaited {
     pub(super) ttl: u8,
     /// Depth of the stack of FECs that it had.
     pub(super) fecs: usize,
+    /// Those that have replied, if several may.
+    pub(super) heard: Option<Heard>,
 }
 
 /// A command that is being carried out.
@@ -54,8 +58,12 @@ pub(super) struct Probe {
     pub(super) ends_in_null: bool,
     /// The way by which the next request of a trace is to come, as the last router has said.
     pub(super) way: Option<Mapping>,
-    /// Has somebody answered that the LSP ends there?
+    /// Has somebody answered that the LSP ends there; or all ends that are known?
     pub(super) reached: bool,
+    /// Routers that are to reply to the next request of a trace with several ends, if that is known.
+    pub(super) expected: Option<usize>,
+    /// Ends that have replied to a trace: that they are ends, or that something is wrong.
+    pub(super) found: BTreeMap<Ipv4Addr, bool>,
 }
 
 impl Probe {
@@ -71,6 +79,8 @@ impl Probe {
             ends_in_null: false,
             way: None,
             reached: false,
+            expected: None,
+            found: BTreeMap::new(),
             command: command.clone(),
         }
     }
@@ -155,20 +165,30 @@ impl LspPing {
 
     fn probe_due(&mut self, now: Time, number: u32) {
         let Some(probe) = self.probes.get_mut(&number) else { return };
-        let late: Vec<u32> =
-            probe.awaited.extract_if(.., |_, one| one.until <= now).map(|(sequence, _)| sequence).collect();
+        let late: Vec<(u32, Option<Heard>)> = probe
+            .awaited
+            .extract_if(.., |_, one| one.until <= now)
+            .map(|(sequence, one)| (sequence, one.heard))
+            .collect();
+        let (several, late): (Vec<_>, Vec<_>) = late.into_iter().partition(|(_, heard)| heard.is_some());
         if !late.is_empty() && probe.is_trace() {
             // RFC 8029, 4.8: the next is asked without a word on how the request is to come.
             probe.way = Some(unknown_way());
             probe.go_on(now);
         }
+        for (sequence, heard) in several {
+            if let Some(heard) = heard {
+                self.heard_out(now, number, sequence, &heard);
+            }
+        }
+        let Some(probe) = self.probes.get_mut(&number) else { return };
         let is_next = probe.next.is_some_and(|next| next <= now);
         if is_next {
             probe.next = None;
             let inquiry = Inquiry { fecs: vec![probe.command.fec.clone()], ..Inquiry::default() };
             self.inquire(Asked::Send(number), inquiry);
         }
-        late.into_iter().for_each(|sequence| self.settle(number, sequence, Outcome::Silent));
+        late.into_iter().for_each(|(sequence, _)| self.settle(number, sequence, Outcome::Silent));
         if !is_next {
             self.end(number);
         }
@@ -205,12 +225,14 @@ impl LspPing {
         probe.sequence += 1;
         let (sequence, ttl) = (probe.sequence, probe.ttl);
         let known = findings.fecs.into_iter().flatten().next();
-        let way = known.as_ref().and_then(|known| Some((known, known.legs.first()?)));
+        let legs = known.as_ref().map_or(&[][..], |known| ways_out(&probe.command, known));
+        let way = known.as_ref().and_then(|known| Some((known, legs.first()?)));
         let ends = way.and_then(|(_, leg)| ends(context, leg, probe.command.destination));
         let found = way.zip(source).zip(ends);
         let mut record = Record {
             number,
             fec: probe.command.fec.to_string(),
+            end: None,
             ttl,
             sequence,
             sent: now,
@@ -235,8 +257,14 @@ impl LspPing {
             probe.depth = Some(probe.fecs.len());
             probe.ends_in_null = leg.labels.as_slice().first() == Some(&Label::IMPLICIT_NULL);
         }
-        let first = probe.is_trace().then(|| mapping(leg, mtu, known));
-        let mut message = request(probe, sequence, now, first);
+        let heard = Heard::of(probe, known, legs.len());
+        // RFC 6425, 4.3.4: of several routers that get a request each comes to it by another way.
+        let first = match heard {
+            Some(_) => unknown_way(),
+            None => mapping(leg, mtu, known),
+        };
+        let mut message = request(probe, sequence, now, probe.is_trace().then_some(first));
+        message.tlvs.extend(super::several::limits(&probe.command, known, heard.is_some()));
         let headers = if ends.1.is_ipv6() { HEADERS6 } else { HEADERS };
         pad(&mut message, probe.command.size, headers);
         let Ok(bytes) = message.write() else {
@@ -245,18 +273,41 @@ impl LspPing {
             self.record(record);
             return self.end(number);
         };
-        record.labels = stack(leg, ttl).iter().map(|word| word >> 12).collect();
+        if legs.len() == 1 {
+            record.labels = stack(leg, ttl).iter().map(|word| word >> 12).collect();
+        }
         record.outcome = Outcome::Unasked;
         if probe.command.reply_mode != 1 {
             let (until, fecs) = (now + probe.command.wait, probe.fecs.len());
-            probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs });
+            probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs, heard });
             record.outcome = Outcome::Waits;
         }
-        let message = datagram(leg, ttl, ends, source, bytes);
-        self.outputs.push_back(Output::Lsp(Box::new(message)));
+        for leg in legs {
+            let message = datagram(leg, ttl, ends, source, bytes.clone());
+            self.outputs.push_back(Output::Lsp(Box::new(message)));
+        }
         self.record(record);
         self.end(number);
     }
+}
+
+/// The ways by which a request leaves: one of several that packets share, or all by which they are copied.
+fn ways_out<'a>(command: &Command, known: &'a FecMapping) -> &'a [Leg] {
+    let Some(ends) = &known.ends else { return known.legs.get(..1).unwrap_or_default() };
+    // A trace to one end is followed along the way to it alone.
+    let to = match (command.mode, &command.responder) {
+        (Mode::Trace { .. }, Some(Responder::Egress { address })) => *address,
+        _ => return &known.legs,
+    };
+    let is_behind = |behind: &Vec<Ipv4Addr>| behind.iter().any(|end| *end == to);
+    let place = ends.behind.iter().flatten().position(is_behind);
+    place.and_then(|place| known.legs.get(place..=place)).unwrap_or_default()
+}
+
+/// RFC 6425, 4.3.2: an end that has replied to a trace is not to reply to the next requests, too.
+fn only_if_expired(probe: &Probe) -> u16 {
+    let is_one = probe.is_trace() && probe.command.fec.has_several_ends();
+    if is_one { Message::ONLY_IF_EXPIRED } else { 0 }
 }
 
 /// Source and destination of a request by way of a leg: of IPv4, or of IPv6 where the leg takes no other (RFC 8029,
@@ -302,7 +353,7 @@ fn request(probe: &Probe, sequence: u32, now: Time, first: Option<Mapping>) -> M
     Message {
         version: VERSION,
         // RFC 8029, 4.8: not where nobody knows how the request is to come.
-        flags: if is_known { Message::VALIDATE } else { 0 },
+        flags: if is_known { Message::VALIDATE } else { 0 } | only_if_expired(probe),
         message_type: REQUEST,
         reply_mode: probe.command.reply_mode,
         return_code: 0,

@@ -5,6 +5,7 @@ use crate::inquiry::Fec;
 use base::{ProtocolId, ProtocolType, Span};
 use core::net::{IpAddr, Ipv4Addr};
 use serde::{Deserialize, Serialize};
+use wire::lsp_ping::Responder;
 
 /// How an LSP is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,11 @@ pub struct Command {
     /// Where requests are sent: an address of 127/8, or of ::ffff:127/104. Routers that share packets over several ways
     /// may choose by it. Requests are of IPv6 if it is one of IPv6, and where the LSP takes nothing else.
     pub destination: IpAddr,
+    /// Who is to reply of the routers of an LSP with several ends (RFC 6425, 3.2); all of them if nobody is named.
+    pub responder: Option<Responder>,
+    /// How long replies of several routers may wait, in ms (RFC 6425, 3.3). If nobody says: 1 ms for each end of an LSP
+    /// with more than 16 of them, 100 ms where their number is not known, else no time.
+    pub jitter_ms: Option<u32>,
 }
 
 impl Command {
@@ -61,6 +67,8 @@ impl Command {
             size: None,
             tos: None,
             destination: Command::DESTINATION,
+            responder: None,
+            jitter_ms: None,
         }
     }
 }

@@ -47,6 +47,9 @@ impl LspPing {
             return;
         }
         let (number, sequence) = (message.handle, message.sequence);
+        if self.is_one_of_several(number, sequence) {
+            return self.hear_one(now, context, from, &message);
+        }
         let probe = self.probes.get_mut(&number);
         // RFC 8029, 5: the time at which the request was sent has to be the same, too.
         let awaited = probe.and_then(|probe| {
@@ -55,18 +58,8 @@ impl LspPing {
         });
         let Some((probe, awaited)) = awaited else { return self.discard(Discard::Unmatched) };
         // RFC 8029, 3.1, note 2.
-        let first = ways(&message).next().filter(|way| way.return_code != 0);
-        let (code, depth) = match first {
-            Some(way) if message.return_code == code::SEE_MAPPING => (way.return_code, way.return_subcode),
-            _ => (message.return_code, message.return_subcode),
-        };
-        let is_sane = follow(now, probe, awaited, &message, code);
-        let received = message.tlvs.iter().find_map(|tlv| match tlv {
-            Tlv::InterfaceAndLabelStack(received) => Some(received.clone()),
-            _ => None,
-        });
-        let ways = ways(&message).map(Way::from).collect();
-        let answer = Answer { at: now, from, code, depth, ways, received };
+        let answer = answer_of(now, from, &message);
+        let is_sane = follow(now, probe, awaited, &message, answer.code);
         self.settle(number, sequence, Outcome::Answered(answer));
         if !is_sane {
             self.discard(Discard::FecChange);
@@ -74,6 +67,20 @@ impl LspPing {
         self.probes_due(now);
         self.end(number);
     }
+}
+
+/// What a reply says.
+pub(super) fn answer_of(now: Time, from: IpAddr, message: &Message) -> Answer {
+    let first = ways(message).next().filter(|way| way.return_code != 0);
+    let (code, depth) = match first {
+        Some(way) if message.return_code == code::SEE_MAPPING => (way.return_code, way.return_subcode),
+        _ => (message.return_code, message.return_subcode),
+    };
+    let received = message.tlvs.iter().find_map(|tlv| match tlv {
+        Tlv::InterfaceAndLabelStack(received) => Some(received.clone()),
+        _ => None,
+    });
+    Answer { at: now, from, code, depth, ways: ways(message).map(Way::from).collect(), received }
 }
 
 /// Puts implicit null below the labels of a way, if there are fewer labels than FECs: no router on the way can know of

@@ -1,4 +1,5 @@
-//! What is wrong with an LSP, from what a request says and what both planes of the router say (RFC 8029, 4.4).
+//! What is wrong with an LSP, from what a request says and what both planes of the router say (RFC 8029, 4.4; RFC 6425,
+//! 4.2).
 //!
 //! The bottom of a stack is at depth 1, that of the label stack and that of the stack of FECs.
 
@@ -30,6 +31,19 @@ pub struct Case<'a> {
     pub interface: Ipv4Addr,
     /// Is what a label stands for checked on the way, too?
     pub validate: bool,
+    /// As what the router replies, if it is both an end of the LSP and on the way to others.
+    pub part: Part,
+}
+
+/// As what a router replies that is an end of an LSP with several, and on the way to others, too (RFC 6425, 4.2.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// As an end, with the ways on.
+    Both,
+    /// As an end alone.
+    End,
+    /// As one on the way.
+    Transit,
 }
 
 /// What is replied.
@@ -61,6 +75,7 @@ pub type KnowsLabels<'a> = &'a dyn Fn(&Leg) -> bool;
 impl Case<'_> {
     /// Judges the request. A way with labels has to lead to where labels are known.
     pub fn judge(&self, knows_labels: KnowsLabels<'_>) -> Judgement {
+        let mut goes_on = None;
         for (place, what) in self.uses.iter().enumerate() {
             let depth = (self.stack.len() - place) as u8;
             let wrong = |code| Judgement { code, depth, tells_received: false, switched: None };
@@ -68,10 +83,17 @@ impl Case<'_> {
                 LabelUse::Below => {}
                 LabelUse::Unknown => return wrong(code::NO_LABEL_ENTRY),
                 LabelUse::Discarded => return wrong(code::SWITCHED_WITHOUT_MPLS),
-                LabelUse::Switched(legs) => return self.transit(place, depth, legs, knows_labels),
+                LabelUse::Copied { here: true, .. } if self.part != Part::Transit => goes_on = Some(place),
+                LabelUse::Switched(legs) | LabelUse::Copied { legs, .. } => {
+                    return self.transit(place, depth, legs, knows_labels);
+                }
             }
         }
-        self.egress()
+        let mut found = self.egress();
+        if found.code == code::EGRESS && self.part == Part::Both && self.way.is_some() {
+            found.switched = goes_on;
+        }
+        found
     }
 
     /// A label is switched here (step 4).
@@ -90,6 +112,16 @@ impl Case<'_> {
             return found;
         }
         found.switched = self.way.map(|_| place);
+        if let (1, [fec]) = (depth, self.fecs)
+            && fec.has_several_ends()
+        {
+            // RFC 6425, 4.2: whether the router is part of the LSP is found out in any case. No way says with what
+            // labels a request comes that goes several ways (4.3.4).
+            if let Check::Wrong(code) = self.check(1, self.stack[place]) {
+                (found.code, found.switched) = (code, None);
+            }
+            return found;
+        }
         let Some(way) = self.way.filter(|way| !is_all_routers(way) && self.validate) else { return found };
         let at = fec_depth(way.labels().unwrap_or_default(), depth);
         // A depth that no FEC has, or that no return subcode can say.
@@ -175,7 +207,7 @@ impl Case<'_> {
         let ends = known.is_egress;
         let check = match given {
             Label::IMPLICIT_NULL => Check::NoLabel { ends },
-            given if given == label => Check::Label { ends },
+            _ if known.is_given(label) => Check::Label { ends },
             _ => return Check::Wrong(code::OTHER_LABEL),
         };
         if known.is_spoken { check } else { Check::Wrong(code::OTHER_PROTOCOL) }

@@ -5,6 +5,7 @@
 //! - `ask`: requests that are sent; `follow`: what their replies mean, and the next hop of a trace
 //! - `verify`: LSPs that are verified for who watches them (RFC 5884)
 //! - `respond`: requests of others, and the reply; [`judge`]: what is wrong, from what both planes say (4.4)
+//! - `several`: LSPs with several ends (RFC 6425): who replies, and what many replies mean
 //! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What the tables in force do with a label, and what protocols have bound to an FEC, it asks the node by an
@@ -17,6 +18,7 @@ pub mod judge;
 pub mod record;
 mod respond;
 pub mod section;
+mod several;
 mod shown;
 pub mod states;
 #[cfg(test)]
@@ -37,6 +39,7 @@ use base::{Limiter, PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time}
 use core::net::IpAddr;
 use respond::{Came, Request};
 use serde::Serialize;
+use several::Later;
 use states::Standing;
 use std::collections::{BTreeMap, VecDeque};
 use verify::Verification;
@@ -97,6 +100,8 @@ base::words! {
         Source = "source",
         /// A request that wants no reply, or one by a control channel that there is not.
         ReplyMode = "reply-mode",
+        /// A request that other routers of an LSP with several ends are to answer (RFC 6425, 3.2).
+        Responder = "responder",
     }
 }
 
@@ -140,6 +145,8 @@ pub struct LspPing {
     records: VecDeque<Record>,
     /// LSPs that are verified for who watches them.
     verified: BTreeMap<WatchedLsp, Verification>,
+    /// Replies that wait for a random time.
+    later: Later,
     /// How many of them there were.
     handles: u32,
     inquiries: BTreeMap<u64, Asked>,
@@ -174,6 +181,7 @@ impl LspPing {
             begun: 0,
             records: VecDeque::new(),
             verified: BTreeMap::new(),
+            later: Later::default(),
             handles: 0,
             inquiries: BTreeMap::new(),
             inquired: 0,
@@ -300,6 +308,7 @@ impl Protocol for LspPing {
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
         self.probes_due(now);
         self.verify_due(now, context);
+        self.answer_late(now, context);
     }
 
     fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &ProtocolValue) -> bool {
@@ -315,7 +324,7 @@ impl Protocol for LspPing {
             Some(Asked::Send(number)) => self.send(now, context, number, findings),
             Some(Asked::Verify(lsp)) => self.send_verification(now, context, lsp, findings),
             Some(Asked::Blame(lsp, replied)) => self.blame(context, lsp, replied, &findings),
-            Some(Asked::Judge(request)) => self.reply(context, *request, &findings),
+            Some(Asked::Judge(request)) => self.reply(now, context, *request, &findings),
             None => {}
         }
     }
@@ -341,6 +350,6 @@ impl Protocol for LspPing {
 
     fn poll_timeout(&self) -> Option<Time> {
         let verified = self.verified.values().map(Verification::due);
-        self.probes.values().filter_map(Probe::due).chain(verified).min()
+        self.probes.values().filter_map(Probe::due).chain(verified).chain(self.later.due()).min()
     }
 }

@@ -1,7 +1,7 @@
 //! What is kept of a request that was sent here.
 
 use base::Time;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
 use wire::lsp_ping::{Mapping, Received};
 
 /// A way on, as a router says it.
@@ -53,21 +53,30 @@ pub enum Outcome {
     Answered(Answer),
 }
 
-/// A request, and what became of it.
+/// A request, and what became of it; of several replies each has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The number of the command.
     pub number: u32,
     /// What was put on the LSP, for people.
     pub fec: String,
+    /// The end of an LSP with several that this is about: it has replied as one, or that something is wrong, or not.
+    pub end: Option<Ipv4Addr>,
     /// Its time to live in the label stack.
     pub ttl: u8,
     /// Its sequence number; it tells the requests of a command.
     pub sequence: u32,
     /// When it was sent.
     pub sent: Time,
-    /// The labels that it was sent with, the top first.
+    /// The labels that it was sent with, the top first; none if copies leave with different ones.
     pub labels: Vec<u32>,
     /// What became of it.
     pub outcome: Outcome,
+}
+
+impl Record {
+    /// Is it of this request of a command?
+    pub(super) fn is_of(&self, number: u32, sequence: u32) -> bool {
+        (self.number, self.sequence) == (number, sequence)
+    }
 }

@@ -1,6 +1,7 @@
-//! Requests of others (RFC 8029, 4.4), and the replies to them (4.5).
+//! Requests of others (RFC 8029, 4.4; RFC 6425, 4.2), and the replies to them (4.5).
 
 use super::judge::{Case, Judgement};
+use super::several::Share;
 use super::{Discard, LspPing, is_single, ntp};
 use crate::inquiry::{Fec, FecMapping, Findings, Inquiry};
 use crate::protocol::{Context, Message as IpMessage, Message6, Output, Over};
@@ -13,7 +14,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wire::ipv6::extension::ALERT_MPLS_OAM;
 use wire::lsp_ping::{
     FecChange, LspPing as Message, MappedLabel, Mapping, MappingPart, OPTIONAL, PORT, Place, REPLY, REQUEST,
-    RawTlv, Received, Tlv, VERSION, code,
+    RawTlv, Received, Responder, Tlv, VERSION, code,
 };
 
 /// Time to live of replies (RFC 8029, 4.5).
@@ -21,7 +22,7 @@ const TTL: u8 = 255;
 /// FECs that a request may have: a return subcode says the depth of each (RFC 8029, 3.1).
 const FECS_MAX: usize = u8::MAX as usize;
 /// Ways on that a reply tells at most.
-const WAYS_MAX: usize = 16;
+const WAYS_MAX: usize = 64;
 
 /// How a datagram came that is to test an LSP.
 #[derive(Clone, Debug)]
@@ -54,7 +55,12 @@ impl Request {
         self.came.stack.iter().map(|word| Label::truncate(word >> 12)).collect()
     }
 
-    fn fecs(&self) -> &[Fec] {
+    /// What is said of it beside its header.
+    pub(super) fn tlvs(&self) -> &[Tlv] {
+        &self.message.tlvs
+    }
+
+    pub(super) fn fecs(&self) -> &[Fec] {
         let stack = self.message.tlvs.iter().find_map(|tlv| match tlv {
             Tlv::TargetFecStack { fecs } => Some(&fecs[..]),
             _ => None,
@@ -72,7 +78,17 @@ impl Request {
 
 /// What is wrong with the bytes of a request: a return code, and the TLVs in question (RFC 8029, 4.4, step 1).
 fn fault_of(message: &Message) -> Option<(u8, Vec<RawTlv>)> {
+    // RFC 6425, 3.2 and 3.5: of several responders the first counts, and Downstream Mapping is ignored.
+    let has_several_ends = message.tlvs.iter().any(|tlv| match tlv {
+        Tlv::TargetFecStack { fecs } => fecs.iter().any(Fec::has_several_ends),
+        _ => false,
+    });
+    let other = |responders: &[Responder]| match responders.first() {
+        Some(Responder::Other { kind, .. }) => Some(*kind),
+        _ => None,
+    };
     let is_wrong = |tlv: &Tlv| match tlv {
+        Tlv::P2mpResponder { responders } => other(responders).is_some_and(Responder::is_known),
         Tlv::Other { kind, .. } => Tlv::is_known(*kind),
         Tlv::TargetFecStack { fecs } => {
             !(1..=FECS_MAX).contains(&fecs.len())
@@ -81,6 +97,8 @@ fn fault_of(message: &Message) -> Option<(u8, Vec<RawTlv>)> {
         _ => false,
     };
     let is_foreign = |tlv: &Tlv| match tlv {
+        Tlv::Other { kind: Tlv::DOWNSTREAM_MAPPING, .. } => !has_several_ends,
+        Tlv::P2mpResponder { responders } => other(responders).is_some_and(|kind| kind < OPTIONAL),
         Tlv::Other { kind, .. } => *kind < OPTIONAL,
         Tlv::TargetFecStack { fecs } => {
             fecs.iter().any(|fec| matches!(fec, Fec::Other { kind, .. } if *kind < OPTIONAL))
@@ -150,13 +168,22 @@ impl LspPing {
         };
         if let Some((request, code, errored)) = wrong {
             let tlvs = if errored.is_empty() { Vec::new() } else { vec![Tlv::ErroredTlvs { errored }] };
-            self.answer(context, &request, (code, 0), tlvs);
+            self.answer_soon(now, context, request, (code, 0), tlvs);
         }
     }
 
     /// Replies to a request, by what both planes say.
-    pub(super) fn reply(&mut self, context: &mut Context<'_>, request: Request, findings: &Findings) {
+    pub(super) fn reply(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        request: Request,
+        findings: &Findings,
+    ) {
         let interfaces = &context.services.interfaces;
+        let Some(share) = Share::of(&request, findings, interfaces) else {
+            return self.discard(Discard::Responder);
+        };
         let own = own_address(interfaces, request.came.port);
         let stack = request.labels();
         let case = Case {
@@ -168,6 +195,7 @@ impl LspPing {
             router: interfaces.router_id,
             interface: own,
             validate: self.config.validates || request.message.flags & Message::VALIDATE != 0,
+            part: share.part,
         };
         let Judgement { mut code, mut depth, tells_received, switched } =
             case.judge(&|leg| knows_labels(interfaces, leg));
@@ -178,14 +206,16 @@ impl LspPing {
             let received = Received { place, stack: request.came.stack.clone() };
             tlvs.push(Tlv::InterfaceAndLabelStack(received));
         }
-        if let Some((place, LabelUse::Switched(legs))) =
+        if let Some((place, LabelUse::Switched(legs) | LabelUse::Copied { legs, .. })) =
             switched.and_then(|place| Some((place, findings.labels.get(place)?)))
         {
+            let legs = &share.ways_of(legs)[..];
             let ways = ways_on(&request, findings, place, legs, interfaces);
             let is_of_each = code == code::SWITCHED && (legs.len() > 1 || ways.iter().any(has_change));
             // RFC 8029, 3.1, note 2.
             for mut way in ways {
-                if is_of_each {
+                // RFC 6425, 4.2.1.3: of an end that others are behind each way has its own.
+                if is_of_each || code == code::EGRESS {
                     let what = if has_change(&way) { code::FEC_CHANGE } else { code::SWITCHED };
                     (way.return_code, way.return_subcode) = (what, depth);
                 }
@@ -198,11 +228,11 @@ impl LspPing {
         if code == code::EGRESS {
             offer(context, &request);
         }
-        self.answer(context, &request, (code, depth), tlvs);
+        self.answer_soon(now, context, request, (code, depth), tlvs);
     }
 
     /// Sends a reply (RFC 8029, 4.5).
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         context: &mut Context<'_>,
         request: &Request,
@@ -329,7 +359,7 @@ fn ways_on(
     let words = &request.came.stack[..];
     let label = Label::truncate(words[place] >> 12);
     let tc = (words[place] >> 9 & 7) as u8;
-    let is_of_label = |known: &&FecMapping| known.given == Some(label);
+    let is_of_label = |known: &&FecMapping| known.is_given(label);
     let protocol = findings.fecs.iter().flatten().find(is_of_label).map_or(0, |known| known.by.number());
     let below: Vec<MappedLabel> = words[place + 1..]
         .iter()

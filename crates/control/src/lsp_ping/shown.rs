@@ -17,7 +17,8 @@ pub(super) const VIEWS: &[View] = &[
 
 base::table! {
     /// Requests of LSP ping and traceroute (RFC 8029) that routers have sent, the oldest first, and what was replied.
-    pub struct LspProbeRow<'a> in "lsp_probes" key ["node", "number", "sequence"] {
+    /// On an LSP with several ends (RFC 6425) a request has a row for each reply, and for each known end without one.
+    pub struct LspProbeRow<'a> in "lsp_probes" key ["node", "number", "sequence", "from", "end"] {
         /// The router that sent it.
         node: &'a str,
         /// Tells the requests of one command from others.
@@ -30,7 +31,8 @@ base::table! {
         hop: u8,
         /// When it was sent.
         sent_s: Time = "s",
-        /// The labels that it was sent with, the top first; none if the next router is the last.
+        /// The labels that it was sent with, the top first; none if the next router is the last, or if copies leave
+        /// with different ones.
         labels: Vec<u32>,
         /// `answered`, `waits`, `silent` (no reply in time), `unasked` (it wants no reply), or `no-way`: not sent,
         /// since the router itself does not know where packets of the FEC go, or has no label for them, or no address
@@ -38,6 +40,9 @@ base::table! {
         outcome: &'static str,
         /// Who replied; absent without a reply.
         from: Option<IpAddr>,
+        /// Of an LSP with several ends: the end that has replied as such, or that something is wrong, or that has not
+        /// replied; absent if who replied is none.
+        end: Option<IpAddr>,
         /// From the request to the reply.
         delay_s: Option<Span> = "s",
         /// The return code (RFC 8029, 3.1).
@@ -63,7 +68,8 @@ base::table! {
         /// The router.
         node: &'a str,
         /// A return code in words: requests that were answered so. Or why a message was neither answered nor made use
-        /// of: `malformed`, `unmatched`, `fec-change`, `ttl-not-over`, `rate-limited`, `source` or `reply-mode`.
+        /// of: `malformed`, `unmatched`, `fec-change`, `ttl-not-over`, `rate-limited`, `source`, `reply-mode` or
+        /// `responder`.
         what: &'a str,
         /// How many.
         messages: u64 = "messages",
@@ -107,6 +113,7 @@ impl<'a> LspProbeRow<'a> {
                 Outcome::Answered(_) => "answered",
             },
             from: answer.map(|answer| answer.from),
+            end: record.end.map(IpAddr::V4),
             delay_s: answer.map(|answer| answer.at - record.sent),
             code: answer.map(|answer| answer.code),
             depth: answer.map(|answer| answer.depth),

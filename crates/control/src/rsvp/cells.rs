@@ -6,11 +6,12 @@
 use super::Rsvp;
 use super::error::Problem;
 use super::lsp::{Lsp, Role};
+use super::states::ResvEvent;
 use super::transport::Neighbor;
 use crate::services::{CellLabels, InterfaceId, LabelSpace, Switching};
 use base::plane::{ChannelRange, CircuitTo, TableOp};
 use base::{Label, PortId};
-use wire::rsvp::error_code::routing;
+use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{LabelRequest, class};
 
 /// What an LSP has whose packets come as cells.
@@ -60,11 +61,16 @@ impl Rsvp {
         self.services.interfaces.attached(port)?.cells
     }
 
+    /// Can several LSPs leave by one channel? Those that pass as cells can't, even where channels of LDP are merged.
+    fn merges(cells: &CellLabels) -> bool {
+        cells.switching == Switching::Packets
+    }
+
     /// The label request of a Path that leaves by a port.
     pub(super) fn label_request(&self, port: PortId, l3pid: u16) -> LabelRequest {
         let Some(cells) = self.cells_at(port) else { return LabelRequest::Generic { l3pid } };
         let ChannelRange { vpi: (min_vpi, max_vpi), vci: (min_vci, max_vci) } = channels(&cells);
-        let merge = cells.switching != Switching::Cells;
+        let merge = Self::merges(&cells);
         LabelRequest::Atm { l3pid, merge, min_vpi, min_vci, max_vpi, max_vci }
     }
 
@@ -96,7 +102,7 @@ impl Rsvp {
         };
         let Some(lsp) = self.store.get(index) else { return false };
         channels(&cells).contains(ChannelRange::channel(0, label))
-            && !self.store.session(&lsp.session).any(is_taken)
+            && (Self::merges(&cells) || !self.store.session(&lsp.session).any(is_taken))
     }
 
     /// Is no label left for an LSP that comes by a port?
@@ -134,6 +140,34 @@ impl Rsvp {
         let before = self.store.get(index).filter(|lsp| lsp.in_label.is_some() && lsp.role() != Role::Head);
         let before = before.map_or(port, |lsp| lsp.prev_hop.port);
         before != port && [before, port].into_iter().any(|port| self.cells_at(port).is_some())
+    }
+
+    /// The label that the previous hop uses is none any more. What is reserved towards the next hop stays, for a label
+    /// that serves on the other link: see `take_up_label`.
+    pub(super) fn give_up_label(&mut self, index: u32) {
+        match self.store.get(index) {
+            Some(lsp) if lsp.is_reserved() && lsp.role() == Role::Transit => self.uninstall(index),
+            _ => self.drop_reservation(index),
+        }
+    }
+
+    /// Takes a label for what is reserved and has none, since the previous hop is on another link. The previous hop
+    /// gets it when its entry is in force.
+    pub(super) fn take_up_label(&mut self, index: u32) {
+        let is_without =
+            |lsp: &Lsp| lsp.is_reserved() && lsp.role() == Role::Transit && lsp.in_label.is_none();
+        if !self.store.get(index).is_some_and(is_without) {
+            return;
+        }
+        let Some(label) = self.take_label_for(index) else {
+            self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
+            return self.drop_reservation(index);
+        };
+        if let Some(lsp) = self.store.get_mut(index) {
+            lsp.in_label = Some(label);
+            self.counters.faults.step(&mut lsp.resv, ResvEvent::Reserved);
+        }
+        self.install(index);
     }
 
     /// By which channel the cells of an LSP leave, if they pass without being put together.

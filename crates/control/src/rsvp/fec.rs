@@ -1,7 +1,8 @@
-//! What RSVP-TE has bound to an LSP, as whoever tests LSPs wants to know (RFC 8029, 3.2.3 and 4.4.1).
+//! What RSVP-TE has bound to an LSP, as whoever tests LSPs wants to know (RFC 8029, 3.2.3 and 4.4.1; RFC 6425, 3.1.1).
 
 use super::Rsvp;
 use super::lsp::{Role, SenderKey, SessionKey};
+use super::p2mp::{P2mpKey, TreeKey};
 use crate::inquiry::{Fec, FecMapping, GivenBy};
 use base::plane::{LabelStack, Leg};
 use core::net::Ipv4Addr;
@@ -9,6 +10,10 @@ use core::net::Ipv4Addr;
 impl Rsvp {
     /// What is bound to an LSP; nothing if there is no such LSP here.
     pub(super) fn fec_mapping(&self, fec: &Fec) -> Option<FecMapping> {
+        if let Fec::RsvpP2mpIpv4 { p2mp_id, tunnel_id, extended_tunnel_id, sender, lsp_id } = *fec {
+            let session = P2mpKey { p2mp_id, tunnel_id, extended: extended_tunnel_id.into() };
+            return self.p2mp_mapping(&TreeKey { session, sender: SenderKey { address: sender, lsp_id } });
+        }
         let Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id } = *fec else {
             return None;
         };

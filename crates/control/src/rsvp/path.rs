@@ -129,6 +129,7 @@ impl Rsvp {
         if changed {
             self.wish_may_change(index);
         }
+        self.take_up_label(index);
         self.after_path(index, changed, existing.is_none());
     }
 
@@ -289,7 +290,7 @@ impl Rsvp {
             self.set_priorities(index, setup, holding);
         }
         if self.comes_by_other_cells(index, arrival.from.port) {
-            self.drop_reservation(index);
+            self.give_up_label(index);
         }
         let Some(lsp) = self.store.get_mut(index) else {
             self.counters.faults.note(Fault::NoLsp);

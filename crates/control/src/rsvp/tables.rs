@@ -174,7 +174,9 @@ impl Rsvp {
         let nhlfe =
             Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc) };
         let op = match self.store.get(index).and_then(Lsp::by_cells) {
-            Some(ByCells { port, .. }) => TableOp::CircuitRemove { port, label },
+            // Nobody puts its cells together here: the channel leads nowhere until it is written again.
+            Some(ByCells { port, beside: None }) => TableOp::CircuitRemove { port, label },
+            Some(ByCells { beside: Some(label), .. }) => TableOp::IlmSet { label, nhlfe },
             None => TableOp::IlmSet { label, nhlfe },
         };
         self.write(vec![op], true, Purpose::Nothing);
@@ -186,14 +188,21 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let installed = lsp.resv.is_installed();
+        let is_parked = matches!(lsp.resv, ResvState::Parked | ResvState::Suspended);
         self.counters.faults.step(&mut lsp.resv, ResvEvent::Released);
         lsp.transaction = 0;
         let label = lsp.in_label.take().filter(|label| !label.is_reserved());
         let by_cells = lsp.rare.as_mut().and_then(|rare| rare.by_cells.take());
-        let port = by_cells.map(|cells| cells.port);
-        if let (Some(label), Some(port)) = (label, port) {
-            let gone = TableOp::CircuitRemove { port, label };
-            self.write(vec![gone], !installed, Purpose::Release(Some(port), label));
+        match (label, by_cells) {
+            // Parked, see there: the channel has no entry any more.
+            (Some(label), Some(ByCells { port, beside: None })) if is_parked => {
+                self.give_label(Some(port), label);
+            }
+            (Some(label), Some(ByCells { port, .. })) => {
+                let gone = TableOp::CircuitRemove { port, label };
+                self.write(vec![gone], !installed, Purpose::Release(Some(port), label));
+            }
+            _ => {}
         }
         // Of what comes as cells the entry of packets is another one.
         let entry = if by_cells.is_some() { by_cells.and_then(|cells| cells.beside) } else { label };

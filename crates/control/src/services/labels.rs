@@ -1,5 +1,6 @@
-//! Labels of a node: each space hands them out in turn, in blocks to those who ask, so that one that was just released
-//! is used again as late as possible.
+//! Labels of a node: each space hands them out in turn, so that one that was just released is used again as late as
+//! possible. A space that has all labels gives them in blocks, a space that has some gives them one by one: its labels
+//! may be fewer than those of two blocks, and then one protocol would leave nothing to another.
 
 use super::InterfaceId;
 use base::plane::ChannelRange;
@@ -34,8 +35,11 @@ struct Space {
     /// One bit for each label, set while it is taken; the bits past the end are set for good. Only words up to the
     /// last that was ever taken from stand here: nothing is taken in the others.
     taken: Vec<u64>,
-    /// Whose each word is: the place of its owner among the owners, from one; zero if it is nobody's.
+    /// Whose each word is: the place of its owner among the owners, from one; zero if it is nobody's. A space that has
+    /// some labels has no blocks.
     blocks: Vec<u8>,
+    /// Whose each label is that is taken, of a space that has some labels: the place of its owner, from one.
+    holders: BTreeMap<u32, u8>,
     owners: Vec<Owner>,
     used: u32,
     /// Of a space that does not have all labels from the first on: which it has.
@@ -154,24 +158,35 @@ impl Space {
         let place = label.value().checked_sub(self.first)?;
         let block = (place / BLOCK) as usize;
         let is_taken = self.taken.get(block)? >> (place % BLOCK) & 1 == 1;
-        let owner = self.blocks.get(block)?.checked_sub(1)?;
+        let owner = self.holder(place).checked_sub(1)?;
         self.owners.get(usize::from(owner)).filter(|_| is_taken).map(|owner| owner.id)
+    }
+
+    /// The place of the owner of a label that is taken, from one.
+    fn holder(&self, index: u32) -> u8 {
+        match self.limits {
+            Some(_) => self.holders.get(&index).copied().unwrap_or(0),
+            None => self.block((index / BLOCK) as usize),
+        }
     }
 
     fn new(first: Label, last: Label) -> Space {
         // Labels 0 to 15 are reserved (RFC 3032, 2.1).
         let first = first.max(Label::FIRST_UNRESERVED).value();
         let count = (last.value() + 1).saturating_sub(first);
-        let (taken, blocks, owners) = (Vec::new(), Vec::new(), Vec::new());
-        Space { first, count, taken, blocks, owners, used: 0, limits: None, stray: BTreeSet::new() }
+        Space { first, count, ..Space::empty() }
     }
 
     /// A space of some of all labels.
     fn limited(limits: &Limits) -> Space {
+        Space { count: limits.count(), limits: Some(limits.clone()), ..Space::empty() }
+    }
+
+    /// A space that has no label.
+    fn empty() -> Space {
         let (taken, blocks, owners) = (Vec::new(), Vec::new(), Vec::new());
-        let count = limits.count();
-        let (limits, stray) = (Some(limits.clone()), BTreeSet::new());
-        Space { first: 0, count, taken, blocks, owners, used: 0, limits, stray }
+        let (holders, stray) = (BTreeMap::new(), BTreeSet::new());
+        Space { first: 0, count: 0, taken, blocks, holders, owners, used: 0, limits: None, stray }
     }
 
     /// Gives other labels than before.
@@ -179,6 +194,10 @@ impl Space {
         if self.limits.as_ref() == Some(&limits) {
             return;
         }
+        debug_assert!(
+            self.limits.is_some() || self.used == 0,
+            "an interface is limited before it gives labels"
+        );
         let bits = |word: usize, set: u64| {
             (0..BLOCK).filter(move |bit| set >> bit & 1 == 1).map(move |bit| word as u32 * BLOCK + bit)
         };
@@ -233,6 +252,7 @@ impl Space {
     fn clear(&mut self) {
         self.taken.clear();
         self.blocks.clear();
+        self.holders.clear();
         self.stray.clear();
         self.used = 0;
         self.owners.iter_mut().for_each(|owner| owner.used = 0);
@@ -258,6 +278,9 @@ impl Space {
             return None;
         }
         let owner = self.owner(id);
+        if self.limits.is_some() {
+            return self.search(owner, |_, _| true);
+        }
         // Blocks of others in which nothing is taken any more come last.
         self.search(owner, |space, word| [0, owner].contains(&space.block(word)))
             .or_else(|| self.search(owner, |space, word| space.is_idle(word)))
@@ -275,10 +298,9 @@ impl Space {
                 let index = word as u32 * BLOCK + bit;
                 while self.taken.len() <= word {
                     self.taken.push(self.past_the_end(self.taken.len()));
-                    self.blocks.push(0);
                 }
                 self.taken[word] |= 1 << bit;
-                self.blocks[word] = owner;
+                self.give(owner, index);
                 self.used += 1;
                 let end = words as u32 * BLOCK;
                 let end = if self.limits.is_some() { end } else { self.count };
@@ -293,19 +315,33 @@ impl Space {
         None
     }
 
+    /// Notes whose a label is from now on, or its block.
+    fn give(&mut self, owner: u8, index: u32) {
+        if self.limits.is_some() {
+            self.holders.insert(index, owner);
+            return;
+        }
+        let word = (index / BLOCK) as usize;
+        if self.blocks.len() <= word {
+            self.blocks.resize(word + 1, 0);
+        }
+        self.blocks[word] = owner;
+    }
+
     fn release(&mut self, id: ProtocolId, label: Label) -> bool {
         let end = if self.limits.is_some() { u32::MAX } else { self.count };
         let index = label.value().checked_sub(self.first).filter(|&index| index < end);
         let place = self.owners.iter().position(|owner| owner.id == id);
         let (Some(index), Some(place)) = (index, place) else { return false };
         let (word, mask) = ((index / BLOCK) as usize, 1u64 << (index % BLOCK));
-        let is_own = usize::from(self.block(word)) == place + 1;
+        let is_own = usize::from(self.holder(index)) == place + 1;
         let is_stray = is_own && self.stray.remove(&index);
         let held = is_stray || is_own && self.taken(word) & mask & !self.past_the_end(word) != 0;
         if held {
             if !is_stray {
                 self.taken[word] &= !mask;
             }
+            self.holders.remove(&index);
             self.used -= 1;
             self.owners[place].used -= 1;
         }
@@ -316,8 +352,8 @@ impl Space {
         if self.used() >= self.count {
             return true;
         }
-        // One who is alone has them all.
-        if self.owners.iter().all(|owner| owner.id == id) {
+        // One who is alone has them all, and there are no blocks of others where labels are some.
+        if self.limits.is_some() || self.owners.iter().all(|owner| owner.id == id) {
             return false;
         }
         let place = self.owners.iter().position(|owner| owner.id == id).map_or(0, |place| place as u8 + 1);
@@ -459,6 +495,29 @@ mod tests {
         assert_eq!(labels.allocate(inner, B).map(Label::value), Some(16));
         let owners: Vec<_> = labels.owners().collect();
         assert_eq!(owners, [(ALL, A, 129), (ALL, B, 0), (inner, B, 1)]);
+    }
+
+    #[test]
+    fn protocols_share_an_interface_of_few_labels() {
+        let mut labels = labels(16, 100);
+        let interface = InterfaceId(3);
+        let ranges = vec![(Label::truncate(33), Label::truncate(38))];
+        labels.limit(interface, Limits { ranges: ranges.clone(), odd: None });
+        let space = LabelSpace::Interface(interface);
+        let mut next = |owner| labels.allocate(space, owner).map(Label::value);
+        assert_eq!([A, B, B, A].map(&mut next), [33, 34, 35, 36].map(Some), "one word has labels of both");
+        assert!(!labels.release(space, A, Label::truncate(34)), "it is another's");
+        // One that was given back is anybody's.
+        assert!(labels.release(space, B, Label::truncate(34)));
+        let mut next = |owner| labels.allocate(space, owner).map(Label::value);
+        assert_eq!([A, A, A, B].map(&mut next), [Some(37), Some(38), Some(34), None]);
+        assert!(labels.is_exhausted(space, A) && labels.is_exhausted(space, B));
+        // Those that are not to be given any more go on belonging to who has them.
+        labels.limit(interface, Limits { ranges, odd: Some(true) });
+        assert!(
+            !labels.release(space, B, Label::truncate(36)) && labels.release(space, A, Label::truncate(36))
+        );
+        assert_eq!((labels.used(A), labels.used(B)), (4, 1));
     }
 
     proptest! {

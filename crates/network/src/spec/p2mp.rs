@@ -14,6 +14,7 @@ use base::plane::{Prefix, is_link_local_group};
 use base::{Rate, Span};
 use control::rsvp::command::ReservationStyle;
 use control::rsvp::{Signalling, TreeShape};
+use control::services::WatchSpec;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 
@@ -74,6 +75,9 @@ base::record! {
         pub record_route: bool = true;
         /// What is asked of routers on the way, for the case that something fails (RFC 4875, 15).
         pub protection: Option<ProtectionSpec>, absent "it is not protected";
+        /// Have leaves watch the root by BFD (RFC 8562): true, or how closely. The root and the leaves speak BFD then.
+        /// What a leaf finds stands in its table `bfd_multipoint` and its events; nobody tells the root.
+        pub bfd: WatchSpec, absent "false";
         /// Time before a leaf is tried again after a failure; it doubles with each up to `retry_max`.
         pub retry_first: Span = Span::from_secs(1);
         /// Longest time between retries.
@@ -205,6 +209,7 @@ impl P2mpSpec {
             style: self.style,
             record_route: self.record_route,
             protection: self.protection.and_then(ProtectionSpec::lowered),
+            watch: self.bfd.0,
             retry_first: self.retry_first,
             retry_max: self.retry_max,
         }

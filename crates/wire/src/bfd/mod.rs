@@ -145,6 +145,8 @@ pub struct Repr {
     pub independent: bool,
     /// The sender wants no packets but those of polls.
     pub demand: bool,
+    /// It goes to several receivers (RFC 8562, 5.1).
+    pub multipoint: bool,
     /// After so many packets that are missing the receiver takes the way to be down; not zero.
     pub detect_mult: u8,
     /// The session's number at the sender; not zero.
@@ -189,15 +191,22 @@ impl Repr {
         if detect_mult == 0 {
             return Err(wrong(2, "detect mult", 0, 1, 255));
         }
-        if bits & MULTIPOINT != 0 {
-            return Err(wrong(1, "multipoint", 1, 0, 0));
-        }
         let (my_discriminator, your_discriminator) = (word(packet, 4), word(packet, 8));
         if my_discriminator == 0 {
             return Err(Error::invalid(LAYER, 4, "the sender's discriminator is zero"));
         }
-        let state = State::of(bits >> 6);
-        if your_discriminator == 0 && state > State::Down {
+        let (state, multipoint) = (State::of(bits >> 6), bits & MULTIPOINT != 0);
+        if multipoint && your_discriminator != 0 {
+            return Err(Error::invalid(LAYER, 8, "several receivers have no discriminator in common"));
+        }
+        if multipoint && state == State::Init {
+            return Err(Error::invalid(
+                LAYER,
+                1,
+                "the state is Init, which no session with several receivers has",
+            ));
+        }
+        if !multipoint && your_discriminator == 0 && state > State::Down {
             return Err(Error::invalid(
                 LAYER,
                 8,
@@ -215,6 +224,7 @@ impl Repr {
             is_final: bits & FINAL != 0,
             independent: bits & INDEPENDENT != 0,
             demand: bits & DEMAND != 0,
+            multipoint,
             detect_mult,
             my_discriminator,
             your_discriminator,
@@ -238,6 +248,7 @@ impl Repr {
             (self.independent, INDEPENDENT),
             (self.auth.is_some(), AUTHENTICATED),
             (self.demand, DEMAND),
+            (self.multipoint, MULTIPOINT),
         ];
         let bits = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |bits, (_, bit)| bits | bit);
         let length = u8::try_from(self.buffer_len()).unwrap_or(u8::MAX);

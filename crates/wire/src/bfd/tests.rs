@@ -15,6 +15,7 @@ fn up() -> Repr {
         is_final: false,
         independent: false,
         demand: false,
+        multipoint: false,
         detect_mult: 3,
         my_discriminator: 1,
         your_discriminator: 2,
@@ -43,12 +44,11 @@ fn what_no_session_takes_is_refused_in_the_order_of_the_rfc() {
         Repr::parse(&bytes).expect_err("a wrong packet").to_string()
     };
     // Each line has the mistakes of all that follow, too.
-    let all = [(0, 0x40), (3, 20), (2, 0), (1, 0xc1), (7, 0), (11, 0)];
+    let all = [(0, 0x40), (3, 20), (2, 0), (7, 0), (11, 0)];
     let told = [
         "bfd: version is 2, not 1 (at byte 0)",
         "bfd: length is 20, outside 24 to 255 (at byte 3)",
         "bfd: detect mult is 0, outside 1 to 255 (at byte 2)",
-        "bfd: multipoint is 1, outside 0 to 0 (at byte 1)",
         "bfd: the sender's discriminator is zero (at byte 4)",
         "bfd: the receiver's discriminator is zero though the state is above Down (at byte 8)",
     ];
@@ -57,7 +57,11 @@ fn what_no_session_takes_is_refused_in_the_order_of_the_rfc() {
     }
     assert_eq!(with(&[(3, 25)]), "bfd: length is 25, outside 24 to 24 (at byte 3)");
     assert_eq!(with(&[(1, 0xc4)]), "bfd: length is 24, outside 26 to 255 (at byte 3)");
-    assert_eq!(with(&[(11, 0), (1, 0x80)]), told[5]);
+    assert_eq!(with(&[(11, 0), (1, 0x80)]), told[4]);
+    // RFC 8562, 5.5 and 5.13.2.
+    assert_eq!(with(&[(1, 0xc1)]), "bfd: several receivers have no discriminator in common (at byte 8)");
+    let init = "bfd: the state is Init, which no session with several receivers has (at byte 1)";
+    assert_eq!(with(&[(11, 0), (1, 0x81)]), init);
     for state in [State::AdminDown, State::Down] {
         let repr = Repr { state, your_discriminator: 0, ..up() };
         assert_eq!(Repr::parse(&repr.emit()), Ok(repr));

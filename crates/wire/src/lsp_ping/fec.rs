@@ -1,8 +1,8 @@
-//! What labels stand for: the sub-TLVs of a target FEC stack (RFC 8029, 3.2).
+//! What labels stand for: the sub-TLVs of a target FEC stack (RFC 8029, 3.2; RFC 6425, 3.1).
 
 use crate::hex::Hex;
 use core::fmt::{self, Write};
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 
 /// What a label stands for, by its name under `fec`.
@@ -69,6 +69,26 @@ pub enum Fec {
         /// The label; 0 for what is hidden.
         label: u32,
     },
+    /// An LSP of RSVP-TE with several ends (RFC 6425, 3.1.1.1).
+    RsvpP2mpIpv4 {
+        /// P2MP ID of the session.
+        p2mp_id: u32,
+        /// Tunnel id of the session.
+        tunnel_id: u16,
+        /// Extended tunnel id of the session.
+        extended_tunnel_id: u32,
+        /// The address of the root.
+        sender: Ipv4Addr,
+        /// Which LSP of the tunnel.
+        lsp_id: u16,
+    },
+    /// An LSP of LDP with several ends (RFC 6425, 3.1.2.1).
+    LdpP2mp {
+        /// The address of the root.
+        root: IpAddr,
+        /// What the root tells its LSPs apart by.
+        opaque: Hex,
+    },
     /// A sub-TLV of a type that is not read here.
     Other {
         /// Its type (RFC 8029, 3.2).
@@ -88,6 +108,11 @@ const BGP_IPV6: u16 = 13;
 const GENERIC_IPV4: u16 = 14;
 const GENERIC_IPV6: u16 = 15;
 const NIL: u16 = 16;
+const RSVP_P2MP_IPV4: u16 = 17;
+const LDP_P2MP: u16 = 19;
+/// Address families of a root (RFC 6425, 3.1.2.1), with the length of an address.
+const ROOT_IPV4: [u8; 3] = [0, 1, 4];
+const ROOT_IPV6: [u8; 3] = [0, 2, 16];
 
 fn prefix4(value: &[u8]) -> Option<(Ipv4Addr, u8)> {
     let &[a, b, c, d, length] = value else { return None };
@@ -99,10 +124,46 @@ fn prefix6(value: &[u8]) -> Option<(Ipv6Addr, u8)> {
     (*length <= 128).then_some((Ipv6Addr::from(*address), *length))
 }
 
+/// Tunnel and LSP as RSVP-TE names them: the address or number in front, then tunnel id, extended tunnel id, sender and
+/// LSP id.
+fn session(value: &[u8]) -> Option<([u8; 4], u16, u32, Ipv4Addr, u16)> {
+    let &[a, b, c, d, _, _, t, u, w, x, y, z, h, i, j, k, _, _, l, m] = value else { return None };
+    let sender = Ipv4Addr::new(h, i, j, k);
+    let numbers = (u16::from_be_bytes([t, u]), u32::from_be_bytes([w, x, y, z]));
+    Some(([a, b, c, d], numbers.0, numbers.1, sender, u16::from_be_bytes([l, m])))
+}
+
+/// The value that [`session`] reads.
+fn session_value(first: [u8; 4], tunnel_id: u16, extended: u32, sender: Ipv4Addr, lsp_id: u16) -> Vec<u8> {
+    let mut bytes = first.to_vec();
+    bytes.extend(u32::from(tunnel_id).to_be_bytes());
+    bytes.extend(extended.to_be_bytes());
+    bytes.extend(sender.octets());
+    bytes.extend(u32::from(lsp_id).to_be_bytes());
+    bytes
+}
+
+/// Root and opaque value of an LSP of LDP.
+fn tree(value: &[u8]) -> Option<(IpAddr, &[u8])> {
+    let (family, rest) = value.split_first_chunk::<3>()?;
+    let (root, rest) = match *family {
+        ROOT_IPV4 => rest.split_first_chunk::<4>().map(|(root, rest)| (IpAddr::from(*root), rest))?,
+        ROOT_IPV6 => rest.split_first_chunk::<16>().map(|(root, rest)| (IpAddr::from(*root), rest))?,
+        _ => return None,
+    };
+    let (length, opaque) = rest.split_first_chunk::<2>()?;
+    (usize::from(u16::from_be_bytes(*length)) == opaque.len()).then_some((root, opaque))
+}
+
 impl Fec {
+    /// Is it an LSP with several ends?
+    pub const fn has_several_ends(&self) -> bool {
+        matches!(self, Fec::RsvpP2mpIpv4 { .. } | Fec::LdpP2mp { .. })
+    }
+
     /// Is the sub-type one that is read here?
     pub const fn is_known(kind: u16) -> bool {
-        matches!(kind, LDP_IPV4..=RSVP_IPV4 | BGP_IPV4..=NIL)
+        matches!(kind, LDP_IPV4..=RSVP_IPV4 | BGP_IPV4..=RSVP_P2MP_IPV4 | LDP_P2MP)
     }
 
     /// What a sub-TLV says; what must be zero is not looked at. [`Fec::Other`] if its type is not known, or its value
@@ -138,16 +199,17 @@ impl Fec {
                 Fec::GenericIpv6 { prefix, length }
             }
             RSVP_IPV4 => {
-                let &[a, b, c, d, _, _, t, u, w, x, y, z, h, i, j, k, _, _, l, m] = value else {
-                    return None;
-                };
-                Fec::RsvpIpv4 {
-                    endpoint: Ipv4Addr::new(a, b, c, d),
-                    tunnel_id: u16::from_be_bytes([t, u]),
-                    extended_tunnel_id: u32::from_be_bytes([w, x, y, z]),
-                    sender: Ipv4Addr::new(h, i, j, k),
-                    lsp_id: u16::from_be_bytes([l, m]),
-                }
+                let (end, tunnel_id, extended_tunnel_id, sender, lsp_id) = session(value)?;
+                Fec::RsvpIpv4 { endpoint: end.into(), tunnel_id, extended_tunnel_id, sender, lsp_id }
+            }
+            RSVP_P2MP_IPV4 => {
+                let (id, tunnel_id, extended_tunnel_id, sender, lsp_id) = session(value)?;
+                let p2mp_id = u32::from_be_bytes(id);
+                Fec::RsvpP2mpIpv4 { p2mp_id, tunnel_id, extended_tunnel_id, sender, lsp_id }
+            }
+            LDP_P2MP => {
+                let (root, opaque) = tree(value)?;
+                Fec::LdpP2mp { root, opaque: opaque.into() }
             }
             NIL => {
                 let &[a, b, c, _] = value else { return None };
@@ -168,12 +230,21 @@ impl Fec {
             Fec::GenericIpv4 { prefix, length } => (GENERIC_IPV4, of(&prefix.octets(), *length)),
             Fec::GenericIpv6 { prefix, length } => (GENERIC_IPV6, of(&prefix.octets(), *length)),
             Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id } => {
-                let mut bytes = endpoint.octets().to_vec();
-                bytes.extend(u32::from(*tunnel_id).to_be_bytes());
-                bytes.extend(extended_tunnel_id.to_be_bytes());
-                bytes.extend(sender.octets());
-                bytes.extend(u32::from(*lsp_id).to_be_bytes());
-                (RSVP_IPV4, bytes)
+                let first = endpoint.octets();
+                (RSVP_IPV4, session_value(first, *tunnel_id, *extended_tunnel_id, *sender, *lsp_id))
+            }
+            Fec::RsvpP2mpIpv4 { p2mp_id, tunnel_id, extended_tunnel_id, sender, lsp_id } => {
+                let first = p2mp_id.to_be_bytes();
+                (RSVP_P2MP_IPV4, session_value(first, *tunnel_id, *extended_tunnel_id, *sender, *lsp_id))
+            }
+            Fec::LdpP2mp { root, opaque } => {
+                let mut bytes = match root {
+                    IpAddr::V4(root) => [&ROOT_IPV4[..], &root.octets()].concat(),
+                    IpAddr::V6(root) => [&ROOT_IPV6[..], &root.octets()].concat(),
+                };
+                bytes.extend((opaque.0.len() as u16).to_be_bytes());
+                bytes.extend(&opaque.0);
+                (LDP_P2MP, bytes)
             }
             Fec::Nil { label } => (NIL, ((label & 0xf_ffff) << 12).to_be_bytes().to_vec()),
             Fec::Other { kind, value } => (*kind, value.0.clone()),
@@ -194,6 +265,11 @@ impl fmt::Display for Fec {
             Fec::RsvpIpv4 { endpoint, tunnel_id, sender, lsp_id, .. } => {
                 write!(out, "RSVP {sender} > {endpoint} tunnel {tunnel_id} LSP {lsp_id}")
             }
+            Fec::RsvpP2mpIpv4 { p2mp_id, tunnel_id, sender, lsp_id, .. } => {
+                let p2mp_id = Ipv4Addr::from_bits(*p2mp_id);
+                write!(out, "RSVP {sender} > P2MP {p2mp_id} tunnel {tunnel_id} LSP {lsp_id}")
+            }
+            Fec::LdpP2mp { root, opaque } => write!(out, "LDP P2MP {root} {opaque}"),
             Fec::Nil { label } => write!(out, "nil FEC, label {label}"),
             Fec::Other { kind, .. } => write!(out, "FEC type {kind}"),
         }

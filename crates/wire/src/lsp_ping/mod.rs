@@ -13,7 +13,7 @@ mod tlv;
 
 pub use fec::Fec;
 pub use mapping::{ALL_ROUTERS, FecChange, MappedLabel, Mapping, MappingPart, Place, Received};
-pub use tlv::{RawTlv, Tlv};
+pub use tlv::{RawTlv, Responder, Tlv};
 
 use crate::error::{Error, need};
 use core::fmt::{self, Write};

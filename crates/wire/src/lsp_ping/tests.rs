@@ -75,7 +75,7 @@ fn with(tlvs: Vec<Tlv>) -> LspPing {
     LspPing { message_type: 2, return_code: code::SEE_MAPPING, tlvs, ..request() }
 }
 
-/// By hand, after the figures of RFC 8029, 3.4, 3.4.1.2 and 3.7, and of RFC 5884, 6.1.
+/// By hand, after the figures of RFC 8029, 3.4, 3.4.1.2 and 3.7, of RFC 5884, 6.1, and of RFC 6425, 3.1 to 3.3.
 #[test]
 fn tlvs_have_the_bytes_of_the_rfcs() {
     let labels = vec![
@@ -122,6 +122,37 @@ fn tlvs_have_the_bytes_of_the_rfcs() {
             },
             vec![0, 1, 0, 20, 0, 16, 0, 4, 0, 0, 0x10, 0, 0, 12, 0, 5, 192, 0, 2, 0, 24, 0, 0, 0],
         ),
+        (
+            Tlv::TargetFecStack {
+                fecs: vec![Fec::RsvpP2mpIpv4 {
+                    p2mp_id: 0x0102_0304,
+                    tunnel_id: 5,
+                    extended_tunnel_id: 0x0a00_0001,
+                    sender: Ipv4Addr::new(10, 0, 0, 1),
+                    lsp_id: 6,
+                }],
+            },
+            vec![0, 1, 0, 24, 0, 17, 0, 20, 1, 2, 3, 4, 0, 0, 0, 5, 10, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 6],
+        ),
+        (
+            Tlv::TargetFecStack {
+                fecs: vec![Fec::LdpP2mp {
+                    root: Ipv4Addr::new(10, 0, 0, 1).into(),
+                    opaque: Hex(vec![1, 0, 4, 0, 0, 0, 9]),
+                }],
+            },
+            vec![0, 1, 0, 20, 0, 19, 0, 16, 0, 1, 4, 10, 0, 0, 1, 0, 7, 1, 0, 4, 0, 0, 0, 9],
+        ),
+        (
+            Tlv::P2mpResponder {
+                responders: vec![
+                    Responder::Egress { address: Ipv4Addr::new(10, 0, 0, 9).into() },
+                    Responder::Node { address: Ipv6Addr::LOCALHOST.into() },
+                ],
+            },
+            [&[0, 11, 0, 28, 0, 1, 0, 4, 10, 0, 0, 9, 0, 4, 0, 16][..], &[0; 15], &[1]].concat(),
+        ),
+        (Tlv::EchoJitter { jitter_ms: 1000 }, vec![0, 12, 0, 4, 0, 0, 3, 232]),
     ];
     for (tlv, bytes) in cases {
         let message = with(vec![tlv]);
@@ -153,6 +184,22 @@ fn codes_have_words() {
     assert_eq!((named, code::words(code::OTHER_LABEL)), (15, "mapping for the FEC is not the given label"));
 }
 
+fn address() -> impl Strategy<Value = IpAddr> {
+    prop_oneof![
+        any::<u32>().prop_map(|bits| IpAddr::from(Ipv4Addr::from(bits))),
+        any::<u128>().prop_map(|bits| IpAddr::from(Ipv6Addr::from(bits))),
+    ]
+}
+
+fn responder() -> impl Strategy<Value = Responder> {
+    prop_oneof![
+        address().prop_map(|address| Responder::Egress { address }),
+        address().prop_map(|address| Responder::Node { address }),
+        (5u16.., proptest::collection::vec(any::<u8>(), 0..9))
+            .prop_map(|(kind, value)| Responder::Other { kind, value: Hex(value) }),
+    ]
+}
+
 fn fec() -> impl Strategy<Value = Fec> {
     let v4 = || (any::<u32>(), 0u8..=32).prop_map(|(bits, length)| (Ipv4Addr::from(bits), length));
     let v6 = || (any::<u128>(), 0u8..=128).prop_map(|(bits, length)| (Ipv6Addr::from(bits), length));
@@ -173,6 +220,17 @@ fn fec() -> impl Strategy<Value = Fec> {
             }
         ),
         (0u32..1 << 20).prop_map(|label| Fec::Nil { label }),
+        (any::<u32>(), any::<u16>(), any::<u32>(), any::<u32>(), any::<u16>()).prop_map(
+            |(p2mp_id, tunnel_id, extended_tunnel_id, sender, lsp_id)| Fec::RsvpP2mpIpv4 {
+                p2mp_id,
+                tunnel_id,
+                extended_tunnel_id,
+                sender: sender.into(),
+                lsp_id,
+            }
+        ),
+        (address(), proptest::collection::vec(any::<u8>(), 0..9))
+            .prop_map(|(root, opaque)| Fec::LdpP2mp { root, opaque: Hex(opaque) }),
     ]
 }
 
@@ -226,6 +284,8 @@ fn tlv() -> impl Strategy<Value = Tlv> {
         }),
         any::<u8>().prop_map(|tos| Tlv::ReplyTos { tos }),
         any::<u32>().prop_map(|discriminator| Tlv::BfdDiscriminator { discriminator }),
+        proptest::collection::vec(responder(), 0..3).prop_map(|responders| Tlv::P2mpResponder { responders }),
+        any::<u32>().prop_map(|jitter_ms| Tlv::EchoJitter { jitter_ms }),
         mapping.prop_map(Tlv::DownstreamDetailedMapping),
         (21u16.., bytes()).prop_map(|(kind, value)| Tlv::Other { kind, value }),
     ]

@@ -1,10 +1,11 @@
-//! The TLVs of a message (RFC 8029, 3; RFC 5884, 6.1).
+//! The TLVs of a message (RFC 8029, 3; RFC 5884, 6.1; RFC 6425, 3).
 
 use super::fec::Fec;
 use super::mapping::{Mapping, Received};
 use super::{LAYER, TLV_HEADER_LEN};
 use crate::error::{Error, Reason, need};
 use crate::hex::Hex;
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 /// The types of TLVs that are read.
@@ -14,6 +15,8 @@ const VENDOR: u16 = 5;
 const INTERFACE_AND_LABEL_STACK: u16 = 7;
 const ERRORED_TLVS: u16 = 9;
 const REPLY_TOS: u16 = 10;
+const P2MP_RESPONDER: u16 = 11;
+const ECHO_JITTER: u16 = 12;
 const BFD_DISCRIMINATOR: u16 = 15;
 const DOWNSTREAM_DETAILED_MAPPING: u16 = 20;
 
@@ -50,6 +53,16 @@ pub enum Tlv {
         /// The byte of the IP header.
         tos: u8,
     },
+    /// Who is to reply of the routers of an LSP with several ends (RFC 6425, 3.2).
+    P2mpResponder {
+        /// The first counts; without one it is as if the TLV were not there.
+        responders: Vec<Responder>,
+    },
+    /// Replies wait for a random time, so that not all come at once (RFC 6425, 3.3).
+    EchoJitter {
+        /// The longest that they wait, in ms.
+        jitter_ms: u32,
+    },
     /// The session of BFD that is to run over the LSP (RFC 5884, 6.1).
     BfdDiscriminator {
         /// Its number at the sender.
@@ -65,6 +78,62 @@ pub enum Tlv {
         /// Its value, without padding.
         value: Hex,
     },
+}
+
+/// Who is to reply (RFC 6425, 3.2), by its name under `responder`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "responder", rename_all = "kebab-case")]
+pub enum Responder {
+    /// Routers on the way to this end of the LSP, and it.
+    Egress {
+        /// Its address.
+        address: IpAddr,
+    },
+    /// The router that has this address, wherever it is on the LSP.
+    Node {
+        /// The address.
+        address: IpAddr,
+    },
+    /// A sub-TLV of a type that is not read here, or one whose value is no address.
+    Other {
+        /// Its type.
+        #[serde(rename = "type")]
+        kind: u16,
+        /// Its value, without padding.
+        value: Hex,
+    },
+}
+
+impl Responder {
+    /// Is the sub-type one that is read here?
+    pub const fn is_known(kind: u16) -> bool {
+        matches!(kind, 1..=4)
+    }
+
+    fn read(kind: u16, value: &[u8]) -> Responder {
+        let (four, six) = (<[u8; 4]>::try_from(value).ok(), <[u8; 16]>::try_from(value).ok());
+        let (four, six) = (four.map(IpAddr::from), six.map(IpAddr::from));
+        let known = match kind {
+            1 => four.map(|address| Responder::Egress { address }),
+            2 => six.map(|address| Responder::Egress { address }),
+            3 => four.map(|address| Responder::Node { address }),
+            4 => six.map(|address| Responder::Node { address }),
+            _ => None,
+        };
+        known.unwrap_or_else(|| Responder::Other { kind, value: value.into() })
+    }
+
+    fn value(&self) -> (u16, Vec<u8>) {
+        let of = |address: &IpAddr, four: u16| match address {
+            IpAddr::V4(address) => (four, address.octets().to_vec()),
+            IpAddr::V6(address) => (four + 1, address.octets().to_vec()),
+        };
+        match self {
+            Responder::Egress { address } => of(address, 1),
+            Responder::Node { address } => of(address, 3),
+            Responder::Other { kind, value } => (*kind, value.0.clone()),
+        }
+    }
 }
 
 /// A TLV that is not looked into.
@@ -83,8 +152,11 @@ impl Tlv {
         let is_of_fixed = matches!(kind, TARGET_FEC_STACK | PAD | VENDOR | REPLY_TOS | BFD_DISCRIMINATOR);
         let is_of_lists =
             matches!(kind, INTERFACE_AND_LABEL_STACK | ERRORED_TLVS | DOWNSTREAM_DETAILED_MAPPING);
-        is_of_fixed || is_of_lists
+        is_of_fixed || is_of_lists || matches!(kind, P2MP_RESPONDER | ECHO_JITTER)
     }
+
+    /// The type of what Downstream Detailed Mapping has replaced (RFC 8029, 3.4).
+    pub const DOWNSTREAM_MAPPING: u16 = 2;
 
     /// The TLV as its type and value, for an answer that repeats it.
     pub fn raw(&self) -> Result<RawTlv, Error> {
@@ -121,6 +193,11 @@ impl Tlv {
                 Tlv::ErroredTlvs { errored: parts(value).ok()?.into_iter().map(raw).collect() }
             }
             (REPLY_TOS, &[tos, _, _, _]) => Tlv::ReplyTos { tos },
+            (P2MP_RESPONDER, _) => {
+                let all = parts(value).ok()?.into_iter().map(|(kind, value)| Responder::read(kind, value));
+                Tlv::P2mpResponder { responders: all.collect() }
+            }
+            (ECHO_JITTER, &[a, b, c, d]) => Tlv::EchoJitter { jitter_ms: u32::from_be_bytes([a, b, c, d]) },
             (BFD_DISCRIMINATOR, &[a, b, c, d]) => {
                 Tlv::BfdDiscriminator { discriminator: u32::from_be_bytes([a, b, c, d]) }
             }
@@ -147,6 +224,14 @@ impl Tlv {
                 (ERRORED_TLVS, value)
             }
             Tlv::ReplyTos { tos } => (REPLY_TOS, vec![*tos, 0, 0, 0]),
+            Tlv::P2mpResponder { responders } => {
+                for responder in responders {
+                    let (kind, bytes) = responder.value();
+                    append(&mut value, kind, &bytes)?;
+                }
+                (P2MP_RESPONDER, value)
+            }
+            Tlv::EchoJitter { jitter_ms } => (ECHO_JITTER, jitter_ms.to_be_bytes().to_vec()),
             Tlv::BfdDiscriminator { discriminator } => {
                 (BFD_DISCRIMINATOR, discriminator.to_be_bytes().to_vec())
             }

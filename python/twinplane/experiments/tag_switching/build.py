@@ -19,6 +19,11 @@ def failure_s(p: TagSwitchingParameters, seed: int) -> float:
     return p.fail_after_s + random.Random(f"failure {seed} {p.link} {p.number}").uniform(0, p.hello_s)
 
 
+def seed_of(network: Network, p: TagSwitchingParameters) -> int:
+    """What `build` was given: each run has random streams of its own."""
+    return network.seed - 1000 * p.number
+
+
 def build(p: TagSwitchingParameters, seed: int) -> Network:
     """One link fails and is repaired, while flows cross it in the core and from outside."""
     net = Network(seed + 1000 * p.number)
@@ -53,6 +58,7 @@ def build(p: TagSwitchingParameters, seed: int) -> Network:
     start = f"{p.fail_after_s - 5} s"
     net.flow(edge(a), edge(b), name="core", rate=rate, size=64, start=start, log=True)
     net.flow(host(a), host(b), name="outside", rate=rate, size=64, start=start, log=True)
+    net.flow(host(b), host(a), name="answers", rate=rate, size=64, start=start, log=True)
     _phases(net, p, seed)
     at = net.at(f"{failure_s(p, seed):.6f} s")
     ends = switch(a), switch(b)

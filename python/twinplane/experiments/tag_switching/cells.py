@@ -59,10 +59,10 @@ def interface(country: str) -> str:
     return f"{country}-interface"
 
 
-def access(net: Network, countries: Iterable[str]) -> None:
+def access(net: Network, countries: Iterable[str], **said: Any) -> None:
     """Edge routers with their ATM interfaces, for circuits."""
     for country in countries:
-        net.router(edge(country))
+        net.router(edge(country), **said)
         plain_switch(net, interface(country))
         net.link(interface(country), switch(country), medium="atm", **NEAR)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
 from . import stages
-from .parameters import DIVERTED, LINK_OF, TagSwitchingParameters
+from .parameters import DIVERTED, LINK_OF, PLANES, TagSwitchingParameters
 from .timers import FLOODING_S, Interval, asked_s, predict
 
 WORDS = {
     "core": "in the core",
     "outside": "from outside",
+    "answers": "answers to outside",
     "failure": "after a failure",
     "repair": "after the repair",
 }
@@ -73,7 +74,7 @@ def _predicted(lead: str, p: TagSwitchingParameters, point: Point) -> list[Compa
     known = {(row["plane"], row["event"]) for row in published()["recovery"]}
     found = []
     for event in LINK_OF:
-        for plane in ("core", "outside"):
+        for plane in PLANES:
             timers = expected(p, event, plane)
             if timers is None:
                 continue
@@ -164,6 +165,22 @@ def _on_atm(p: TagSwitchingParameters) -> list[str]:
         "After the repair of the link that has another way, each switch gives its label back as soon as its"
         " route is the better one, and asks for the next one only then: packets may be lost, in the core,"
         " too, for as long as that takes, or until there is a session of LDP over the link.",
+    ]
+
+
+def fault(point: Point) -> str | None:
+    """What is otherwise than timers say; that published figures are missed is no fault."""
+    if wrong := point.metrics["surprising"]:
+        return f"{wrong} recoveries are not as timers say"
+    wrong = point.metrics["odd_stages"]
+    return f"{wrong} parts of recoveries are not as timers say" if wrong else None
+
+
+def bounds(parameters: Mapping[str, Any]) -> list[str]:
+    """What flows can tell."""
+    return [
+        f"A recovery is known to the time between two packets, {1e3 / parameters['packets_per_s']:g} ms.",
+        "Predictions know timers alone: 0.2 s are allowed for flooding, connections and packets.",
     ]
 
 

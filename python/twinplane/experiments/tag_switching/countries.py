@@ -18,6 +18,9 @@ CORE = (
 """Links between switches: the triangle, those that the study names, and germany - switzerland, which it does
 not name: something has to join the triangle to the others."""
 
+PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
+"""Countries whose switches a path crosses: links of the core lie between them."""
+
 OUTSIDE = ("france", "austria", "italy", "spain")
 """Countries whose networks outside of the core are there."""
 

@@ -11,12 +11,19 @@ from ...results.points import Point
 from ...units import format_time
 from ..base import Column
 from .compared import WORDS, expected, published
-from .parameters import LINK_OF, TagSwitchingParameters
+from .parameters import LINK_OF, PLANES, TagSwitchingParameters
 
 if TYPE_CHECKING:
     from ...results.folder import Results
 
-KINDS = [(plane, event) for event in LINK_OF for plane in ("core", "outside")]
+KINDS = [(plane, event) for event in LINK_OF for plane in PLANES]
+
+
+def headline(p: TagSwitchingParameters) -> str:
+    """How a failure is seen, and how long it lasts."""
+    seen = "failures are silent" if p.detection == "hello" else "interfaces go down"
+    where = "ATM with tags by LDP" if p.medium == "atm" else "Ethernet"
+    return f"recovery on {where}, {seen}, {p.down_s:g} s down, {p.runs} runs for each link"
 
 
 def columns(points: Sequence[Point]) -> list[Column]:
@@ -37,15 +44,17 @@ def columns(points: Sequence[Point]) -> list[Column]:
 
 
 def answer(points: Sequence[Point]) -> str:
-    """Core and outside, in one sentence for each way to see a failure."""
+    """Core and outside, in one sentence for each way to see a failure; answers where they may be later."""
     said = []
     for point in points:
         m = point.metrics
         parts = []
         for plane, event in KINDS:
             low, high = m.get(f"{plane}_{event}_min_s"), m.get(f"{plane}_{event}_max_s")
-            if low is not None and high is not None:
-                parts.append(f"{low:.1f} to {high:.1f} s {WORDS[plane]} {WORDS[event]}")
+            if low is None or high is None or (plane, event) == ("answers", "failure"):
+                continue
+            ends = dict.fromkeys(f"{end:.1f}" for end in (low, high))
+            parts.append(f"{' to '.join(ends)} s {WORDS[plane]} {WORDS[event]}")
         if parts:
             said.append(f"seen by {point.parameters['detection']}, packets are back {', '.join(parts)}")
     text = "; ".join(said) or "no packet came back"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...results.points import Point
 from ..scores import Comparison, Kind, rounding
-from . import load
+from . import duplex, load, processor_paper
 from .compared import published
 from .links import CELL_BYTES, HEADERS, MTU, cells_of
 from .parameters import TagSwitchingParameters
@@ -25,6 +26,7 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
         lead = f"{headline(p)}: " if len(points) > 1 else ""
         for setting in p.settings:
             found += _published(lead, p, point, setting)
+            found += duplex.comparisons(lead, p, point, setting)
             for key in FIGURES[p.part]:
                 expected = predicted(p, setting, key)
                 unit = {"rtt_s": "s", "delay_s": "s", "lost": "share"}.get(key, "Mbit/s")
@@ -41,8 +43,9 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
                         expected.value,
                     )
                 )
+        found += processor_paper.comparisons(lead, p, point) if p.part != "load" else []
         found += [*_vcs(lead, p, point), *_same_rtt(lead, p, point), *_same_delay(lead, p, point)]
-    return found
+    return [*found, *duplex.best(points)]
 
 
 def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]:
@@ -69,6 +72,12 @@ def _vcs(lead: str, p: TagSwitchingParameters, point: Point) -> list[Comparison]
 def fault(point: Point) -> str | None:
     """Bytes that did not arrive as they were sent, and figures that arithmetic does not allow."""
     p = parameters_of(point)
+    checked = [row for setting in p.settings for row in duplex.comparisons("", p, point, setting)]
+    checked += processor_paper.comparisons("", p, point) if p.part != "load" else []
+    for row in checked:
+        if row.kind == Kind.OURS and not row.holds:
+            found = "nothing" if row.measured is None else f"{row.measured:.4g}"
+            return f"{row.what}: {found}, where arithmetic allows {row.low:.4g} to {row.high:.4g} {row.unit}"
     for setting in p.settings:
         where = "with tags" if setting == "with" else "without tags"
         if wrong := point.metrics.get(f"{setting}_wrong"):
@@ -189,13 +198,10 @@ def arithmetic(points: Sequence[Point]) -> list[str]:
             " is too much: those that come by one link come one after the other. VCs of tags have one class"
             " here, unspecified bit rate: classes of service on them are not modelled."
         )
+    else:
+        said += processor_paper.arithmetic(p, points[0])
     if p.part == "duplex":
-        lost = 2 * (link_mbps(p, False) - link_mbps(p, False, 0.5))
-        said.append(
-            "An acknowledgement for every second segment, none of them with data, would cost both directions"
-            f" together {lost * 1e3:.0f} kbit/s here. The study lost about 250: acknowledgements alone do not"
-            " explain that."
-        )
+        said += duplex.arithmetic(p, points)
     return said
 
 
@@ -240,3 +246,10 @@ def _set_up(p: TagSwitchingParameters) -> str:
         "With tags, a circuit by configuration is in the place of the VC that LDP sets up (tag_vcs=circuit):"
         " the same cells by the same switches. Without tags another one joins the edge routers."
     )
+
+
+def bounds(parameters: Mapping[str, Any]) -> list[str]:
+    """What links make of packets."""
+    if parameters["medium"] == "atm":
+        return ["Every cell counts; what sets up the VCs of tags is said above."]
+    return ["Links are those of Ethernet: there are no cells, and a tag takes 4 bytes of every packet."]

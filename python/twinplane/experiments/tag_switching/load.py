@@ -14,9 +14,9 @@ from ..base import Outcome
 from . import cells
 from .countries import CORE, COUNTRIES, edge, host, switch
 from .links import BUFFER_PACKETS, MTU, Links, frame_s, links
-from .parameters import TagSwitchingParameters
+from .parameters import SETTLED_S, TagSwitchingParameters
 from .predicted import Prediction, held_packets
-from .throughput import SETTLED_S, address
+from .throughput import address
 
 NEAR_S = 1e-6
 """Propagation of a link beside the core."""
@@ -147,12 +147,14 @@ def lost(p: TagSwitchingParameters, tagged: bool) -> Prediction:
     )
 
 
+def alone_s(p: TagSwitchingParameters, way: Links, hops: int) -> float:
+    """How long a packet takes that waits for no other one: from first bit to first bit."""
+    return way.one_way_s(p.packet) - frame_s(p.packet) + hops * p.delay_ms / 1e3 + 4 * NEAR_S
+
+
 def unloaded_s(p: TagSwitchingParameters, tagged: bool) -> float:
     """The mean delay over all pairs of countries, if nothing waited: from first bit to first bit."""
-    found = [
-        way.one_way_s(p.packet) - frame_s(p.packet) + (len(path) - 1) * p.delay_ms / 1e3 + 4 * NEAR_S
-        for path, way in _each(p, tagged)
-    ]
+    found = [alone_s(p, way, len(path) - 1) for path, way in _each(p, tagged)]
     return sum(found) / len(found)
 
 

@@ -10,18 +10,17 @@ from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
 from . import stages
-from .build import failure_s
-from .parameters import LINK_OF, TagSwitchingParameters
+from .build import failure_s, seed_of
+from .parameters import LINK_OF, PLANES, TagSwitchingParameters
 from .timers import predict
 
-PLANES = ("core", "outside")
 EVENTS = ("failure", "repair")
 WELL, NEVER, NONE = "as predicted", "not back", "nothing to see"
 
 
 def end_s(p: TagSwitchingParameters) -> float:
     """A run ends when everything has long been back."""
-    back = 2 * p.hello_s + p.spf_s + p.tdp_hello_s + p.advertise_s + 30
+    back = 2 * p.hello_s + p.spf_s + p.tdp_hello_s + 2 * p.advertise_s + 30
     return p.fail_after_s + p.down_s + back + _under_way_s(p)
 
 
@@ -30,9 +29,18 @@ def _under_way_s(p: TagSwitchingParameters) -> float:
     return 1 + 8 * p.delay_ms / 1e3
 
 
-def summarise(network: Network, p: TagSwitchingParameters, seed: int) -> Outcome:
+def runs(p: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
+    """A network for each link, and each run."""
+    return {
+        f"{link}-{run}": p.model_copy(update={"link": link, "number": p.number + run, "runs": 1})
+        for link in p.links
+        for run in range(p.runs)
+    }
+
+
+def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     """The rows of a run."""
-    failed = failure_s(p, seed)
+    failed = failure_s(p, seed_of(network, p))
     # What left later may still be on its way.
     settled = network.now - _under_way_s(p)
     moments = {"failure": (failed, failed + p.down_s), "repair": (failed + p.down_s, settled)}

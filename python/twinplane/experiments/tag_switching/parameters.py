@@ -10,12 +10,18 @@ from ..parameters import Parameters
 
 STM1_CELLS = 353_207
 """Cells per second between a router and its switch: 149.76 Mbit/s of an STM-1 are left for them."""
+SETTLED_S = 60.0
+"""By then routers with tags have them all, where packets wait for that."""
+WARM = 0.25
+"""Of the time in which data is sent, throughput leaves out so much: slow start is in it."""
 DIVERTED, CUT = "italy-austria", "france-spain"
 """The links that fail: one of the triangle, which has another way, and the only one to a country."""
 
 
 COUNTRIES, NETWORKS_MAX = 6, 4096
 """How many countries there are, and how many networks of 24 bits in 172.16.0.0/12."""
+PLANES = ("core", "outside", "answers")
+"""Flows of part `recovery`: between edge routers, from outside to outside, and back from there."""
 LINK_OF = {"failure": DIVERTED, "repair": CUT}
 """After which link's failure, or repair, packets come back that were interrupted by the failure."""
 
@@ -23,10 +29,11 @@ LINK_OF = {"failure": DIVERTED, "repair": CUT}
 class TagSwitchingParameters(Parameters):
     """Parts of the published study, each on the network of six countries."""
 
-    part: Literal["recovery", "rtt", "tcp", "duplex", "udp", "load", "vcs"] = Field(
+    part: Literal["recovery", "rtt", "tcp", "duplex", "udp", "load", "vcs", "te"] = Field(
         "recovery",
         description="which part of the study: recovery after a failure, round-trip times, TCP one way or both"
-        " ways, UDP; or what it asks for: packets between all countries at once, how many VCs tags take",
+        " ways, UDP, an LSP against its route; or what it asks for: packets between all countries at once,"
+        " how many VCs tags take",
     )
     link: Literal["both", "italy-austria", "france-spain"] = Field(
         "both",
@@ -50,11 +57,16 @@ class TagSwitchingParameters(Parameters):
         240, ge=3, le=3600, description="of BGP: a neighbour that is silent for so long is gone"
     )
     down_s: float = Field(60.0, gt=0, le=100_000, description="from the failure to the repair")
-    rate_mbps: float = Field(1.82, gt=0, le=10_000, description="of links: 4750 cells/s carry 1.82 Mbit/s")
-    delay_ms: float = Field(5.0, ge=0, le=1000, description="propagation of a link of the core")
-    packets_per_s: int = Field(50, ge=1, le=1000, description="of each flow")
+    rate_mbps: float = Field(
+        1.82, gt=0, le=10_000, description="on Ethernet: of links of the core; 4750 cells/s carry 1.82 Mbit/s"
+    )
+    delay_ms: float = Field(
+        5.0, ge=0, le=1000, description="parts recovery, load and te: propagation of a link of the core"
+    )
+    packets_per_s: int = Field(50, ge=1, le=1000, description="parts recovery and te: of each flow")
     path: Literal["switzerland", "france"] = Field(
-        "switzerland", description="other parts than recovery: from a host in Italy to one in this country"
+        "switzerland",
+        description="parts rtt, tcp, duplex and udp: from a host in Italy to one in this country",
     )
     tags: Literal["both", "with", "without"] = Field(
         "both", description="routers with tags, routers with static routes, or each in turn"
@@ -90,13 +102,33 @@ class TagSwitchingParameters(Parameters):
     packet: int = Field(
         1500, ge=88, le=1500, description="bytes of IP in full packets; the study has an MTU of 1500"
     )
-    rtt_ms: float = Field(12.0, ge=0.01, le=2000, description="propagation there and back")
+    rtt_ms: float = Field(
+        12.0, ge=0.01, le=2000, description="parts rtt, tcp, duplex and udp: propagation there and back"
+    )
     duration_s: float = Field(30.0, ge=1, le=3600, description="for how long data is sent")
     buffer_kb: float = Field(64.0, gt=0, le=1e6, description="send and receive buffer of a socket, in kB")
     message: int = Field(16_000, ge=1, le=1_000_000, description="bytes that a program writes at a time")
     flows: int = Field(1, ge=1, le=1000, description="connections that send at once")
-    udp_mbps: float = Field(1.5, gt=0, le=90, description="rate of UDP, of IP packets of 1500 bytes")
+    both_ways: Literal["one", "two"] = Field(
+        "one",
+        description="part duplex: by how many connections both directions go: one, or two that send one way"
+        " each, as those of two programs do",
+    )
+    udp_mbps: float = Field(1.5, gt=0, le=90, description="part udp: rate of IP packets")
     profile: str = Field("solaris-2.5.1", description="host profile of both hosts")
+    packet_us: float = Field(
+        0.0,
+        ge=0,
+        le=100_000,
+        description="parts rtt, tcp, duplex and udp: time of an edge router's processor for a packet that it"
+        " receives; 0: it forwards by hardware",
+    )
+    message_us: float = Field(
+        0.0,
+        ge=0,
+        le=1_000_000,
+        description="the same for a message of OSPF or LDP that it handles",
+    )
     load: float = Field(
         0.8,
         gt=0,
@@ -116,6 +148,10 @@ class TagSwitchingParameters(Parameters):
     )
     outside: int = Field(3, ge=1, le=100, description="part vcs: networks outside behind each edge router")
 
+    moves: int = Field(
+        2, ge=1, le=100, description="part te: how often the LSP is moved to the other way while packets flow"
+    )
+
     @model_validator(mode="after")
     def _as_it_can_be(self) -> TagSwitchingParameters:
         if self.has_label_vcs and self.tag_encapsulation == "llc-snap":
@@ -131,8 +167,10 @@ class TagSwitchingParameters(Parameters):
             )
         if self.vc_merge == "merge" and not self.has_label_vcs and self.medium == "atm":
             raise ValueError("vc_merge=merge: switches merge VCs that LDP sets up, which takes tag_vcs=ldp")
-        if self.part == "load" and self.medium == "atm" and self.tag_vcs == "circuit":
-            raise ValueError("tag_vcs=circuit: part=load has VCs that LDP sets up")
+        if self.part in ("load", "te") and self.medium == "atm" and self.tag_vcs == "circuit":
+            raise ValueError(f"tag_vcs=circuit: part={self.part} has VCs that are labels: tag_vcs=ldp")
+        if self.part == "te" and self.tags == "without":
+            raise ValueError("tags=without: part=te has an LSP, which takes tags: with, or both")
         if self.part != "recovery":
             return self
         if self.medium == "atm" and self.tag_vcs == "circuit":
@@ -155,6 +193,11 @@ class TagSwitchingParameters(Parameters):
     def has_label_vcs(self) -> bool:
         """Are VCs of packets with tags labels, which LDP gives?"""
         return self.part == "vcs" or (self.medium == "atm" and self.tag_vcs == "ldp")
+
+    @property
+    def has_processor(self) -> bool:
+        """Do packets or messages take time of edge routers' processors?"""
+        return self.packet_us > 0 or self.message_us > 0
 
     @property
     def merges(self) -> bool:

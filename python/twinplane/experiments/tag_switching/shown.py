@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...charts import Chart, Curve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from . import load
+from . import load, processor_paper
 from .links import MTU
 from .parameters import TagSwitchingParameters
 from .predicted import PREDICT, Prediction
@@ -57,11 +58,12 @@ def headline(p: TagSwitchingParameters) -> str:
         rate = f"ATM of {p.cells_per_s:g} cells/s, VCs of tags by {by}"
     where = f"Italy to {p.path.title()}, {rate}, {p.rtt_ms:g} ms there and back"
     sockets = f"buffers of {p.buffer_kb:g} kB, messages of {p.message} B, {_several(p.flows)}"
+    by_connections = "two connections" if p.both_ways == "two" else "one connection"
     what = {
         "rtt": "round-trip times",
         "udp": f"UDP at {p.udp_mbps:g} Mbit/s",
         "tcp": f"TCP, {sockets}",
-        "duplex": f"TCP both ways, {sockets}",
+        "duplex": f"TCP both ways by {by_connections}, {sockets}",
         "load": f"packets of {p.packet} bytes between all countries, {p.load:.0%} of the busiest link",
     }[p.part]
     if p.part == "load":
@@ -112,13 +114,24 @@ def columns(points: Sequence[Point]) -> list[Column]:
     for title, key in (("VC merge", "vc_merge"), ("tags in", "tag_encapsulation"), ("VCs by", "tag_vcs")):
         if len({point.parameters[key] for point in points}) > 1:
             found.append(_set(title, key))
+    found += [
+        _set(key.replace("_", " "), key)
+        for key in points[0].parameters
+        if key not in TITLED and len({str(point.parameters[key]) for point in points}) > 1
+    ]
     settings = [
         one for one in ("with", "without") if any(one in parameters_of(point).settings for point in points)
     ]
     for setting in settings:
         for key in dict.fromkeys(key for part in FIGURES if part in parts for key in FIGURES[part]):
             found += [measured(setting, key), said(setting, key)]
+    for title, key in processor_paper.columns(points):
+        found.append(_share(title, key))
     return found
+
+
+def _share(title: str, key: str) -> Column:
+    return Column(title, lambda point: point.metrics.get(key), lambda value: f"{value:.1%}", key)
 
 
 def _set(title: str, key: str) -> Column:
@@ -141,24 +154,78 @@ def answer(points: Sequence[Point]) -> str:
     return f"{headline(p)}: {', '.join(parts)}."
 
 
+TITLED = (
+    "part",
+    "packet",
+    "buffer_kb",
+    "message",
+    "flows",
+    "udp_mbps",
+    "load",
+    "vc_merge",
+    "tag_encapsulation",
+    "tag_vcs",
+)
+"""Parameters whose columns have titles of their own; others have a column where points differ."""
+SWEPT = {
+    "buffer_kb": "buffer (kB)",
+    "message": "message (B)",
+    "flows": "flows",
+    "packet": "packet (B)",
+    "udp_mbps": "sent (Mbit/s)",
+    "rtt_ms": "propagation there and back (ms)",
+    "load": "share of the busiest link",
+}
+"""Parameters that a figure may be drawn over, the first of those that differ."""
+DRAWN = {
+    "tcp": ("mbps", 1.0, "Mbit/s", "Throughput"),
+    "duplex": ("mbps", 1.0, "Mbit/s each way", "Throughput of both ways at once"),
+    "rtt": ("rtt_s", 1e3, "ms", "Round-trip time"),
+    "udp": ("lost", 100.0, "% lost", "Losses"),
+    "load": ("delay_s", 1e3, "ms", "Mean delay"),
+}
+"""Of each part a metric, its unit in that of the axis, what the axis says, and the title."""
+
+
 def charts(points: Sequence[Point]) -> list[Chart]:
-    """Throughput over the socket buffer, or delay over load, predicted and measured."""
-    loaded = [point for point in points if point.parameters["part"] == "load"]
-    if len(loaded) > 1 and len(loaded) == len(points):
-        curves = _curves(loaded, "load", "delay_s", 1e3)
-        alt = f"Mean delay over the load of the busiest link. {answer(points)}"
-        return [Chart("load", "Mean delay over load", alt, "share of the busiest link", ["ms"], curves)]
-    own = [point for point in points if point.parameters["part"] in ("tcp", "duplex")]
-    if len(own) < 2:
-        return []
-    curves = _curves(own, "buffer_kb", "mbps", 1.0)
-    alt = f"Throughput over the socket buffer. {answer(points)}"
-    return [Chart("throughput", "Throughput over the socket buffer", alt, "buffer (kB)", ["Mbit/s"], curves)]
+    """For each part a figure over what its points differ in."""
+    found = []
+    for part, (key, unit, axis, title) in DRAWN.items():
+        own = [point for point in points if point.parameters["part"] == part]
+        over = next((name for name in SWEPT if len({point.parameters[name] for point in own}) > 1), None)
+        if over is None:
+            continue
+        curves = [
+            curve
+            for words, some in _alike(own, over).items()
+            for curve in _curves(some, over, key, unit, words)
+        ]
+        # More could not be told apart.
+        curves = [replace(curve, style=place // 2) for place, curve in enumerate(curves[:12])]
+        by = SWEPT[over].partition(" (")[0]
+        alt = f"{title} over {by}. {answer(own)}"
+        found.append(Chart(part, f"{title} over {by}", alt, SWEPT[over], [axis], curves))
+    return found
 
 
-def _curves(points: Sequence[Point], over: str, key: str, unit: float) -> list[Curve]:
+def _alike(points: Sequence[Point], over: str) -> dict[str, list[Point]]:
+    """Points that differ in one parameter alone, by the others that are not the same for all."""
+    others = [
+        name
+        for name in points[0].parameters
+        if name != over and len({str(point.parameters[name]) for point in points}) > 1
+    ]
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        words = "".join(f", {name} {point.parameters[name]}" for name in others)
+        found.setdefault(words, []).append(point)
+    return found
+
+
+def _curves(points: Sequence[Point], over: str, key: str, unit: float, words: str) -> list[Curve]:
     """Predicted as lines, measured as points, with tags and without."""
     curves: list[Curve] = []
+    points = sorted(points, key=lambda point: float(point.parameters[over]))
     x = [float(point.parameters[over]) for point in points]
     for setting in ("with", "without"):
         if any(setting not in parameters_of(point).settings for point in points):
@@ -166,6 +233,6 @@ def _curves(points: Sequence[Point], over: str, key: str, unit: float) -> list[C
         found = [point.metrics.get(f"{setting}_{key}") for point in points]
         measured: list[Any] = [None if value is None else value * unit for value in found]
         said = [predicted(parameters_of(point), setting, key).value * unit for point in points]
-        curves.append(Curve(f"measured, {titled(setting)}", x, measured, 0, "points", len(curves)))
-        curves.append(Curve(f"predicted, {titled(setting)}", x, said, 0, "line", len(curves)))
+        curves.append(Curve(f"measured, {titled(setting)}{words}", x, measured, 0, "points"))
+        curves.append(Curve(f"predicted, {titled(setting)}{words}", x, said, 0, "line"))
     return curves

@@ -11,18 +11,14 @@ from ...frames import Columns
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
-from . import cells
-from .countries import COUNTRIES, edge, host, switch
+from . import cells, processors
+from .countries import COUNTRIES, PATHS, edge, host, switch
 from .links import BUFFER_PACKETS, CELL_BYTES, HEADERS
-from .parameters import TagSwitchingParameters
+from .parameters import SETTLED_S, WARM, TagSwitchingParameters
+from .predicted import link_mbps, window_of
 
-PATHS = {"switzerland": ("italy", "switzerland"), "france": ("italy", "switzerland", "germany", "france")}
-"""Countries whose switches a path crosses: links of the core lie between them."""
-SETTLED_S = 60.0
-"""By then routers with tags have them all."""
-WARM = 0.25
-"""Of the time in which data is sent, so much is left out: slow start is in it."""
-
+DRAINED_S = 30.0
+"""At least so long after the last byte was written a run goes on."""
 TRANSACTIONS = 100
 """Requests and answers of part `rtt`."""
 
@@ -63,7 +59,7 @@ def chain(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> None:
             buffer=f"{BUFFER_PACKETS * 1518} B",
         )
     for country in (path[0], path[-1]):
-        net.router(edge(country), **routes)
+        net.router(edge(country), **routes, **processors.profile(p))
         net.link(edge(country), switch(country), rate="100 Mbit/s", delay="1 us")
 
 
@@ -75,7 +71,7 @@ def labelled(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> No
     for a, b in pairwise(path):
         cells.label_link(net, p, switch(a), switch(b), **cells.core(p), delay=_delay(p, path))
     for country in (path[0], path[-1]):
-        net.router(edge(country), **said)
+        net.router(edge(country), **said, **processors.profile(p))
         cells.label_link(net, p, edge(country), switch(country), **cells.NEAR)
 
 
@@ -85,7 +81,7 @@ def circuit(net: Network, p: TagSwitchingParameters, path: Sequence[str]) -> Non
         cells.plain_switch(net, switch(country))
     for a, b in pairwise(path):
         net.link(switch(a), switch(b), medium="atm", **cells.core(p), delay=_delay(p, path))
-    cells.access(net, (path[0], path[-1]))
+    cells.access(net, (path[0], path[-1]), **processors.profile(p))
     cells.pvc(net, p, path, pcr=cells.core(p)["rate"])
 
 
@@ -102,22 +98,25 @@ def traffic(net: Network, p: TagSwitchingParameters, sender: str, receiver: str)
     elif p.part == "rtt":
         net.tcp(sender, receiver, application="request-response", transactions=TRANSACTIONS, start=start)
     else:
-        net.tcp(
-            sender,
-            receiver,
-            duplex="full" if p.part == "duplex" else "half",
-            buffer=f"{p.buffer_kb * 1000:.0f} B",
-            message=p.message,
-            mss=p.packet - HEADERS,
-            connections=p.flows,
-            start=start,
-            stop=stop,
-        )
+        by_two = p.part == "duplex" and p.both_ways == "two"
+        for a, b in ((sender, receiver), (receiver, sender)) if by_two else ((sender, receiver),):
+            net.tcp(
+                a,
+                b,
+                duplex="full" if p.part == "duplex" and not by_two else "half",
+                buffer=f"{p.buffer_kb * 1000:.0f} B",
+                message=p.message,
+                mss=p.packet - HEADERS,
+                connections=p.flows,
+                start=start,
+                stop=stop,
+            )
 
 
 def end_s(p: TagSwitchingParameters) -> float:
-    """All that was written has arrived by then, or is lost."""
-    return SETTLED_S + p.duration_s + 30
+    """All that was written has arrived by then, or is lost: what waits in buffers has gone by the link."""
+    waiting_s = p.flows * window_of(p) * 8 / 1e6 / link_mbps(p, True) if p.part in ("tcp", "duplex") else 0.0
+    return SETTLED_S + p.duration_s + max(DRAINED_S, 4 * waiting_s)
 
 
 def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
@@ -131,15 +130,17 @@ def summarise(network: Network, p: TagSwitchingParameters) -> Outcome:
     else:
         found |= _of_tcp(network, p)
         tables = {"tcp_flows": network.columns("tcp_flows")}
-        carried = sum(row["bytes"] for row in network.tcp_flows[0].stats().to_dicts())
+        carried = sum(row["bytes"] for flow in network.tcp_flows for row in flow.stats().to_dicts())
     if p.tags == "with" and p.has_label_vcs:
         found |= _of_tags(network, p, carried)
+    tables["processors"] = processors.series(network, p)
+    found |= processors.peaks(tables["processors"])
     return Outcome(found, tables, topology(network))
 
 
 def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
-    flow = network.tcp_flows[0]
-    rows = flow.stats().to_dicts()
+    flow, *others = network.tcp_flows
+    rows = [row for one in (flow, *others) for row in one.stats().to_dicts()]
     found: dict[str, Any] = {
         "wrong": sum(row["wrong"] for row in rows),
         "undone": sum(row["state"] != "done" for row in rows if row["direction"] == "forward"),
@@ -148,14 +149,24 @@ def _of_tcp(network: Network, p: TagSwitchingParameters) -> dict[str, Any]:
         forward = next(row for row in rows if row["direction"] == "forward")
         return {**found, "rtt_s": forward["response_min_s"]}
     begin, end = SETTLED_S + WARM * p.duration_s, SETTLED_S + p.duration_s
-    series = flow.series().to_dicts()
-    for direction, key in (("forward", "mbps"), ("back", "back_mbps")):
+    back = others[0] if others else flow
+    for one, direction, key in (
+        (flow, "forward", "mbps"),
+        (back, "forward" if others else "back", "back_mbps"),
+    ):
+        series = one.series().to_dicts()
         bins = [row for row in series if row["direction"] == direction and begin <= row["start_s"] < end]
         if bins:
             found[key] = sum(row["acknowledged"] for row in bins) * 8 / (end - begin) / 1e6
     found["rtt_mean_s"] = rows[0]["rtt_mean_s"]
     found["retransmitted"] = sum(row["retransmitted"] for row in rows)
-    found["pure_acks"] = sum(row["pure_acks"] for row in rows)
+    # Rows are of who sends data: acknowledgements of the other end are all else that hosts have sent.
+    data, ports = sum(row["data_segments"] for row in rows), network.columns("ports")
+    hosts = {host(country) for country in PATHS[p.path]}
+    frames = sum(
+        sent for node, sent in zip(ports["from"], ports["sent_frames"], strict=True) if node in hosts
+    )
+    found["acks_each"] = (frames - data) / data if data else None
     return found
 
 
@@ -174,16 +185,24 @@ def _of_tags(network: Network, p: TagSwitchingParameters, carried: int) -> dict[
     }
 
 
-def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
+def settings(p: TagSwitchingParameters) -> Mapping[str, TagSwitchingParameters]:
+    """A network with tags, and one without."""
+    return {one: p.model_copy(update={"tags": one}) for one in p.settings}
+
+
+def joined(_: TagSwitchingParameters, outcomes: Mapping[str, Outcome]) -> Outcome:
     """Metrics of each network by its name, and the tables under one another, with a column for it."""
     metrics = {f"{name}_{key}": value for name, one in outcomes.items() for key, value in one.metrics.items()}
-    table: dict[str, list[Any]] = {}
-    for name, one in outcomes.items():
-        columns = one.tables.get("tcp_flows", {})
-        rows = len(next(iter(columns.values()), []))
-        if rows:
-            table.setdefault("tags", []).extend([name] * rows)
-        for key, values in columns.items():
-            table.setdefault(key, []).extend(values)
-    tables = {"tcp": table} if table else {}
+    tables: dict[str, Columns] = {}
+    for kind in ("tcp_flows", "processors"):
+        table: dict[str, list[Any]] = {}
+        for name, one in outcomes.items():
+            columns = one.tables.get(kind, {})
+            rows = len(next(iter(columns.values()), []))
+            if rows:
+                table.setdefault("tags", []).extend([name] * rows)
+            for key, values in columns.items():
+                table.setdefault(key, []).extend(values)
+        if table:
+            tables["tcp" if kind == "tcp_flows" else kind] = table
     return Outcome(metrics, tables, next(iter(outcomes.values())).topology)

@@ -59,7 +59,7 @@ def predict(p: TagSwitchingParameters, event: str, plane: str) -> Interval | Non
     assert p.link == CUT
     if event == "failure":
         return None  # There is no other way: nothing arrives until the repair.
-    return _core_back(p) if plane == "core" else _outside_back(p)
+    return _core_back(p) if plane == "core" else _outside_back(p, plane == "answers")
 
 
 def lost(p: TagSwitchingParameters) -> Interval:
@@ -180,19 +180,32 @@ def _core_back(p: TagSwitchingParameters) -> Interval:
     return adjacent(p)
 
 
-def _outside_back(p: TagSwitchingParameters) -> Interval:
+def told(p: TagSwitchingParameters, is_answer: bool) -> Interval:
+    """Until BGP has told outside, after the repair, that the networks beyond the link are back.
+
+    The withdrawal was told when the failure was seen; the next word waits for the interval behind it. The
+    country that was cut off withdraws all networks of others, the first of them at once and the rest an
+    interval later: if that is said before routes are back, the next word waits for another one. Answers need
+    what is told there.
+    """
+    routes, seen = adjacent(p), lost(p)
+    is_second = is_answer and seen.high_s + p.advertise_s < p.down_s + routes.low_s
+    free_low = seen.low_s - p.down_s + (2 if is_second else 1) * JITTER * p.advertise_s
+    free_high = seen.high_s - p.down_s + (2 if is_answer else 1) * p.advertise_s
+    why = "BGP tells outside when its interval since the withdrawal is over"
+    if is_answer:
+        why += ", or the next one, as networks of the others are withdrawn in two messages"
+    return Interval(max(routes.low_s, free_low), max(routes.high_s, free_high), why)
+
+
+def _outside_back(p: TagSwitchingParameters, is_answer: bool) -> Interval:
     """Behind the routes: a session of TDP, which needs them, and what BGP tells outside."""
-    routes, session = adjacent(p), session_back(p)
+    routes, session, known = adjacent(p), session_back(p), told(p, is_answer)
     tags = Interval(routes.low_s, session.high_s + asked_s(p), "")
-    # The withdrawal was told when the failure was seen; the next word waits for the interval behind it.
-    seen = lost(p)
-    free_low = seen.low_s - p.down_s + JITTER * p.advertise_s
-    free_high = seen.high_s - p.down_s + p.advertise_s
-    told_low, told_high = max(routes.low_s, free_low), max(routes.high_s, free_high)
     return Interval(
-        max(tags.low_s, told_low),
-        max(tags.high_s, told_high),
-        f"{routes.why}; tags {session.why}; BGP tells outside when its interval since the withdrawal is over",
+        max(tags.low_s, known.low_s),
+        max(tags.high_s, known.high_s),
+        f"{routes.why}; tags {session.why}; {known.why}",
     )
 
 

@@ -1,4 +1,5 @@
 mod lsp;
+mod multipoint;
 mod pair;
 mod sessions;
 mod speaker;

@@ -49,6 +49,10 @@ impl Node {
         Node { now: Time::ZERO, bfd, services: Box::new(services) }
     }
 
+    pub(super) fn time(&self) -> Time {
+        self.now
+    }
+
     pub(super) fn bfd(&self) -> &Bfd {
         (&*self.bfd as &dyn core::any::Any).downcast_ref().expect("BFD")
     }
@@ -109,6 +113,7 @@ pub(super) fn down() -> Repr {
         is_final: false,
         independent: false,
         demand: false,
+        multipoint: false,
         detect_mult: 3,
         my_discriminator: THEIRS,
         your_discriminator: 0,

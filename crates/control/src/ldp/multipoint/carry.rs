@@ -5,7 +5,7 @@ use super::tree::{entry, is_own, replicate};
 use super::writes::Made;
 use super::{Multipoint, Tree};
 use crate::ldp::Ldp;
-use crate::services::{After, Binder, Services};
+use crate::services::{After, Binder, Pace, Services, WatchedLsp};
 use base::plane::{
     Fec, GroupKey, Incoming, IpPrefix, LabelStack, NextHop, Nhlfe, Prefix, ReplicationId, TableOp,
 };
@@ -65,6 +65,15 @@ impl Multipoint {
         }
         self.update(services, &lsp);
         self.carry(services, &lsp, self.trees.get(&lsp).and_then(Tree::list));
+    }
+
+    /// LSPs that begin here whose ends are to watch the root, and how closely.
+    pub(in crate::ldp) fn watched(&self) -> impl Iterator<Item = (WatchedLsp, Pace)> + '_ {
+        self.roots.iter().filter_map(|(lsp, root)| {
+            let IpAddr::V4(address) = lsp.root else { return None };
+            let watched = WatchedLsp::LdpP2mp { root: address, lsp_id: root.spec.lsp_id };
+            Some((watched, root.spec.watch?))
+        })
     }
 
     /// Packets of an LSP that begins here are copied to these branches from now on (RFC 6388, 2.4.1.5).

@@ -1,6 +1,7 @@
 //! What a user tells the root and the leaves of point-to-multipoint LSPs.
 
 use crate::ldp::Ldp;
+use crate::services::Pace;
 use base::flow::FlowFilter;
 use base::plane::{GroupKey, Prefix};
 use base::{ProtocolId, ProtocolType, ProtocolValue};
@@ -21,6 +22,8 @@ pub struct TreeSpec {
     pub carries: Vec<Prefix>,
     /// Packets that go to all leaves, whatever their destination's route.
     pub filters: Vec<FlowFilter>,
+    /// Have its ends watch the root by BFD (RFC 8562), so closely.
+    pub watch: Option<Pace>,
 }
 
 /// What LDP is told.

@@ -15,6 +15,7 @@
 mod carry;
 pub mod command;
 pub(super) mod exchange;
+mod fec;
 pub(super) mod shown;
 mod speaker;
 pub mod states;

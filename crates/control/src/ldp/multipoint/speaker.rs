@@ -135,7 +135,10 @@ impl Ldp {
     pub(in crate::ldp) fn command(&mut self, context: &mut Context<'_>, command: &Command) {
         let services = &mut **context.services;
         match command {
-            Command::TreeSet(spec) => self.multipoint.set_root(services, spec),
+            Command::TreeSet(spec) => {
+                self.multipoint.set_root(services, spec);
+                self.is_watch_due = true;
+            }
             Command::Join { name, root, lsp_id } => {
                 let lsp = P2mp::generic((*root).into(), *lsp_id);
                 self.multipoint.set_leaf(services, &lsp, Some(name.clone()));

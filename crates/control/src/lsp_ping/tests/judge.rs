@@ -1,6 +1,6 @@
 //! What is replied, by the steps of RFC 8029, 4.4.
 
-use super::super::judge::{Case, Judgement};
+use super::super::judge::{Case, Judgement, Part};
 use crate::inquiry::{Fec, FecMapping, GivenBy};
 use base::plane::{LabelStack, LabelUse, Leg};
 use base::{Label, PortId};
@@ -81,6 +81,7 @@ impl Given {
             router: ROUTER,
             interface: INTERFACE,
             validate: self.validate,
+            part: Part::Both,
         };
         case.judge(&|leg| knows_labels || leg.labels.as_slice().is_empty())
     }

@@ -1,4 +1,5 @@
 mod judge;
+mod several;
 mod speaker;
 mod speaker6;
 mod verify;

@@ -71,7 +71,7 @@ impl Node {
     }
 
     /// Hears a request with these labels; both planes say what is given.
-    fn hear(
+    pub(super) fn hear(
         &mut self,
         stack: &[u32],
         bytes: &[u8],

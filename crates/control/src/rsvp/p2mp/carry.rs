@@ -58,6 +58,7 @@ impl Rsvp {
 
     /// Brings what is mapped to what the tunnel is to carry now.
     pub(super) fn p2mp_carry(&mut self, index: u32) {
+        self.p2mp_watch(index);
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let wanted = root.list.map(|_| Arc::clone(&root.spec));
         let (sequence, list) = (root.sequence, root.list);

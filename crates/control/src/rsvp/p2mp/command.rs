@@ -2,6 +2,7 @@
 
 use crate::rsvp::ProtectionRequest;
 use crate::rsvp::command::{PathRequest, ReservationStyle, RouteHop};
+use crate::services::Pace;
 use base::flow::FlowFilter;
 use base::plane::{GroupKey, Prefix};
 use base::{Rate, Span};
@@ -81,6 +82,8 @@ pub struct P2mpSpec {
     pub carries: Vec<Prefix>,
     /// Packets that go to all leaves, whatever their destination's route.
     pub filters: Vec<FlowFilter>,
+    /// Have its ends watch the root by BFD (RFC 8562), so closely.
+    pub watch: Option<Pace>,
     /// Time before a leaf is tried again; it doubles up to `retry_max`.
     pub retry_first: Span,
     /// Bound of the time between retries.

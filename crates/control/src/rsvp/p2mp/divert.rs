@@ -13,6 +13,7 @@ use crate::rsvp::lsp::SenderKey;
 use crate::rsvp::protection::{ASKING, Chosen, Protection};
 use crate::rsvp::states::{ProtectionEvent, ProtectionState};
 use crate::rsvp::transport::Neighbor;
+use base::plane::Leg;
 use base::{Label, PortId};
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
@@ -54,6 +55,12 @@ impl Rsvp {
         };
         let trees = self.p2mp.index.values().filter_map(|&tree| self.p2mp.trees.get(tree));
         trees.flat_map(|tree| tree.protections.values()).filter(is_user).count()
+    }
+
+    /// The labels and the leg by which packets of a diverted branch go on, to whom the next hop gave a label.
+    pub(super) fn p2mp_way_around(&self, branch: &Branch, label: Label) -> Option<Leg> {
+        let protection = self.p2mp_protection(branch.tree, branch.to)?;
+        self.leg_around(&protection.chosen.filter(|_| protection.state.is_diverted())?, label)
     }
 
     /// Steps the protection of the way of a tree to a neighbour.

@@ -21,6 +21,7 @@ pub mod command;
 mod compute;
 mod divert;
 mod error;
+mod fec;
 mod feed;
 mod groups;
 mod loss;
@@ -39,6 +40,7 @@ mod soft;
 pub(super) mod states;
 mod tear;
 mod tree;
+mod watch;
 
 pub use command::{Leaf, LeafRoute, P2mpId, P2mpSpec, Signalling, TreeShape};
 pub(super) use loss::Lost;

@@ -14,6 +14,7 @@ use crate::rsvp::faults::Fault;
 use crate::rsvp::ingress::adspec;
 use crate::rsvp::lsp::SenderKey;
 use crate::rsvp::{Rsvp, Timer};
+use crate::services::WatchedPath;
 use crate::services::te::TeHop;
 use base::plane::ReplicationId;
 use base::{Rate, Time};
@@ -70,6 +71,8 @@ pub(super) struct Root {
     pub list: Option<ReplicationId>,
     /// What is mapped to the list.
     pub carried: Option<Arc<P2mpSpec>>,
+    /// The LSP as BFD is to watch it.
+    pub watched: Option<WatchedPath>,
     pub alarm: Alarm,
 }
 
@@ -105,6 +108,7 @@ impl Rsvp {
                 leaves: spec.leaves.iter().map(|leaf| (leaf.address, RootLeaf::new())).collect(),
                 list: None,
                 carried: None,
+                watched: None,
                 alarm: Alarm::default(),
             });
             self.p2mp.by_id.insert(id, index);
@@ -119,6 +123,7 @@ impl Rsvp {
             groups: before.groups.clone(),
             carries: before.carries.clone(),
             filters: before.filters.clone(),
+            watch: before.watch,
             ..(**spec).clone()
         };
         let route = |spec: &P2mpSpec, leaf: Ipv4Addr| {

@@ -106,7 +106,7 @@ impl Rsvp {
     }
 
     /// The same for whoever took this bypass, and whom the next hop knows by a label.
-    fn leg_around(&self, chosen: &Chosen, out_label: Label) -> Option<Leg> {
+    pub(in crate::rsvp) fn leg_around(&self, chosen: &Chosen, out_label: Label) -> Option<Leg> {
         let leg = self.bypass_leg(chosen.bypass)?;
         let own = chosen.swap.unwrap_or(out_label);
         let own = (own != Label::IMPLICIT_NULL).then_some(own);

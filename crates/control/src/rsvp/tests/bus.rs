@@ -304,6 +304,8 @@ impl Net {
                     self.writes[node] += batch.ops.len();
                     for (index, op) in batch.ops.iter().enumerate() {
                         if let Err(error) = self.tables[node].apply(op) {
+                            let is_gone = matches!(op, TableOp::CircuitRemove { .. });
+                            assert!(!is_gone, "node {node} takes out what is not there: {op:?}");
                             ack.failed.push((index as u32, error));
                         }
                     }

@@ -1,16 +1,17 @@
 //! LSPs on links of ATM: labels are channels that the previous hop has asked for (RFC 3209, 4.1 and 4.2.2).
 
+use super::bus::id;
 use super::detours::{NODE, asking, flags, ladder};
 use super::messages::packet;
 use super::recorded_labels::labels as labels_of;
 use super::{Net, spec};
-use crate::rsvp::command::{Command, TunnelSpec};
+use crate::rsvp::command::{Command, RouteHop, TunnelId, TunnelSpec};
 use crate::rsvp::{EgressLabel, Role};
 use crate::services::{CellLabels, Switching};
-use base::plane::{ChannelRange, CircuitTo};
+use base::plane::{ChannelRange, CircuitTo, NextHop, Prefix};
 use base::{Label, PortId};
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{LabelRequest, Message, RroSubobject, class};
+use wire::rsvp::{LabelRequest, Message, MessageType, RroSubobject, class};
 
 /// Four nodes with cells between them, and one behind: an edge, two ATM-LSRs, an edge, a router.
 const ROW: [(usize, usize); 4] = [(0, 1), (1, 2), (2, 3), (3, 4)];
@@ -83,6 +84,20 @@ fn labels_are_channels_where_links_are_of_cells() {
     net.command(0, Command::TunnelRemove(tunnel));
     net.run(100);
     net.assert_clean();
+}
+
+/// RFC 3209, 4.1.1.1: whoever passes cells says that two LSPs can't leave by one channel, also where those of LDP do.
+#[test]
+fn one_that_passes_cells_says_that_it_merges_none() {
+    for (switching, says) in
+        [(Switching::Packets, true), (Switching::Cells, false), (Switching::MergedCells, false)]
+    {
+        let mut net = net(3, |_| labels(switching, (40, 200)));
+        net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 1));
+        net.run(100);
+        let LabelRequest::Atm { merge, .. } = requests(&net, 1)[0] else { panic!("a request of channels") };
+        assert_eq!(merge, says, "{switching:?}");
+    }
 }
 
 /// A channel is a label though there is nothing below, and whatever an egress gives elsewhere.
@@ -220,5 +235,94 @@ fn a_label_outside_of_the_range_is_refused() {
             _ => None,
         });
         assert_eq!(told, Some((error_code::ROUTING, routing::UNACCEPTABLE_LABEL)), "{label}");
+    }
+}
+
+/// 0 - 1 - {2, 3} - 4 - 5 with cells where `by_cells` says so, and a tunnel from 0 to 5 that follows the routes: node 1
+/// goes by way of node 2 until it is told otherwise.
+fn fork(by_cells: &[(usize, usize)], switching: Switching) -> (Net, TunnelId) {
+    const LINKS: [(usize, usize); 6] = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)];
+    let mut net = Net::with(6, &LINKS, |_, config| config.egress_label = EgressLabel::ImplicitNull);
+    for node in 0..6 {
+        let links = LINKS.iter().filter(|link| link.0 == node || link.1 == node);
+        let cells: Vec<_> =
+            links.map(|link| by_cells.contains(link).then(|| labels(switching, (40, 200)))).collect();
+        net.cells(node, cells);
+    }
+    for (node, port) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2)] {
+        towards(&mut net, node, port);
+    }
+    let loose = RouteHop { prefix: Prefix::host(id(5)), loose: true };
+    let tunnel = net.tunnel(0, TunnelSpec { routes: vec![vec![loose]], ..spec(1, 5, &[], 10) });
+    net.run(100);
+    (net, tunnel)
+}
+
+/// The route of a node to node 5 leaves by a port from now on.
+fn towards(net: &mut Net, node: usize, port: usize) {
+    let gateway = net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour").into();
+    net.route(node, Prefix::host(id(5)), Some(NextHop::Via { port: PortId(port as u16), gateway }));
+}
+
+/// An LSP that comes by a link of cells after another link gets a label that serves there, and keeps what is reserved
+/// behind: it need not wait for a Resv of the next hop.
+#[test]
+fn an_lsp_that_comes_by_cells_from_now_on_gets_a_channel_at_once() {
+    for by_cells in [(3, 4), (2, 4)] {
+        let (mut net, tunnel) = fork(&[by_cells], Switching::Packets);
+        let reserved = net.reserved(4);
+        net.log.clear();
+        net.lose =
+            Some(Box::new(|node, message| node == 2 && message.message_type() == MessageType::PathTear));
+        towards(&mut net, 1, 2);
+        net.link(1, 2, false);
+        net.run(100);
+        let told = net.log.iter().filter(|sent| [4, 5].contains(&sent.from));
+        let torn = told.filter(|sent| matches!(sent.message, Message::ResvTear(_) | Message::PathErr(_)));
+        assert_eq!((torn.count(), net.reserved(4)), (0, reserved), "{by_cells:?}");
+        let lsp = net.nodes[4].lsps().next().expect("an LSP");
+        let label = lsp.in_label.expect("a label");
+        if by_cells == (3, 4) {
+            let CircuitTo::Here(beside) = net.tables[4].circuits[&(PortId(1), label.value())] else {
+                panic!("packets are put together")
+            };
+            assert!(net.tables[4].ilm.contains_key(&beside.value()));
+        } else {
+            assert!(net.tables[4].circuits.is_empty() && net.tables[4].ilm.contains_key(&label.value()));
+            assert_eq!(net.trace(0, 1), Some(vec![0, 1, 3, 4, 5]));
+        }
+        assert!(net.nodes[0].lsps().next().is_some_and(|lsp| lsp.installed));
+        net.link(1, 2, true);
+        net.command(0, Command::TunnelRemove(tunnel));
+        net.run(300_000);
+        net.assert_clean();
+    }
+}
+
+/// While an LSP waits for another way, its channel leads nowhere, and nothing names the former way.
+#[test]
+fn a_channel_leads_nowhere_while_its_lsp_waits() {
+    // Packets are put together at node 1, or cells pass it.
+    for (by_cells, switching) in
+        [(vec![(0, 1)], Switching::Packets), (vec![(0, 1), (1, 2), (1, 3)], Switching::Cells)]
+    {
+        let (mut net, tunnel) = fork(&by_cells, switching);
+        let way = |net: &Net| net.tables[1].circuits.values().next().copied();
+        let before = way(&net);
+        assert!(before.is_some());
+        net.lose = Some(Box::new(|node, message| node == 3 && message.message_type() == MessageType::Resv));
+        towards(&mut net, 1, 2);
+        net.link(1, 2, false);
+        net.run(100);
+        match switching {
+            Switching::Packets => {
+                assert_eq!(way(&net), before);
+                assert!(net.tables[1].ilm.values().all(|entry| entry.next_hop == NextHop::Discard));
+            }
+            _ => assert_eq!(way(&net), None),
+        }
+        net.command(0, Command::TunnelRemove(tunnel));
+        net.run(300_000);
+        net.assert_clean();
     }
 }

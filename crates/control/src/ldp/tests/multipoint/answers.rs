@@ -257,6 +257,7 @@ fn copies_follow_the_address_of_a_neighbour() {
         groups: Vec::new(),
         carries: vec![Prefix::new([20, 0, 0, 0].into(), 8)],
         filters: Vec::new(),
+        watch: None,
     };
     command(&mut bench, Command::TreeSet(Arc::new(spec)));
     bench.say(mapping(OWN, 100));
@@ -323,8 +324,14 @@ fn a_root_carries_packets() {
     let mut bench = bench();
     let (group, prefix) = ([239, 1, 1, 1].into(), Prefix::new([20, 0, 0, 0].into(), 8));
     let groups = vec![GroupKey { group, source: None }];
-    let spec =
-        TreeSpec { name: "tree".into(), lsp_id: 5, groups, carries: vec![prefix], filters: Vec::new() };
+    let spec = TreeSpec {
+        name: "tree".into(),
+        lsp_id: 5,
+        groups,
+        carries: vec![prefix],
+        filters: Vec::new(),
+        watch: None,
+    };
     command(&mut bench, Command::TreeSet(Arc::new(spec)));
     assert_eq!(bench.ops, []);
     bench.say(mapping(OWN, 100));

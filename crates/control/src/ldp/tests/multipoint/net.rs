@@ -215,6 +215,7 @@ impl Net {
             groups: Vec::new(),
             carries: vec![packets(lsp_id)],
             filters: Vec::new(),
+            watch: None,
         };
         let Node { trees, services, .. } = &mut self.nodes[node];
         trees.set_root(services, &Arc::new(spec));

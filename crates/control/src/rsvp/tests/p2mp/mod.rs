@@ -87,6 +87,7 @@ fn tree(leaves: Vec<Leaf>, mbps: u64) -> P2mpSpec {
         groups: Vec::new(),
         carries: vec![destination()],
         filters: Vec::new(),
+        watch: None,
         retry_first: Span::from_ms(100),
         retry_max: Span::from_secs(10),
     }

@@ -163,6 +163,12 @@ fn a_link_that_fails_is_led_around_for_all_leaves_beyond_it() {
         assert_reached(&net, 0, &ends(&WIDE));
         let sent = around(&net);
         assert!(!sent.is_empty() && sent.iter().all(|sent| *sent == (1, on(5, 1))), "{sent:?}");
+        // Who tests the LSP is told the way that packets take.
+        let fec = net.nodes[0].p2mp_fec(7, 1).expect("an LSP");
+        let legs = net.nodes[1].fec_mapping(&fec).expect("what is bound").legs;
+        let ports: Vec<PortId> = legs.iter().map(|leg| leg.port).collect();
+        assert_eq!(ports, [PortId(3), PortId(2)]);
+        assert_eq!(legs[0].labels.as_slice().len(), 2);
         // The root is told of all three leaves, and of no other.
         let told: BTreeMap<Ipv4Addr, usize> =
             errors(&net).into_iter().fold(BTreeMap::new(), |mut all, (leaf, node, code, value)| {
