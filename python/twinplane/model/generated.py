@@ -890,6 +890,8 @@ class P2mpSpec(Written):
     """Record the route to each leaf (RFC 4875, 6.3)."""
     protection: ProtectionSpec | None = None
     """What is asked of routers on the way, for the case that something fails (RFC 4875, 15) [default: it is not protected]."""
+    bfd: BfdPace | None = None
+    """Have leaves watch the root by BFD (RFC 8562): true, or how closely. The root and the leaves speak BFD then. What a leaf finds stands in its table `bfd_multipoint` and its events; nobody tells the root [default: false]."""
     retry_first: Quantity = "1 s"
     """Time before a leaf is tried again after a failure; it doubles with each up to `retry_max`."""
     retry_max: Quantity = "60 s"
