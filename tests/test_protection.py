@@ -206,3 +206,24 @@ def test_detours_are_shown_and_what_can_not_be_is_named() -> None:
     assert any("'c' has no detour that leads it around the link to 'b'" in one for one in said), said
     with pytest.raises(TwinplaneError, match="one-to-one"):
         nodes["a"].lsp("south", to="d", protection={"method": "one-to-two"})
+
+
+def test_a_tree_and_a_standby_as_users_ask_for_them() -> None:
+    """Both survive a failure; what does not go together is refused in one sentence."""
+    net = tp.Network(seed=7)
+    routers = {name: net.router(name, protection="facility") for name in "abcm"}
+    for x, y, cost in [("a", "b", 1), ("b", "c", 1), ("a", "m", 10), ("m", "b", 10), ("m", "c", 10)]:
+        net.link(x, y, rate="1 Gbit/s", delay="50 us", metric=cost, detection="10 ms")
+    net.ospf(area=0, te=True, hello_interval="1 s", dead_interval="4 s")
+    a, c = routers["a"], routers["c"]
+    tree = a.p2mp("tree", ["b", "c"], carries="172.16.0.1/32", protection={})
+    lsp = a.lsp("one", to=c, protection={"method": "1:1", "disjoint": "node", "revert_after": "5 s"})
+    with pytest.raises(TwinplaneError, match="trees are protected by bypass tunnels only"):
+        a.p2mp("other", ["c"], protection={"method": "one-to-one"})
+    net.run(until="20 s")
+    states = net.table("protected_trees").filter(node="a")["state"].to_list()
+    assert (states, tree.up, lsp.up) == (["available"], True, True)
+    net.at("20 s").fail("a", "b")
+    net.run(until="22 s")
+    assert net.table("protected_trees").filter(node="a")["state"].to_list() == ["in-use"]
+    assert tree.up and lsp.up

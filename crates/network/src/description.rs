@@ -125,6 +125,8 @@ pub struct P2mpSpec {
     pub style: ReservationStyle,
     /// Record the route to each leaf.
     pub record_route: bool,
+    /// What is asked of the routers on its way for the case that something fails (RFC 4875, 15).
+    pub protection: Option<ProtectionRequest>,
     /// Its ends watch the root by BFD, so closely.
     pub watch: Option<Pace>,
     /// Time before the first retry.
@@ -308,6 +310,8 @@ pub struct PathSpec {
     pub k: u32,
     /// An LSP stands by along a path that has not these in common; none if absent.
     pub standby: Option<Disjoint>,
+    /// Go back to the best path when nothing has changed of links for so long.
+    pub revert_after: Option<Span>,
 }
 
 /// A group of LSPs that differ only by number.

@@ -264,6 +264,7 @@ impl Network {
             follow: path.follow,
             k: path.k,
             standby: path.standby,
+            revert_after: path.revert_after,
         }
     }
 

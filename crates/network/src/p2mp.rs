@@ -140,6 +140,7 @@ impl Network {
             holding_priority: spec.holding_priority,
             style: spec.style,
             record_route: spec.record_route,
+            protection: spec.protection,
             watch: spec.watch,
             groups: spec.groups.iter().map(key).collect(),
             carries: spec.carries.clone(),

@@ -411,6 +411,8 @@ base::problems! {
         TakesAll { kind: &'static str, phbs: String } is Conflict, "takes-all", "the {kind} has a place for {phbs} only, and takes all packets to what it carries: say in 'classes' which, or others are dropped";
         /// A link of a protected LSP that nothing leads around.
         NoSecondWay { a: String, b: String, others: String } is Conflict, "no-second-way", "no second way leads it{others} around the link from '{a}' to '{b}', as 'protection' asks for: when that fails, it is down";
+        /// An LSP with a standby for which there is only one way somewhere.
+        NoStandbyWay { a: String, b: String, others: String } is Conflict, "no-standby-way", "no second way leads it{others} from end to end without the link from '{a}' to '{b}', as its standby would have to: when that fails, it is down";
         /// A router on the way of a protected LSP without a bypass tunnel.
         NoBypass { a: String, b: String, others: String } is Conflict, "no-bypass", "'{a}' has no bypass tunnel that leads it{others} around the link to '{b}', as 'protection' asks for: declare one with 'bypass', or have the router make them by 'rsvp: {{protection: facility}}'";
         /// A router on the way of an LSP with one-to-one backup that computes no paths.

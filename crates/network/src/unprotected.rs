@@ -3,6 +3,8 @@
 
 use super::Network;
 use super::description::LspSpec;
+use super::lsps::Ends;
+use super::p2mp::of_tree;
 use super::paths::Tree;
 use super::place::Place;
 use super::problem::AdviceProblem;
@@ -19,6 +21,8 @@ enum Lack {
     Bypass,
     /// The router computes no paths, and so no detours.
     Detour,
+    /// No other way leads from end to end, for a standby.
+    Standby,
 }
 
 /// A link as an LSP leaves a router by it: the router before, the link, and the router behind.
@@ -39,9 +43,9 @@ impl Network {
         {
             let links = match &group.links {
                 Some(links) => links.clone(),
-                None => self.shortest(&group.spec, &mut trees),
+                None => self.shortest(group.spec.from, group.spec.to, &mut trees),
             };
-            let way = self.leavings(&group.spec, &links);
+            let way = self.leavings(group.spec.from, &links);
             for (place, &leaving) in way.iter().enumerate() {
                 let by_detour = group.spec.protection.is_some_and(|asked| asked.one_to_one);
                 if !by_detour && declared.contains(&(leaving.0, leaving.1)) {
@@ -52,19 +56,75 @@ impl Network {
                 }
             }
         }
-        lacking.into_iter().map(|((leaving, lack), lsps)| self.said_of(leaving, lack, &lsps)).collect()
+        self.without_standby(&mut trees, &mut lacking);
+        let of_lsps = lacking.into_iter().map(|((leaving, lack), lsps)| {
+            let others = others(&lsps);
+            let problem = self.problem_of(leaving, lack, others);
+            problem.of_lsp(lsps[0], &self.lsps[lsps[0]].spec)
+        });
+        let mut said: Vec<Diagnostic> = of_lsps.collect();
+        said.extend(self.unprotected_trees(&declared, &mut trees, &mut around));
+        said
     }
 
-    fn shortest(&self, spec: &LspSpec, trees: &mut BTreeMap<usize, Tree>) -> Vec<usize> {
-        trees
-            .entry(spec.from)
-            .or_insert_with(|| self.graph.tree(spec.from))
-            .links_to(spec.to)
-            .unwrap_or_default()
+    /// Links that all ways of an LSP have in common, of which one is to stand by: the first of them.
+    fn without_standby(
+        &self,
+        trees: &mut BTreeMap<usize, Tree>,
+        lacking: &mut BTreeMap<(Leaving, Lack), Vec<usize>>,
+    ) {
+        let stands_by = |spec: &LspSpec| spec.path.as_ref().is_some_and(|path| path.standby.is_some());
+        for (index, group) in self.lsps.iter().enumerate().filter(|(_, group)| stands_by(&group.spec)) {
+            let (from, to) = (group.spec.from, group.spec.to);
+            let links = self.shortest(from, to, trees);
+            let way = self.leavings(from, &links);
+            let is_alone = |leaving: &&Leaving| {
+                self.graph.tree_over(from, |other| other != leaving.1).first_link(to).is_none()
+            };
+            if let Some(leaving) = way.iter().find(is_alone) {
+                lacking.entry((*leaving, Lack::Standby)).or_default().push(index);
+            }
+        }
     }
 
-    fn leavings(&self, spec: &LspSpec, links: &[usize]) -> Vec<Leaving> {
-        let mut at = spec.from;
+    /// The same of trees, whose leaves all have to come through the next router.
+    fn unprotected_trees(
+        &self,
+        declared: &BTreeSet<(usize, usize)>,
+        trees: &mut BTreeMap<usize, Tree>,
+        around: &mut BTreeMap<(usize, usize), Tree>,
+    ) -> Vec<Diagnostic> {
+        let mut lacking: BTreeMap<(Leaving, Lack), BTreeSet<usize>> = BTreeMap::new();
+        for (index, spec) in self.p2mp.iter().enumerate().filter(|(_, spec)| spec.protection.is_some()) {
+            for (leaf, route) in &spec.leaves {
+                let ends = Ends { from: spec.root, to: *leaf, loose: spec.loose };
+                let along =
+                    (!route.is_empty()).then(|| self.resolve_way(ends, route).ok().flatten()).flatten();
+                let links = along.unwrap_or_else(|| self.shortest(spec.root, *leaf, trees));
+                for leaving in self.leavings(spec.root, &links) {
+                    if declared.contains(&(leaving.0, leaving.1)) {
+                        continue;
+                    }
+                    if let Some(lack) = self.lack(leaving, &[leaving], false, around) {
+                        lacking.entry((leaving, lack)).or_default().insert(index);
+                    }
+                }
+            }
+        }
+        let said = |((leaving, lack), found): (_, BTreeSet<usize>)| {
+            let found: Vec<usize> = found.into_iter().collect();
+            let problem = self.problem_of(leaving, lack, others(&found));
+            of_tree(problem.into(), found[0], &self.p2mp[found[0]])
+        };
+        lacking.into_iter().map(said).collect()
+    }
+
+    fn shortest(&self, from: usize, to: usize, trees: &mut BTreeMap<usize, Tree>) -> Vec<usize> {
+        trees.entry(from).or_insert_with(|| self.graph.tree(from)).links_to(to).unwrap_or_default()
+    }
+
+    fn leavings(&self, from: usize, links: &[usize]) -> Vec<Leaving> {
+        let mut at = from;
         let step = |&link: &usize| {
             let (before, next) = (at, self.graph.beyond(link, at)?);
             at = next;
@@ -100,17 +160,21 @@ impl Network {
         (node.rsvp.protection != ProtectionMode::Facility).then_some(Lack::Bypass)
     }
 
-    fn said_of(&self, (before, _, next): Leaving, lack: Lack, lsps: &[usize]) -> Diagnostic {
+    fn problem_of(&self, (before, _, next): Leaving, lack: Lack, others: String) -> AdviceProblem {
         let [a, b] = [before, next].map(|node| self.node_name(node).to_string());
-        let others = match lsps.len() {
-            1 => String::new(),
-            more => format!(" and {} more", more - 1),
-        };
-        let problem = match lack {
+        match lack {
             Lack::SecondWay => AdviceProblem::NoSecondWay { a, b, others },
             Lack::Bypass => AdviceProblem::NoBypass { a, b, others },
             Lack::Detour => AdviceProblem::NoDetour { a, b, others },
-        };
-        problem.of_lsp(lsps[0], &self.lsps[lsps[0]].spec)
+            Lack::Standby => AdviceProblem::NoStandbyWay { a, b, others },
+        }
+    }
+}
+
+/// How many more there are than the first.
+fn others(all: &[usize]) -> String {
+    match all.len() {
+        1 => String::new(),
+        more => format!(" and {} more", more - 1),
     }
 }

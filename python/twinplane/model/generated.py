@@ -765,14 +765,18 @@ class PathSpec(Written):
 
 @written
 class ProtectionSpec(Written):
-    """What an LSP asks of the routers on its way, for the case that something fails (RFC 4090)."""
+    """What an LSP asks for, for the case that something fails: of routers on its way (RFC 4090), or of its head end."""
 
     node: bool = False
     """Around the next router where that can be, and not only around the link to it."""
     bandwidth: bool = False
     """With as much bandwidth as it has itself."""
-    method: Literal["facility", "one-to-one"] = "facility"
-    """Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by what OSPF (with `te`) knows of links (`one-to-one`)."""
+    method: Literal["facility", "one-to-one", "1:1"] = "facility"
+    """Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by what OSPF (with `te`) knows of links (`one-to-one`). Or from end to end (`1:1`, in quotes): an LSP along a disjoint path, which the head end computes, stands by."""
+    disjoint: Literal["link", "node", "srlg"] | None = None
+    """With `1:1`: what the two paths have not in common, as `standby` of `path` says it [default: `link`]."""
+    revert_after: Quantity | None = None
+    """With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long (wait to restore) [default: it stays where it is]."""
 
 
 @written
@@ -884,6 +888,10 @@ class P2mpSpec(Written):
     """Reservation style that leaves are asked for."""
     record_route: bool = True
     """Record the route to each leaf (RFC 4875, 6.3)."""
+    protection: ProtectionSpec | None = None
+    """What is asked of routers on the way, for the case that something fails (RFC 4875, 15) [default: it is not protected]."""
+    bfd: BfdPace | None = None
+    """Have leaves watch the root by BFD (RFC 8562): true, or how closely. The root and the leaves speak BFD then. What a leaf finds stands in its table `bfd_multipoint` and its events; nobody tells the root [default: false]."""
     retry_first: Quantity = "1 s"
     """Time before a leaf is tried again after a failure; it doubles with each up to `retry_max`."""
     retry_max: Quantity = "60 s"

@@ -89,9 +89,11 @@ class HeadEnd(Node):
         ``"bandwidth": True`` by bypass tunnels that have as much bandwidth. Routers make bypass tunnels
         themselves if they are made with ``protection="facility"``. With ``"method": "one-to-one"`` each
         router that knows of traffic engineering (OSPF with `te`) sets up a detour for this LSP alone
-        instead; table `detours` shows them. With `bypass` it is a bypass tunnel
-        itself, which LSPs take when the link from here to that neighbour fails; it ends at the neighbour,
-        or at a router after it.
+        instead; table `detours` shows them. With ``"method": "1:1"`` a second LSP along a disjoint path
+        stands by from end to end (``"disjoint": "link"``, ``"node"`` or ``"srlg"``), and the traffic goes
+        back after a wait if ``"revert_after"`` says how long. With `bypass` it is a bypass tunnel itself,
+        which LSPs take when the link from here to that neighbour fails; it ends at the neighbour, or at a
+        router after it.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file
@@ -159,6 +161,7 @@ class HeadEnd(Node):
         holding_priority: int | None = None,
         style: str = "shared-explicit",
         record_route: bool = True,
+        protection: Mapping[str, Any] | None = None,
         bfd: Mapping[str, Any] | bool = False,
         retry_first: Quantity | None = None,
         retry_max: Quantity | None = None,
@@ -181,6 +184,10 @@ class HeadEnd(Node):
         `signalling` says whether leaves share Path messages (``"together"``) or have one each
         (``"separate"``). `P2mp.graft` and `P2mp.prune` change the leaves while the network runs. With `bfd`
         (true, or `interval` and `multiplier`) leaves watch whether packets come from here (RFC 8562).
+
+        With `protection`, routers on the way lead the tree around links that fail, by bypass tunnels (see
+        `lsp`): ``{}`` around the link, ``{"node": True}`` around the next router, too, where all leaves
+        behind it come through one router.
         """
         return self.owner.add_p2mp(
             self,
@@ -201,6 +208,7 @@ class HeadEnd(Node):
             holding_priority=holding_priority,
             style=style,
             record_route=record_route,
+            protection=protection,
             bfd=bfd,
             retry_first=retry_first,
             retry_max=retry_max,

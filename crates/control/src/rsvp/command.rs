@@ -69,6 +69,10 @@ pub struct PathRequest {
     /// An LSP stands by along another path, and what the two paths have not in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standby: Option<Disjoint>,
+    /// The traffic goes back to the best path when nothing has changed of links for so long (wait to restore); it stays
+    /// where it is if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revert_after: Option<Span>,
 }
 
 /// Recordings say only what is not as it is without saying.

@@ -221,7 +221,8 @@ impl Rsvp {
             let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else {
                 continue;
             };
-            let follows = tunnel.spec.path.as_ref().is_some_and(|path| path.follow);
+            let asked = tunnel.spec.path.as_deref();
+            let (follows, reverts) = asked.map_or((false, None), |path| (path.follow, path.revert_after));
             let Some(computed) = tunnel.computed.as_deref_mut() else { continue };
             match tunnel.state {
                 TunnelState::Down if computed.is_without && tunnel.retry_at < Time::MAX => {
@@ -245,6 +246,12 @@ impl Rsvp {
                     let at = now + SETTLE;
                     computed.check_at = Some(computed.check_at.map_or(at, |known| known.min(at)));
                 }
+                // Each change begins the wait anew.
+                _ if let Some(wait) = reverts
+                    && tunnel.state.has_active() =>
+                {
+                    computed.check_at = Some(now + wait);
+                }
                 _ => continue,
             }
             self.arm_tunnel(index);
@@ -257,7 +264,8 @@ impl Rsvp {
         let held = self.held_by(index);
         let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.is_computed()) else { return };
         let asked = tunnel.spec.path.as_ref();
-        let (again, follows) = asked.map_or((None, false), |path| (path.reoptimise, path.follow));
+        let (again, follows) =
+            asked.map_or((None, false), |path| (path.reoptimise, path.follow || path.revert_after.is_some()));
         let constraints = tunnel.constraints(held);
         let Some(computed) = tunnel.computed.as_deref_mut() else { return };
         computed.check_at = again.map(|again| now + again);

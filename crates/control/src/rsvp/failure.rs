@@ -75,8 +75,8 @@ impl Rsvp {
                 self.repair(index);
             }
         }
+        self.p2mp_lost_beyond(&gone, &mut diverted);
         self.tell_diverted(&diverted);
-        self.p2mp_lost_beyond(&gone);
     }
 
     /// A neighbour was not heard for long: it is forgotten, unless it was configured or some state depends on it.

@@ -4,7 +4,7 @@ use super::Rsvp;
 use super::counters::Discard;
 use super::error::{Problem, unknown_object};
 use super::faults::Fault;
-use super::lsp::{Role, SenderKey, SessionKey};
+use super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
@@ -190,6 +190,9 @@ impl Rsvp {
         changed |= reverted || protected;
         if !was_reserved || old_label != request.label || reverted || protected {
             self.install(index);
+        } else if let Some(protected) = self.store.get(index).filter(|_| changed).and_then(Lsp::detour_of) {
+            // A detour has another bandwidth than before, which the flags of its LSP tell.
+            self.announce(protected);
         }
         if let (Some(receiver), false) = (confirm, changed) {
             // RFC 2205, 2.6: nothing to be forwarded, so the request is met here.

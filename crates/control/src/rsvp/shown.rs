@@ -1,5 +1,6 @@
 //! What RSVP-TE counts and holds, as tables.
 
+use super::p2mp::protected_shown::ProtectedTreeRow;
 use super::p2mp::shown::{P2mpLspRow, S2lRow};
 use super::protection::detours_shown::DetourRow;
 use super::protection::shown::{BypassRow, ProtectedLspRow};
@@ -21,6 +22,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, RsvpStateRow<'static>>(),
     View::of::<Rsvp, BypassRow<'static>>(),
     View::of::<Rsvp, ProtectedLspRow<'static>>(),
+    View::of::<Rsvp, ProtectedTreeRow<'static>>(),
     View::of::<Rsvp, DetourRow<'static>>(),
     View::of::<Rsvp, LspPathRow<'static>>(),
     View::of::<Rsvp, P2mpLspRow<'static>>(),

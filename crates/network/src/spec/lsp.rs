@@ -126,6 +126,11 @@ impl LspSpec {
     /// The group as it is built; its names lead somewhere.
     pub fn lowered(&self) -> description::LspSpec {
         let (carries, carries6) = self.carries_by_family();
+        let path = self.path.as_ref().map(PathSpec::lowered);
+        let path = match self.protection {
+            Some(asked) => asked.of_path(path),
+            None => path,
+        };
         description::LspSpec {
             name: self.name.to_string(),
             from: self.from.index(),
@@ -134,8 +139,8 @@ impl LspSpec {
             routes: self.routes().map(lowered_route).collect(),
             loose: self.loose,
             shortest: self.shortest,
-            path: self.path.as_ref().map(PathSpec::lowered),
-            protection: self.protection.map(ProtectionSpec::lowered),
+            path,
+            protection: self.protection.and_then(ProtectionSpec::lowered),
             bypass: self.bypass.as_ref().and_then(|hop| lowered_route(core::slice::from_ref(hop)).pop()),
             bandwidth: self.bandwidth,
             setup_priority: self.setup_priority,
@@ -175,6 +180,13 @@ impl LspSpec {
             ("fallback", !self.fallback.is_empty()),
             ("shortest", self.shortest),
         ];
+        if let (true, Some((route, _))) = (
+            self.protection.is_some_and(ProtectionSpec::is_end_to_end),
+            route.into_iter().find(|(_, said)| *said),
+        ) {
+            let beside = NetworkProblem::RouteBeside { key: "method", route };
+            return Err(Diagnostic::new(beside).at("method").at("protection"));
+        }
         let several = self.path.as_ref().and_then(PathSpec::of_several);
         if let (Some(key), Some((route, _))) = (several, route.into_iter().find(|(_, said)| *said)) {
             let beside = NetworkProblem::RouteBeside { key, route };

@@ -3,6 +3,7 @@
 use super::lsp::lowered_route;
 use super::path::PathSpec;
 use super::problem::NetworkProblem;
+use super::protection::{ProtectionMethod, ProtectionSpec};
 use super::reference::{Endpoint, HopSpec, Names, NodeRef};
 use super::resolve_hop;
 use crate::description;
@@ -72,6 +73,8 @@ base::record! {
         pub style: ReservationStyle = ReservationStyle::SharedExplicit;
         /// Record the route to each leaf (RFC 4875, 6.3).
         pub record_route: bool = true;
+        /// What is asked of routers on the way, for the case that something fails (RFC 4875, 15).
+        pub protection: Option<ProtectionSpec>, absent "it is not protected";
         /// Have leaves watch the root by BFD (RFC 8562): true, or how closely. The root and the leaves speak BFD then.
         /// What a leaf finds stands in its table `bfd_multipoint` and its events; nobody tells the root.
         pub bfd: WatchSpec, absent "false";
@@ -105,6 +108,7 @@ impl P2mpSpec {
             ("holding_priority", self.holding_priority.is_some()),
             ("style", self.style != ReservationStyle::SharedExplicit),
             ("record_route", !self.record_route),
+            ("protection", self.protection.is_some()),
             ("retry_first", self.retry_first != Span::from_secs(1)),
             ("retry_max", self.retry_max != Span::from_secs(60)),
         ];
@@ -141,6 +145,9 @@ impl P2mpSpec {
                 let node = leaf.to_string();
                 return Err(NetworkProblem::RouteToNoLeaf { node }.into());
             }
+        }
+        if self.protection.is_some_and(|asked| asked.method != ProtectionMethod::Facility) {
+            return Err(Diagnostic::new(NetworkProblem::TreeByBypass {}).at("method").at("protection"));
         }
         let (setup, holding) = (self.setup_priority, self.holding_priority());
         // RFC 3209, 4.7.3: the setup priority should never be higher than the holding priority.
@@ -201,6 +208,7 @@ impl P2mpSpec {
             holding_priority: self.holding_priority(),
             style: self.style,
             record_route: self.record_route,
+            protection: self.protection.and_then(ProtectionSpec::lowered),
             watch: self.bfd.0,
             retry_first: self.retry_first,
             retry_max: self.retry_max,

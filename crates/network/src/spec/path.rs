@@ -58,6 +58,7 @@ impl PathSpec {
             follow: self.follow,
             k: self.k,
             standby: self.standby,
+            revert_after: None,
         }
     }
 }

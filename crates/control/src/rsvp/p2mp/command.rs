@@ -1,5 +1,6 @@
 //! What a user tells the root of point-to-multipoint LSPs.
 
+use crate::rsvp::ProtectionRequest;
 use crate::rsvp::command::{PathRequest, ReservationStyle, RouteHop};
 use crate::services::Pace;
 use base::flow::FlowFilter;
@@ -69,8 +70,12 @@ pub struct P2mpSpec {
     pub holding_priority: u8,
     /// Which reservation style leaves are asked for.
     pub style: ReservationStyle,
-    /// Record the route to each leaf (RFC 4875, 6.3).
+    /// Record the route to each leaf (RFC 4875, 6.3); always done for a tree that is to be protected.
     pub record_route: bool,
+    /// What is asked of routers on the way for the case that something fails (RFC 4875, 15); nothing for a tree that
+    /// is not protected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<ProtectionRequest>,
     /// Groups whose packets go to all leaves.
     pub groups: Vec<GroupKey>,
     /// Destinations whose packets go to all leaves.

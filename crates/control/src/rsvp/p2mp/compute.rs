@@ -89,6 +89,8 @@ impl Rsvp {
             for (leaf, state) in &mut root.leaves {
                 match state.state {
                     LeafState::Down => state.retry_at = state.retry_at.min(now + SOON),
+                    // Routers on the way lead a protected tree around what fails, and say so if they can't.
+                    LeafState::Up if root.spec.protection.is_some() => {}
                     _ if is_lost
                         && !state.way.is_empty()
                         && !self.services.engineering.is_whole(router_id, &state.way) =>

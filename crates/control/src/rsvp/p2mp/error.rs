@@ -1,12 +1,13 @@
 //! PathErr, ResvErr and ResvConf about some leaves (RFC 4875, 8.2 and 11): they change nothing on their way, and no
 //! other leaf.
 
+use super::tree::Waiting;
 use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::error::passed_on;
 use crate::rsvp::faults::Fault;
-use crate::rsvp::outbox::ipv4;
+use crate::rsvp::outbox::{Sending, ipv4};
 use crate::rsvp::transport::{Arrival, Delivery, Neighbor};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
@@ -56,6 +57,10 @@ impl Rsvp {
             let node = self.config.router_id;
             return self.p2mp_lost(root, leaves, super::loss::Loss::Error { node, problem });
         }
+        if state.is_cut_off {
+            let spec = self.error_spec(0, problem.0, problem.1);
+            return self.p2mp_problem_around(state.tree, leaves, spec);
+        }
         let sender = SenderDescriptor {
             sender_tspec: Some(tree.attributes.tspec),
             adspec: state.adspec.clone(),
@@ -74,6 +79,13 @@ impl Rsvp {
             let tree = self.p2mp.tree(&TreeKey { session, sender })?;
             Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
         });
+        // One about what is led around a failure comes from the merge point, or from behind it.
+        let around = || {
+            let said = error.sender.as_ref().filter(|_| spec.code != error_code::NOTIFY)?;
+            let index = self.p2mp_around(&error.session, &said.sender_template)?;
+            Some((self.p2mp.branches.get(index)?.tree, index))
+        };
+        let found = found.or_else(around);
         let Some((tree, index)) = found else { return self.counters.discard(Discard::NoState) };
         if listed.is_empty() && self.is_overtaken(arrival, resv_in(index).0) {
             // One that names leaves may well be older than the Resv for the others, and is sent again if it was lost.
@@ -88,6 +100,9 @@ impl Rsvp {
         let is_mine = |leaf: &Ipv4Addr| named.is_empty() || named.contains(leaf);
         let mine: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| is_mine(leaf)).copied().collect();
         let Some(sub) = self.p2mp.subs.get(branch.sub) else { return };
+        if sub.is_cut_off {
+            return self.p2mp_problem_around(tree, &mine, spec);
+        }
         let (sub_index, key, to, is_root) = (branch.sub, sub.key, sub.prev_hop, lsp.root.is_some());
         let mut problem = (spec.code, spec.value);
         if problem == (error_code::ROUTING, routing::RE_MERGE) && self.p2mp_made(tree, index, &named) {
@@ -221,23 +236,41 @@ impl Rsvp {
         }
     }
 
-    /// Confirms to receivers behind a branch that asked for it: to `only` one, or to all (RFC 4875, 8.2).
-    pub(super) fn p2mp_confirm(&mut self, index: u32, only: Option<IpAddr>) {
+    /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere, of the
+    /// leaves that the previous hop has confirmed, to `only` one, or to all that asked for no others.
+    pub(super) fn p2mp_confirm(
+        &mut self,
+        index: u32,
+        confirmed: Option<(Option<IpAddr>, &BTreeSet<Ipv4Addr>)>,
+    ) {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let (sub, key, hop, tree) = (branch.sub, branch.key, branch.to, branch.tree);
         let Some(reserved) = &mut branch.reserved else { return };
-        let (told, waiting): (Vec<IpAddr>, Vec<IpAddr>) =
-            reserved.confirm.iter().partition(|receiver| only.is_none_or(|only| only == **receiver));
+        let is_named =
+            |leaf: &Ipv4Addr| confirmed.is_none_or(|(_, named)| named.is_empty() || named.contains(leaf));
+        let known = &reserved.leaves;
+        let is_told = |waiting: &Waiting| match confirmed {
+            None => true,
+            Some((Some(only), _)) => only == waiting.receiver,
+            Some((None, _)) => waiting.leaves.iter().filter(|leaf| known.contains_key(leaf)).all(is_named),
+        };
+        let (told, waiting) =
+            core::mem::take(&mut reserved.confirm).into_iter().partition::<Vec<Waiting>, _>(is_told);
         reserved.confirm = waiting;
         let (style, flowspec) = (reserved.style, reserved.flowspec);
-        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().copied().collect();
-        if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| !told.is_empty()) {
+        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().filter(|leaf| is_named(leaf)).copied().collect();
+        if told.is_empty() || leaves.is_empty() {
+            return;
+        }
+        if let Some(sub) = self.p2mp.subs.get_mut(sub)
+            && sub.asked.iter().filter(|leaf| sub.leaves.contains_key(leaf)).all(is_named)
+        {
             sub.confirm = None;
         }
         let Some(tree) = self.p2mp.trees.get(tree) else { return self.counters.faults.note(Fault::NoLsp) };
         let (session, sender) = (tree.key.session.to_wire(), tree.key.sender);
         let ttl = self.p2mp.subs.get(sub).map_or(self.config.message_ttl, |sub| sub.ttl);
-        for to in told.into_iter().filter_map(ipv4) {
+        for to in told.into_iter().filter_map(|waiting| ipv4(waiting.receiver)) {
             let filter = Filter { filter_spec: template(sender, key), label: None, rro: None };
             let mut confirmation = ResvConf {
                 common: Common::default(),
@@ -260,6 +293,8 @@ impl Rsvp {
     pub(in crate::rsvp) fn p2mp_resv_conf(&mut self, arrival: &Arrival, confirmation: &ResvConf) {
         let receiver = confirmation.resv_confirm;
         let session = P2mpKey::of(&confirmation.session);
+        let listed = confirmation.common.sub_lsps().unwrap_or_default();
+        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         let filters: Vec<_> = confirmation.flow_descriptors.iter().flat_map(|flow| &flow.filters).collect();
         let mut is_known = false;
         for filter in filters {
@@ -278,8 +313,10 @@ impl Rsvp {
                 continue;
             }
             for branch in self.p2mp_branches(sub) {
-                self.p2mp_confirm(branch, (!is_own).then_some(receiver));
+                self.p2mp_confirm(branch, Some(((!is_own).then_some(receiver), &named)));
             }
+            // Receivers that have come since the previous hop was asked wait for another answer.
+            self.p2mp_answer(sub, Sending::Refresh);
         }
         if !is_known {
             self.counters.discard(Discard::NoState);

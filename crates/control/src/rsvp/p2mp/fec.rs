@@ -18,7 +18,8 @@ impl Rsvp {
         for branch in self.p2mp.branches_of(tree) {
             let Some(reserved) = &branch.reserved else { continue };
             let labels = LabelStack::one(reserved.label);
-            let leg = Leg { labels, port: branch.to.port, gateway: branch.to.address.into() };
+            let direct = Leg { labels, port: branch.to.port, gateway: branch.to.address.into() };
+            let leg = self.p2mp_way_around(branch, reserved.label).unwrap_or(direct);
             let place = legs.iter().position(|known| *known == leg).unwrap_or_else(|| {
                 legs.push(leg);
                 behind.push(Vec::new());

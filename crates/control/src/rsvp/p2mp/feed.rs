@@ -57,6 +57,7 @@ impl Rsvp {
     /// As [`Rsvp::p2mp_feed`], but previous hops of `without` get no label this time: there was none, or no room for
     /// its entry.
     fn p2mp_feed_but(&mut self, tree: u32, mut without: BTreeSet<Neighbor>) {
+        self.p2mp_protect(tree);
         // What has no label takes its reservations with it, which others may have been fed: they are looked at again.
         while let Some(from) = self.p2mp_feed_once(tree, &without) {
             without.insert(from);
@@ -81,8 +82,11 @@ impl Rsvp {
                     // The label ends here, and what is below it is looked at.
                     None => branches.push(self.nhlfe(base::Label::IMPLICIT_NULL, None, self.config.tc)),
                     Some(to) => {
-                        branches
-                            .extend(labels.iter().map(|&label| self.nhlfe(label, Some(to), self.config.tc)));
+                        let branch = |&label: &base::Label| {
+                            let plain = self.nhlfe(label, Some(to), self.config.tc);
+                            self.p2mp_protected(tree, to, label, plain)
+                        };
+                        branches.extend(labels.iter().map(branch));
                     }
                 }
             }

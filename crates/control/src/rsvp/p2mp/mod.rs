@@ -8,15 +8,18 @@
 //! - state: `tree`; how far each has come, as tables: `states`
 //! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
 //! - tables and bandwidth: `feed`, `admission`
+//! - fast reroute: `protect`, `divert`, at the merge point `around`
 //! - soft state and failures: `soft`
 //! - the root: `command`, `root`, `loss`, `compute`, `carry`; groups at leaves: `groups`
-//! - what can be seen: `shown`
+//! - what can be seen: `shown`, `protected_shown`
 
 mod admission;
 mod alarm;
+mod around;
 mod carry;
 pub mod command;
 mod compute;
+mod divert;
 mod error;
 mod fec;
 mod feed;
@@ -25,6 +28,9 @@ mod loss;
 mod path;
 mod path_send;
 mod place;
+mod protect;
+pub(super) mod protected_shown;
+mod recorded;
 mod remerge;
 mod resv;
 mod resv_send;

@@ -1,7 +1,7 @@
 //! Path messages for several leaves: checking, routing each leaf, and putting it into a branch (RFC 4875, 5.2).
 
 use super::states::SubEvent;
-use super::tree::Attributes;
+use super::tree::{Attributes, Branch};
 use super::{P2mpKey, Remerge, SubKey, TreeKey, keys, path_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
@@ -74,6 +74,12 @@ impl Rsvp {
                 .p2mp_check(arrival, path)
                 .map(|attributes| (TreeKey { session, sender }, sub, attributes)),
         };
+        let joined = P2mpKey::of(&path.session)
+            .zip(keys(&path.sender_template))
+            .and_then(|(session, said)| Some((self.p2mp_joined(session, said.0, path, &leaves)?, said)));
+        if let Some((tree, said)) = joined {
+            return self.p2mp_join(arrival, path, tree, said, &leaves);
+        }
         let (key, sub_key, attributes) = match checked {
             Ok(checked) => checked,
             Err(Problem::Silent(why)) => return self.counters.discard(why),
@@ -233,7 +239,10 @@ impl Rsvp {
     ) -> Option<Option<(Neighbor, Vec<EroHop>)>> {
         let at = self.p2mp.subs.get(sub)?.leaves.get(&leaf).filter(|at| at.route == route)?;
         let Some(branch) = at.branch else { return Some(None) };
-        let branch = self.p2mp.branches.get(branch).filter(|branch| self.links.is_up(branch.to.port))?;
+        let stays = |branch: &&Branch| {
+            self.links.is_up(branch.to.port) || self.p2mp_is_diverted(branch.tree, branch.to)
+        };
+        let branch = self.p2mp.branches.get(branch).filter(stays)?;
         Some(Some((branch.to, branch.routes.get(&leaf)?.clone())))
     }
 
@@ -301,6 +310,7 @@ impl Rsvp {
             return false;
         };
         (state.period_ms, state.expires) = (path.time_values.refresh_ms, expires);
+        state.is_cut_off = false;
         (state.lih, state.ttl) = (path.hop.lih, arrival.ip.ttl.saturating_sub(1));
         let unknown: Vec<_> =
             path.common.unknown.iter().filter(|o| crate::rsvp::error::is_forwarded(o)).cloned().collect();

@@ -10,6 +10,7 @@ use crate::rsvp::record_route;
 use crate::rsvp::{Rsvp, Timer};
 use base::PortId;
 use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::rsvp::sub_lsp::Compressor;
 use wire::rsvp::{
@@ -111,9 +112,17 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         branch.path_refresh_at = next;
-        let hop = branch.to;
+        let (hop, tree) = (branch.to, branch.tree);
+        if self.p2mp_is_diverted(tree, hop) {
+            self.p2mp_send_path_around(index);
+            if !self.p2mp_is_reverting(tree, hop) {
+                return self.p2mp_arm_branch(index);
+            }
+        }
         if !self.summarised(hop, sending, path_out(index).0) {
-            let Some((mut message, ends, ttl)) = self.p2mp_build_path(index) else {
+            let routes =
+                self.p2mp.branches.get(index).map(|branch| branch.routes.clone()).unwrap_or_default();
+            let Some((mut message, ends, ttl)) = self.p2mp_build_path(index, &routes) else {
                 return self.counters.faults.note(Fault::NoLink);
             };
             let delivery = sending.delivery(path_out(index).0);
@@ -122,11 +131,16 @@ impl Rsvp {
         self.p2mp_arm_branch(index);
     }
 
-    fn p2mp_build_path(&self, index: u32) -> Option<(Message, (Ipv4Addr, Ipv4Addr), u8)> {
+    /// The Path of a branch with these routes to its leaves; between which addresses it goes, and its TTL.
+    pub(super) fn p2mp_build_path(
+        &self,
+        index: u32,
+        routes: &BTreeMap<Ipv4Addr, Vec<EroHop>>,
+    ) -> Option<(Message, (Ipv4Addr, Ipv4Addr), u8)> {
         let branch = self.p2mp.branches.get(index)?;
         let (tree, sub) = (self.p2mp.trees.get(branch.tree)?, self.p2mp.subs.get(branch.sub)?);
         let link = self.links.get(branch.to.port)?;
-        let (ero, leaves) = lists(branch.routes.iter());
+        let (ero, leaves) = lists(routes.iter());
         let first = leaves.first().map(|leaf| leaf.leaf);
         let Some(IpAddr::V4(first)) = first else { return None };
         let mut common = Common { unknown: sub.unknown.clone(), ..Common::default() };
@@ -154,6 +168,16 @@ impl Rsvp {
 
     /// Sends a PathTear for all leaves of a branch (RFC 4875, 7.2.2).
     pub(super) fn p2mp_send_tear(&mut self, index: u32) {
+        let Some(branch) = self.p2mp.branches.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if self.p2mp_is_diverted(branch.tree, branch.to) {
+            let is_reverting = self.p2mp_is_reverting(branch.tree, branch.to);
+            self.p2mp_send_tear_around(index);
+            if !is_reverting {
+                return;
+            }
+        }
         let Some(branch) = self.p2mp.branches.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };

@@ -22,6 +22,8 @@ impl Rsvp {
             branches: Vec::new(),
             feeds: BTreeMap::new(),
             root: None,
+            protections: BTreeMap::new(),
+            around: Vec::new(),
             is_leaf: false,
         };
         let index = self.p2mp.trees.insert(tree);
@@ -46,8 +48,10 @@ impl Rsvp {
             policy: Vec::new(),
             announced: BTreeSet::new(),
             announced_as: None,
+            is_cut_off: false,
             is_rerecorded: false,
             confirm: None,
+            asked: BTreeSet::new(),
             period_ms: 0,
             expires: Time::MAX,
             resv_sent_at: Time::ZERO,
@@ -200,6 +204,7 @@ impl Rsvp {
                 state: BranchState::Signalled,
                 routes: BTreeMap::new(),
                 reserved: None,
+                is_back: false,
                 path_refresh_at: Time::MAX,
                 alarm: Alarm::default(),
             });

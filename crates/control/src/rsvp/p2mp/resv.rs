@@ -1,7 +1,8 @@
 //! Resv messages for several leaves: checking and reserving (RFC 4875, 6.2), and their teardown.
 
+use super::recorded::expand;
 use super::states::BranchEvent;
-use super::tree::Reserved;
+use super::tree::{Branch, Reserved, Waiting};
 use super::{P2mpKey, TreeKey, keys, resv_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
@@ -21,42 +22,7 @@ use wire::rsvp::{Filter, FlowDescriptor, Message, Resv, ResvTear, RroSubobject, 
 const WAITING: usize = 64;
 
 /// Leaves with what is recorded of the way to each.
-type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
-
-/// The whole recorded route to each leaf: a secondary one begins at a node of one before it (RFC 4875, 6.1). `None` if
-/// one has more than `most` entries.
-fn expand(
-    first: Option<&[RroSubobject]>,
-    leaves: &[SubLsp],
-    most: usize,
-) -> Option<Vec<Option<Vec<RroSubobject>>>> {
-    let place = |entry: &RroSubobject| match *entry {
-        RroSubobject::Ipv4 { address, .. } => Some(address),
-        _ => None,
-    };
-    // Where each node stands first: the leaf and the place in its route.
-    let mut known: BTreeMap<Ipv4Addr, (usize, usize)> = BTreeMap::new();
-    let mut routes: Vec<Option<Vec<RroSubobject>>> = Vec::with_capacity(leaves.len());
-    for (at, leaf) in leaves.iter().enumerate() {
-        let said = if at == 0 { first } else { leaf.recorded_route.as_deref() };
-        let route = said.map(|rest| {
-            let way = rest.first().filter(|_| at > 0).and_then(place).and_then(|node| known.get(&node));
-            let way = way.and_then(|&(earlier, place)| routes.get(earlier)?.as_ref()?.get(..place));
-            (way.unwrap_or_default(), rest)
-        });
-        if route.is_some_and(|(way, rest)| way.len() + rest.len() > most) {
-            return None;
-        }
-        let route = route.map(|(way, rest)| [way, rest].concat());
-        for (there, entry) in route.iter().flatten().enumerate() {
-            if let Some(address) = place(entry) {
-                known.entry(address).or_insert((at, there));
-            }
-        }
-        routes.push(route);
-    }
-    Some(routes)
-}
+pub(super) type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
 
 impl Rsvp {
     pub(in crate::rsvp) fn p2mp_resv(&mut self, arrival: &Arrival, resv: &Resv) {
@@ -64,6 +30,14 @@ impl Rsvp {
         let mut trees: BTreeMap<u32, (BTreeSet<u32>, Option<Style>)> = BTreeMap::new();
         for descriptor in &resv.flow_descriptors {
             for filter in &descriptor.filters {
+                if let Some(branch) = self.p2mp_around(&resv.session, &filter.filter_spec) {
+                    if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
+                        let style = self.p2mp_reserved_style(tree);
+                        trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
+                    }
+                    self.p2mp_resv_around(branch, resv, descriptor, filter, &listed);
+                    continue;
+                }
                 match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
                     Ok((branch, label, leaves)) => {
                         if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
@@ -122,6 +96,9 @@ impl Rsvp {
         else {
             return Err(Problem::Silent(Discard::WrongHop));
         };
+        if self.p2mp_is_diverted(branch.tree, branch.to) && !self.p2mp_is_reverting(branch.tree, branch.to) {
+            return Err(Problem::Silent(Discard::WrongHop));
+        }
         if arrival.id.is_some_and(|id| self.transport.out_of_order(id, resv_in(index))) {
             return Err(Problem::Silent(Discard::OutOfOrder));
         }
@@ -140,6 +117,17 @@ impl Rsvp {
             !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
         });
         let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
+        Ok((index, label, self.p2mp_listed(branch, resv, filter, listed)?))
+    }
+
+    /// The leaves of a branch that a Resv names, with the routes that are recorded to them.
+    fn p2mp_listed(
+        &self,
+        branch: &Branch,
+        resv: &Resv,
+        filter: &Filter,
+        listed: &[SubLsp],
+    ) -> Result<Named, Problem> {
         // A leaf belongs to the filter whose Path named it: a Resv may have several (RFC 4875, 6.2).
         let of_branch =
             |leaf: &&SubLsp| ipv4(leaf.leaf).is_some_and(|leaf| branch.routes.contains_key(&leaf));
@@ -159,8 +147,27 @@ impl Rsvp {
             return Err(Problem::Silent(Discard::Loop));
         }
         let leaves = mine.iter().zip(recorded).filter(|(leaf, _)| of_branch(leaf));
-        let leaves = leaves.filter_map(|(leaf, route)| Some((ipv4(leaf.leaf)?, route))).collect();
-        Ok((index, label, leaves))
+        Ok(leaves.filter_map(|(leaf, route)| Some((ipv4(leaf.leaf)?, route))).collect())
+    }
+
+    /// A Resv for a diverted branch, from the merge point.
+    fn p2mp_resv_around(
+        &mut self,
+        index: u32,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        filter: &Filter,
+        listed: &[SubLsp],
+    ) {
+        let Some(branch) = self.p2mp.branches.get(index) else { return };
+        let leaves = self.p2mp_listed(branch, resv, filter, listed);
+        let label = filter.label.filter(|_| descriptor.flowspec.bucket().is_sound());
+        match (leaves, label) {
+            (Ok(leaves), Some(label)) => self.p2mp_refreshed_around(index, resv, label, &leaves),
+            (Err(Problem::Silent(why)), _) => self.counters.discard(why),
+            (Err(Problem::Error(..)), _) => self.counters.discard(Discard::Limit),
+            (Ok(_), None) => self.counters.discard(Discard::Malformed),
+        }
     }
 
     /// Reserves for the leaves of a branch. Leaves that it had and are not named are gone (RFC 4875, 7.2.1).
@@ -173,12 +180,21 @@ impl Rsvp {
         leaves: Named,
     ) -> bool {
         let Some((session, setup, port)) = self.p2mp_held_at(index) else { return false };
+        let reverts = self.p2mp.branches.get(index).filter(|b| self.p2mp_is_reverting(b.tree, b.to));
+        if let Some(known) = reverts.and_then(|branch| branch.reserved.as_ref())
+            && known.leaves.keys().any(|leaf| !leaves.contains_key(leaf))
+        {
+            // Packets take the bypass until all leaves are reserved along the link again.
+            return true;
+        }
+        let is_reverting = reverts.is_some();
         let before = self.p2mp_share(session, port);
         let expires = self.now + self.lifetime(resv.time_values.refresh_ms);
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
         let mut confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
-        confirm.retain(|waiting| Some(*waiting) != resv.resv_confirm);
-        confirm.extend(resv.resv_confirm);
+        confirm.retain(|waiting| Some(waiting.receiver) != resv.resv_confirm);
+        let asks = |receiver| Waiting { receiver, leaves: leaves.keys().copied().collect() };
+        confirm.extend(resv.resv_confirm.map(asks));
         if confirm.len() > WAITING {
             confirm.remove(0);
         }
@@ -206,6 +222,9 @@ impl Rsvp {
         }
         if let Some(branch) = self.p2mp.branches.get_mut(index) {
             self.counters.faults.step(&mut branch.state, BranchEvent::Reserved);
+        }
+        if is_reverting {
+            self.p2mp_revert(index);
         }
         self.p2mp_arm_branch(index);
         true
@@ -257,8 +276,17 @@ impl Rsvp {
         let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         for filter in &tear.filters {
             let found = keys(filter).and_then(|(sender, sub)| {
-                let tree = self.p2mp.tree(&TreeKey { session, sender })?;
-                Some((tree, self.p2mp.branch(tree, sub, arrival.from)?))
+                let tree = self.p2mp.tree(&TreeKey { session, sender });
+                let found = tree.and_then(|tree| Some((tree, self.p2mp.branch(tree, sub, arrival.from)?)));
+                // RFC 4090, 6.3.2: what the failing path does is nobody's concern any more.
+                let is_there = |(tree, index): &(u32, u32)| {
+                    let to = self.p2mp.branches.get(*index).map(|branch| branch.to);
+                    to.is_some_and(|to| !self.p2mp_is_diverted(*tree, to))
+                };
+                found.filter(is_there).or_else(|| {
+                    let index = self.p2mp_around(&tear.session, filter)?;
+                    Some((self.p2mp.branches.get(index)?.tree, index))
+                })
             });
             let Some((tree, index)) = found else {
                 self.counters.discard(Discard::NoState);

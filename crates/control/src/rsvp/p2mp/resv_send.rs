@@ -1,6 +1,7 @@
 //! Resv messages on their way to the previous hop: one for each sub-group, with the leaves that are reserved (RFC 4875,
 //! 6.1 and 6.2).
 
+use super::recorded::{compress, recorded_len};
 use super::states::{SubEvent, SubState};
 use super::tree::Sub;
 use super::{resv_out, template};
@@ -13,7 +14,10 @@ use base::{Label, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use wire::rsvp::{Common, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, SubLsp};
+use wire::rsvp::{
+    Common, Filter, FilterSpec, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, RsvpHop,
+    SubLsp,
+};
 
 /// Least time between two Resv messages for a sub-group of which the second says no more than that there are more
 /// leaves (RFC 4875, 6.2.1): those that come meanwhile share it. The RFC leaves the time open.
@@ -40,6 +44,10 @@ impl Rsvp {
         if tree.root.is_some() {
             return self.p2mp_reached(index);
         }
+        if !tree.around.is_empty() {
+            self.p2mp_answer_around(sub.tree);
+        }
+        let Some(sub) = self.p2mp.subs.get(index).filter(|sub| !sub.is_cut_off) else { return };
         let reserved = self.p2mp_reserved(sub);
         if reserved.is_empty() {
             if sub.state == SubState::Announced {
@@ -49,7 +57,7 @@ impl Rsvp {
         }
         // The Resv that brings a label waits for its entry.
         let Some(label) = self.p2mp_is_fed(sub.tree, sub.prev_hop) else { return };
-        let confirm = self.p2mp_asked(index, sub);
+        let confirm = self.p2mp_asked_by(index, sub);
         let said = self.p2mp_flowspec(index, sub).zip(self.p2mp_style(sub));
         let is_new =
             sub.announced != reserved || sub.announced_as != said || sub.state != SubState::Announced;
@@ -86,6 +94,9 @@ impl Rsvp {
         let next = self.next_refresh();
         if let Some(sub) = self.p2mp.subs.get_mut(index) {
             self.counters.faults.step(&mut sub.state, SubEvent::Announced);
+            if asks_anew {
+                sub.asked.clone_from(&reserved);
+            }
             (sub.announced, sub.resv_refresh_at, sub.confirm) = (reserved, next, confirm);
             (sub.announced_as, sub.is_rerecorded) = (said, false);
             sub.resv_sent_at = self.now;
@@ -95,14 +106,14 @@ impl Rsvp {
 
     /// RFC 4875, 8.2: the receiver that a ResvConf is to go to. Where several ask, or where this router has given the
     /// sub-group its name, that is this router.
-    fn p2mp_asked(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
+    fn p2mp_asked_by(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
         let own = IpAddr::V4(self.config.router_id);
         let tree = self.p2mp.trees.get(sub.tree)?;
         let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
         let mut asking = is_leaf.then_some(own);
         for branch in self.p2mp.branches_of(tree) {
             let Some(receiver) =
-                branch.reserved.as_ref().and_then(|reserved| reserved.confirm.last().copied())
+                branch.reserved.as_ref().and_then(|reserved| Some(reserved.confirm.last()?.receiver))
             else {
                 continue;
             };
@@ -119,10 +130,29 @@ impl Rsvp {
         let sub = self.p2mp.subs.get(index)?;
         let tree = self.p2mp.trees.get(sub.tree)?;
         let hop = self.own_hop(sub.prev_hop, sub.lih);
-        let IpAddr::V4(address) = hop.address else { return None };
-        let with_label = tree.attributes.records_labels().then_some(label);
-        let route = |leaf: &Ipv4Addr| -> Option<Vec<RroSubobject>> {
+        let said = (template(tree.key.sender, sub.key), hop, label);
+        let leaves: Vec<(Ipv4Addr, u32)> = reserved.iter().map(|leaf| (*leaf, index)).collect();
+        let confirm = self.p2mp_asked_by(index, sub).filter(|asked| sub.confirm != Some(*asked));
+        let mtu = self.links.get(sub.prev_hop.port).map_or(1500, |link| link.interface.mtu as usize);
+        self.p2mp_resv_of(sub.tree, said, &leaves, confirm, mtu)
+    }
+
+    /// A Resv for leaves of a tree, each of a sub-group, all of which come from the same previous hop: under what name
+    /// it is meant, who sends it, and with which label.
+    pub(super) fn p2mp_resv_of(
+        &self,
+        index: u32,
+        (filter_spec, hop, label): (FilterSpec, RsvpHop, Label),
+        reserved: &[(Ipv4Addr, u32)],
+        resv_confirm: Option<IpAddr>,
+        mtu: usize,
+    ) -> Option<Message> {
+        let tree = self.p2mp.trees.get(index)?;
+        let with_label = tree.attributes.records_labels().then(|| RroSubobject::global_label(label));
+        let route = |leaf: &Ipv4Addr, sub: u32| -> Option<Vec<RroSubobject>> {
+            let sub = self.p2mp.subs.get(sub)?;
             sub.rro.as_ref()?;
+            let IpAddr::V4(address) = self.own_hop(sub.prev_hop, sub.lih).address else { return None };
             let branch = sub.leaves.get(leaf)?.branch;
             let rest = match branch {
                 None => Vec::new(),
@@ -130,39 +160,43 @@ impl Rsvp {
                     self.p2mp.branches.get(branch)?.reserved.as_ref()?.leaves.get(leaf)?.clone()?
                 }
             };
-            Some(record_route::push(address, with_label, &rest))
+            let flags = self.p2mp_flags(tree, branch);
+            Some(record_route::push_with(address, flags, with_label.clone(), &rest))
         };
-        let mut leaves: Vec<SubLsp> = Vec::with_capacity(reserved.len());
-        let mut rro = None;
-        for leaf in reserved {
-            let mut said = SubLsp::of(IpAddr::V4(*leaf));
-            match leaves.is_empty() {
-                // RFC 4875, 6.3.1: the route of the first leaf is the RRO, those of others follow them.
-                true => rro = route(leaf),
-                false => said.recorded_route = route(leaf),
-            }
-            leaves.push(said);
+        let mut routes: Vec<Option<Vec<RroSubobject>>> =
+            reserved.iter().map(|(leaf, sub)| route(leaf, *sub)).collect();
+        // RFC 3209, 4.4.3: recorded routes that no longer fit are left out, unless they fit as RFC 4875, 6.1, has them:
+        // from where each leaves that of a leaf before it.
+        let room = mtu.saturating_sub(256 + 8 * reserved.len());
+        if recorded_len(&routes) > room {
+            routes = compress(routes);
         }
-        let recorded: usize =
-            leaves.iter().flat_map(|leaf| &leaf.recorded_route).map(|r| 4 + record_route::wire_len(r)).sum();
-        let recorded = recorded + rro.as_ref().map_or(0, |rro| 4 + record_route::wire_len(rro));
-        // RFC 3209, 4.4.3: recorded routes that no longer fit are left out.
-        let mtu = self.links.get(sub.prev_hop.port).map_or(1500, |link| link.interface.mtu as usize);
-        if 256 + 8 * leaves.len() + recorded > mtu {
-            rro = None;
-            leaves.iter_mut().for_each(|leaf| leaf.recorded_route = None);
+        if recorded_len(&routes) > room {
+            routes.iter_mut().for_each(|route| *route = None);
         }
+        let mut routes = routes.into_iter();
+        // RFC 4875, 6.3.1: the route of the first leaf is the RRO, those of others follow them.
+        let rro = routes.next().flatten();
+        let rest = core::iter::once(None).chain(routes);
+        let leaves: Vec<SubLsp> = reserved
+            .iter()
+            .zip(rest)
+            .map(|((leaf, _), recorded_route)| SubLsp { recorded_route, ..SubLsp::of(IpAddr::V4(*leaf)) })
+            .collect();
         let mut common = Common::default();
         common.add_sub_lsps(&leaves).ok()?;
-        let style = self.p2mp_style(sub)?;
-        let flowspec = self.p2mp_flowspec(index, sub)?;
-        let filter = Filter { filter_spec: template(tree.key.sender, sub.key), label: Some(label), rro };
+        let subs: BTreeSet<u32> = reserved.iter().map(|(_, sub)| *sub).collect();
+        let known = || subs.iter().filter_map(|&sub| Some((sub, self.p2mp.subs.get(sub)?)));
+        let style = known().find_map(|(_, sub)| self.p2mp_style(sub))?;
+        let flowspecs = known().filter_map(|(at, sub)| self.p2mp_flowspec(at, sub));
+        let flowspec = flowspecs.max_by(|a, b| a.rate().total_cmp(&b.rate()))?;
+        let filter = Filter { filter_spec, label: Some(label), rro };
         Some(Message::Resv(Resv {
             common,
             session: tree.key.session.to_wire(),
             hop,
             time_values: self.time_values(),
-            resv_confirm: self.p2mp_asked(index, sub).filter(|asked| sub.confirm != Some(*asked)),
+            resv_confirm,
             scope: None,
             policy_data: Vec::new(),
             style,

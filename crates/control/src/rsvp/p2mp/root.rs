@@ -22,7 +22,10 @@ use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{Adspec, Affinities, LabelRequest, SenderTspec, SessionAttribute, TokenBucket};
+use wire::rsvp::{
+    Adspec, Affinities, FastReroute, LabelRequest, Object, SenderTspec, SessionAttribute, TokenBucket,
+    Unknown,
+};
 
 /// A leaf of a tunnel.
 #[derive(Clone, Debug)]
@@ -71,6 +74,22 @@ pub(super) struct Root {
     /// The LSP as BFD is to watch it.
     pub watched: Option<WatchedPath>,
     pub alarm: Alarm,
+}
+
+/// FAST_REROUTE of Paths of a tunnel that asks for protection: facility backup, with the bandwidth of the tree.
+fn asked_protection(spec: &P2mpSpec) -> Option<Unknown> {
+    spec.protection?;
+    let wanted = spec.path.affinities;
+    Unknown::of(&Object::FastReroute(FastReroute {
+        setup_priority: spec.setup_priority.min(7),
+        holding_priority: spec.holding_priority.min(7),
+        hop_limit: u8::MAX,
+        flags: FastReroute::FACILITY,
+        bandwidth: spec.bandwidth.as_bytes_per_s(),
+        include_any: wanted.include_any,
+        exclude_any: wanted.exclude_any,
+        include_all: Some(wanted.include_all),
+    }))
 }
 
 impl Rsvp {
@@ -147,6 +166,12 @@ impl Rsvp {
         let mut flags = 0;
         if spec.style == ReservationStyle::SharedExplicit {
             flags |= SessionAttribute::SE_STYLE;
+        }
+        if let Some(asked) = spec.protection {
+            // RFC 4090, 5.
+            flags |= SessionAttribute::LOCAL_PROTECTION | SessionAttribute::LABEL_RECORDING;
+            flags |= if asked.node { SessionAttribute::NODE_PROTECTION } else { 0 };
+            flags |= if asked.bandwidth { SessionAttribute::BANDWIDTH_PROTECTION } else { 0 };
         }
         let mtus = self.links.iter().map(|link| link.interface.mtu);
         let name = spec.name.as_bytes();
@@ -238,12 +263,14 @@ impl Rsvp {
             }
         };
         let give_up_at = self.now + self.config.setup_timeout;
+        let protection = asked_protection(&spec);
         for group in groups {
             let sub_key = SubKey { originator: router_id, id: self.p2mp.take_id(tree) };
             let sub = self.p2mp_sub(tree, sub_key, here(router_id));
             let adspec = self.p2mp_adspec();
             if let Some(state) = self.p2mp.subs.get_mut(sub) {
-                state.rro = spec.record_route.then(Vec::new);
+                state.rro = (spec.record_route || spec.protection.is_some()).then(Vec::new);
+                state.unknown = protection.iter().cloned().collect();
                 state.adspec = adspec;
             }
             for leaf in group.keys() {

@@ -82,7 +82,7 @@ base::table! {
     }
 }
 
-fn name(tree: &Tree) -> String {
+pub(super) fn name(tree: &Tree) -> String {
     let said = tree.attributes.session_attribute.as_ref();
     said.map_or_else(String::new, |said| String::from_utf8_lossy(&said.name).into_owned())
 }

@@ -6,6 +6,7 @@ use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
 use crate::rsvp::transport::Neighbor;
+use base::PortId;
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use wire::rsvp::error_code::{self, routing};
@@ -69,17 +70,22 @@ impl Rsvp {
 
     /// Gives up what depends on neighbours that are gone: path state from there is torn down, leaves beyond take
     /// another way if the routing table knows one (RFC 2205, 3.6), and the root is told of all others.
-    pub(in crate::rsvp) fn p2mp_lost_beyond(&mut self, gone: &impl Fn(Neighbor) -> bool) {
+    pub(in crate::rsvp) fn p2mp_lost_beyond(
+        &mut self,
+        gone: &impl Fn(Neighbor) -> bool,
+        diverted: &mut BTreeMap<(Option<u32>, PortId), u32>,
+    ) {
         if self.p2mp.is_idle() {
             return;
         }
         let root = super::here(self.config.router_id);
         for tree in self.p2mp.index.values().copied().collect::<Vec<_>>() {
+            let new = self.p2mp_divert(tree, gone, diverted);
             let subs = self.p2mp.sub_indices(tree);
-            let mut is_hit = false;
+            let mut is_hit = !new.is_empty();
             for sub in subs {
                 let Some(state) = self.p2mp.subs.get(sub) else { continue };
-                if state.prev_hop != root && gone(state.prev_hop) {
+                if state.prev_hop != root && gone(state.prev_hop) && !self.p2mp_holds(sub) {
                     self.p2mp_end_sub(sub, SubEvent::PreviousHopLost);
                     is_hit = true;
                     continue;
@@ -87,7 +93,9 @@ impl Rsvp {
                 is_hit |= self.p2mp_repair(tree, sub, gone);
             }
             if is_hit && self.p2mp.trees.get(tree).is_some() {
-                self.p2mp_settle(tree);
+                self.p2mp_feed(tree);
+                self.p2mp_tell_diverted(tree, &new);
+                self.p2mp_answer_all(tree);
             }
         }
     }
@@ -104,7 +112,7 @@ impl Rsvp {
     }
 
     /// Leaves of a sub-group beyond neighbours that are gone take another way, or leave it. Are there any?
-    fn p2mp_repair(&mut self, tree: u32, sub: u32, gone: &impl Fn(Neighbor) -> bool) -> bool {
+    pub(super) fn p2mp_repair(&mut self, tree: u32, sub: u32, gone: &impl Fn(Neighbor) -> bool) -> bool {
         let (Some(state), Some(lsp)) = (self.p2mp.subs.get(sub), self.p2mp.trees.get(tree)) else {
             return false;
         };
@@ -115,7 +123,9 @@ impl Rsvp {
         for (leaf, at) in &state.leaves {
             let branch = at.branch.and_then(|branch| self.p2mp.branches.get(branch));
             match branch {
-                Some(branch) if gone(branch.to) => hit.push((*leaf, at.route.clone())),
+                Some(branch) if gone(branch.to) && !self.p2mp_is_diverted(tree, branch.to) => {
+                    hit.push((*leaf, at.route.clone()))
+                }
                 _ => drop(placed.insert(*leaf, self.p2mp_placed(*leaf, at))),
             }
         }

@@ -19,7 +19,13 @@ impl Rsvp {
             let tree = self.p2mp.tree(&TreeKey { session, sender })?;
             Some((tree, self.p2mp.sub(tree, sub, arrival.from)?))
         });
-        let Some((tree, sub)) = found else { return self.counters.discard(Discard::NoState) };
+        let Some((tree, sub)) = found else {
+            let around = P2mpKey::of(&tear.session).zip(said).zip(Rsvp::p2mp_named(&listed));
+            if !around.is_some_and(|((session, said), named)| self.p2mp_tear_around(session, said, &named)) {
+                self.counters.discard(Discard::NoState);
+            }
+            return;
+        };
         if self.is_overtaken(arrival, path_in(sub).0) {
             return;
         }
@@ -70,9 +76,12 @@ impl Rsvp {
             return;
         }
         let (key, feeds) = (tree.key, tree.feeds.keys().copied().collect::<Vec<_>>());
+        let guarded: Vec<_> = tree.protections.keys().copied().collect();
+        self.p2mp_end_around(sub.tree);
         for from in feeds {
             self.p2mp_starve(sub.tree, from);
         }
+        guarded.into_iter().for_each(|hop| self.p2mp_unprotect(sub.tree, hop));
         self.p2mp_note_leaf(sub.tree);
         self.p2mp.trees.remove(sub.tree);
         self.p2mp.index.remove(&key);

@@ -1,7 +1,9 @@
 //! What a router has of a point-to-multipoint LSP.
 
+use super::around::Around;
 use super::states::{BranchState, FeedState, SubState};
 use super::{Alarm, SubKey, TreeKey};
+use crate::rsvp::protection::Protection;
 use crate::rsvp::transport::Neighbor;
 use base::plane::{Nhlfe, ReplicationId};
 use base::{Label, Rate, Time};
@@ -54,6 +56,10 @@ pub(super) struct Tree {
     pub feeds: BTreeMap<Neighbor, Feed>,
     /// The tunnel, at its root.
     pub root: Option<u32>,
+    /// How its ways to neighbours are protected (RFC 4875, 15).
+    pub protections: BTreeMap<Neighbor, Protection>,
+    /// What comes around failures to this router, the merge point.
+    pub around: Vec<Around>,
     /// It is known that this router is a leaf.
     pub is_leaf: bool,
 }
@@ -112,10 +118,14 @@ pub(super) struct Sub {
     pub announced: BTreeSet<Ipv4Addr>,
     /// What the previous hop was told of all of them.
     pub announced_as: Option<(Flowspec, Style)>,
+    /// The previous hop is gone, and it lives on for the sake of who may lead it around (RFC 4090, 7.2).
+    pub is_cut_off: bool,
     /// Routes may have been recorded since that the previous hop has not been told of.
     pub is_rerecorded: bool,
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
+    /// The leaves of the Resv that asked for it.
+    pub asked: BTreeSet<Ipv4Addr>,
     pub period_ms: u32,
     pub expires: Time,
     /// When the latest Resv went to the previous hop.
@@ -145,6 +155,8 @@ pub(super) struct Branch {
     /// The explicit route to each leaf as it goes on.
     pub routes: BTreeMap<Ipv4Addr, Vec<EroHop>>,
     pub reserved: Option<Reserved>,
+    /// A Resv has come by the link that is back, while packets still go through the bypass.
+    pub is_back: bool,
     pub path_refresh_at: Time,
     pub alarm: Alarm,
 }
@@ -158,9 +170,17 @@ pub(super) struct Reserved {
     /// The leaves that it names, each with its route as it was recorded.
     pub leaves: BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>,
     /// Receivers that wait for a ResvConf, the latest last.
-    pub confirm: Vec<IpAddr>,
+    pub confirm: Vec<Waiting>,
     pub period_ms: u32,
     pub expires: Time,
+}
+
+/// A receiver that waits for a ResvConf (RFC 2205, 3.1.9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub receiver: IpAddr,
+    /// The leaves of the Resv that asked for it: they are to be confirmed.
+    pub leaves: BTreeSet<Ipv4Addr>,
 }
 
 impl Branch {

@@ -24,9 +24,13 @@ impl Rsvp {
     /// The address by which the merge point knows this router: that of the port of the bypass, so that it is another
     /// one than the sender's where the head end repairs its own LSP (RFC 4090, 6.1.1).
     pub(in crate::rsvp) fn repair_address(&self, lsp: &Lsp) -> Option<Ipv4Addr> {
-        let chosen = lsp.protection()?.chosen?;
-        let address = self.links.address(self.bypass_leg(chosen.bypass)?.port)?;
-        Some(address).filter(|address| *address != lsp.sender.address)
+        self.address_around(lsp.protection()?.chosen?.bypass, lsp.sender.address)
+    }
+
+    /// The same for a sender whose LSP takes a bypass.
+    pub(in crate::rsvp) fn address_around(&self, bypass: u32, sender: Ipv4Addr) -> Option<Ipv4Addr> {
+        let address = self.links.address(self.bypass_leg(bypass)?.port)?;
+        Some(address).filter(|address| *address != sender)
     }
 
     /// Sends a Path of a diverted LSP through its bypass, made from the one that the next hop would have got.
@@ -58,7 +62,7 @@ impl Rsvp {
 
     /// An explicit route from the merge point on: what precedes it goes, and it is named by the address that the bypass
     /// ends at (RFC 4090, 6.4.4).
-    fn beyond(&self, bypass: u32, tail: Ipv4Addr, ero: Vec<EroHop>) -> Vec<EroHop> {
+    pub(in crate::rsvp) fn beyond(&self, bypass: u32, tail: Ipv4Addr, ero: Vec<EroHop>) -> Vec<EroHop> {
         let is_there = |hop: &EroHop| match hop.node {
             EroSubobject::Ipv4 { address, prefix_length: 32 } => self.is_at_end(bypass, address),
             _ => false,
@@ -92,7 +96,14 @@ impl Rsvp {
         self.send_into_bypass(chosen.bypass, ends, ttl, Message::PathTear(tear));
     }
 
-    fn send_into_bypass(&mut self, bypass: u32, ends: (Ipv4Addr, Ipv4Addr), ttl: u8, message: Message) {
+    /// Sends a message through a bypass, as a labelled packet from one address to another.
+    pub(in crate::rsvp) fn send_into_bypass(
+        &mut self,
+        bypass: u32,
+        ends: (Ipv4Addr, Ipv4Addr),
+        ttl: u8,
+        message: Message,
+    ) {
         let Some(leg) = self.bypass_leg(bypass).filter(|_| ttl > 0) else { return };
         let IpAddr::V4(gateway) = leg.gateway else { return };
         let labels = leg.labels.as_slice();

@@ -59,7 +59,7 @@ impl Rsvp {
     }
 
     /// An address of the router at the end of a bypass?
-    pub(super) fn is_at_end(&self, bypass: u32, address: Ipv4Addr) -> bool {
+    pub(in crate::rsvp) fn is_at_end(&self, bypass: u32, address: Ipv4Addr) -> bool {
         self.tunnels.get(bypass).is_some_and(|tunnel| {
             let merge_point = tunnel.spec.bypass.iter().flat_map(|bypass| &bypass.merge_point);
             tunnel.spec.to == address || merge_point.into_iter().any(|other| *other == address)
@@ -90,10 +90,11 @@ impl Rsvp {
                 (false, _) => self.protect_again(index),
             }
         }
+        self.p2mp_bypass_changed(bypass, port);
     }
 
     /// Has a bypass made for an LSP that asks for protection and has none that does, as far as its way is known.
-    pub(super) fn make_bypass(&mut self, hop: Neighbor, next: Option<Ipv4Addr>, rate: Option<Rate>) {
+    pub(in crate::rsvp) fn make_bypass(&mut self, hop: Neighbor, next: Option<Ipv4Addr>, rate: Option<Rate>) {
         if !self.config.protection.automatic || self.services.engineering.is_empty() {
             return;
         }
@@ -264,6 +265,7 @@ impl Rsvp {
         let leaves = |lsp: &Lsp| lsp.next_hop.is_some_and(|hop| hop.port == port);
         let mut all = self.store.iter().map(|(_, lsp)| lsp);
         all.any(|lsp| leaves(lsp) && lacks_protection(lsp) && self.could_serve(bypass, lsp))
+            || self.p2mp_wants_bypass(bypass, port)
     }
 
     /// Something else is known of links: LSPs that could not be protected are looked at when what belongs to it has
@@ -285,5 +287,6 @@ impl Rsvp {
                 self.protect_again(index);
             }
         }
+        self.p2mp_protect_all();
     }
 }

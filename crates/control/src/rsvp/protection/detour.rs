@@ -258,7 +258,7 @@ impl Rsvp {
     }
 
     /// Tells the routers before this one of the flags in the recorded route (RFC 4090, 6).
-    fn announce(&mut self, index: u32) {
+    pub(in crate::rsvp) fn announce(&mut self, index: u32) {
         let is_known = |lsp: &Lsp| lsp.role() != Role::Head && lsp.resv.is_announced();
         if self.store.get(index).is_some_and(is_known) {
             self.send_resv(index, Sending::Trigger);

@@ -137,7 +137,7 @@ impl Rsvp {
     pub(in crate::rsvp) fn restore_later(&mut self, port: PortId) {
         let Some(after) = self.config.protection.reversion else { return };
         let is_diverted = |lsp: &Lsp| lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
-        if self.store.iter().any(|(_, lsp)| is_diverted(lsp)) {
+        if self.store.iter().any(|(_, lsp)| is_diverted(lsp)) || self.p2mp_is_diverted_from(port) {
             self.not_restored(port);
             let timer = self.wheel.schedule(self.now + after, Timer::Restore(port));
             self.protections.restoring.insert(port, timer);
@@ -162,6 +162,7 @@ impl Rsvp {
             self.counters.faults.step(&mut protection.state, ProtectionEvent::Restored);
             self.send_path(index, Sending::Trigger);
         }
+        self.p2mp_restore(port);
     }
 
     /// A Resv came by the link that was back: the LSP takes it again. Was it waited for?

@@ -8,7 +8,7 @@ use super::super::Rsvp;
 use super::super::lsp::Lsp;
 use super::super::tables::Purpose;
 use super::super::transport::Neighbor;
-use super::{Chosen, GroupKey};
+use super::{Chosen, GroupKey, Protection};
 use crate::services::FIRST_OF_PROTECTION;
 use base::Label;
 use base::plane::{Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, TableOp};
@@ -22,7 +22,12 @@ impl Rsvp {
     }
 
     /// One more LSP takes a bypass: the group that its entries name, which is written first if it is new.
-    pub(super) fn enter_group(&mut self, hop: Neighbor, bypass: u32, swap: Option<Label>) -> GroupId {
+    pub(in crate::rsvp) fn enter_group(
+        &mut self,
+        hop: Neighbor,
+        bypass: u32,
+        swap: Option<Label>,
+    ) -> GroupId {
         let key = (hop, bypass, swap);
         if let Some((group, users)) = self.protections.groups.get_mut(&key) {
             *users += 1;
@@ -49,7 +54,7 @@ impl Rsvp {
 
     /// An LSP has given its backup up, and its entries have been written again, or go. The group goes behind the last
     /// of them.
-    pub(super) fn let_go(&mut self, old: Chosen) {
+    pub(in crate::rsvp) fn let_go(&mut self, old: Chosen) {
         self.count_user(old.bypass, false, old.committed);
         let key = (old.hop, old.bypass, old.swap);
         let Some((group, users)) = self.protections.groups.get_mut(&key) else { return };
@@ -97,8 +102,13 @@ impl Rsvp {
     /// those of the bypass.
     pub(in crate::rsvp) fn way_around(&self, lsp: &Lsp) -> Option<Leg> {
         let chosen = lsp.protection()?.chosen.filter(|_| lsp.is_diverted())?;
+        self.leg_around(&chosen, lsp.out_label)
+    }
+
+    /// The same for whoever took this bypass, and whom the next hop knows by a label.
+    pub(in crate::rsvp) fn leg_around(&self, chosen: &Chosen, out_label: Label) -> Option<Leg> {
         let leg = self.bypass_leg(chosen.bypass)?;
-        let own = chosen.swap.unwrap_or(lsp.out_label);
+        let own = chosen.swap.unwrap_or(out_label);
         let own = (own != Label::IMPLICIT_NULL).then_some(own);
         let labels: Vec<Label> = own.into_iter().chain(leg.labels.as_slice().iter().copied()).collect();
         Some(Leg { labels: LabelStack::new(&labels)?, ..leg })
@@ -115,11 +125,21 @@ impl Rsvp {
                 None => plain,
             };
         }
-        let Some(chosen) = lsp.protection().and_then(|protection| protection.chosen) else { return plain };
-        if !lsp.is_diverted() {
+        lsp.protection().map_or(plain, |protection| self.by_bypass(protection, lsp.out_label, plain))
+    }
+
+    /// The entry of what a bypass protects, whose entry without it is `plain`, and which the next hop knows by a label.
+    pub(in crate::rsvp) fn by_bypass(
+        &self,
+        protection: &Protection,
+        out_label: Label,
+        plain: Nhlfe,
+    ) -> Nhlfe {
+        let Some(chosen) = protection.chosen else { return plain };
+        if !protection.state.is_diverted() {
             return Nhlfe { next_hop: NextHop::Group(chosen.group), ..plain };
         }
-        match self.way_around(lsp) {
+        match self.leg_around(&chosen, out_label) {
             Some(leg) => {
                 let next_hop = NextHop::Via { port: leg.port, gateway: leg.gateway };
                 Nhlfe { push: leg.labels, next_hop, ..plain }

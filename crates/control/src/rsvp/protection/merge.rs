@@ -22,7 +22,7 @@ use wire::rsvp::{
 };
 
 /// Backups of one LSP that are kept.
-pub(super) const BACKUPS_MAX: usize = 64;
+pub(in crate::rsvp) const BACKUPS_MAX: usize = 64;
 
 /// A backup that is merged into an LSP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(in crate::rsvp) enum Joined {
 }
 
 /// Does a Path ask for protection? One of a backup does not (RFC 4090, 7.1.1).
-pub(super) fn asks(path: &Path) -> bool {
+pub(in crate::rsvp) fn asks(path: &Path) -> bool {
     let flagged =
         path.session_attribute.as_ref().is_some_and(|a| a.flags & SessionAttribute::LOCAL_PROTECTION != 0);
     flagged || path.common.unknown.iter().any(is_fast_reroute)

@@ -25,7 +25,8 @@ mod select;
 pub(super) mod shown;
 
 pub(super) use detour_merge::combine;
-pub(super) use merge::{Joined, Merged};
+pub(super) use merge::{BACKUPS_MAX, Joined, Merged, asks};
+pub(super) use select::{ASKING, Candidate, End, Wish, is_unchanged, recorded};
 
 use super::lsp::Lsp;
 use super::states::ProtectionState;
@@ -87,7 +88,8 @@ pub(super) struct Protection {
 
 impl Protection {
     /// Nothing protects it.
-    const NONE: Protection = Protection { state: ProtectionState::Unprotected, chosen: None, detour: None };
+    pub(super) const NONE: Protection =
+        Protection { state: ProtectionState::Unprotected, chosen: None, detour: None };
 }
 
 /// A detour that has a reservation.
@@ -164,7 +166,7 @@ pub(super) struct Protections {
 
 impl Protections {
     /// Bypass tunnels that protect a port.
-    fn of_port(&self, port: PortId) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn of_port(&self, port: PortId) -> impl Iterator<Item = u32> + '_ {
         self.guards.iter().filter(move |(_, guard)| guard.port == port).map(|(bypass, _)| *bypass)
     }
 

@@ -13,7 +13,7 @@ use wire::rsvp::{RroSubobject, SessionAttribute};
 
 /// A bypass that would do for an LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(in crate::rsvp) struct Candidate {
     pub bypass: u32,
     pub swap: Option<Label>,
     pub node: bool,
@@ -21,9 +21,20 @@ pub(super) struct Candidate {
     pub committed: Rate,
 }
 
+/// What is asked of a backup beside that it leads around the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::rsvp) struct Wish {
+    /// Around the next router.
+    pub node: bool,
+    /// With bandwidth.
+    pub bandwidth: bool,
+    /// How much.
+    pub rate: Rate,
+}
+
 /// Where a bypass ends, as seen from an LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(in crate::rsvp) enum End {
     /// Not on its way.
     Elsewhere,
     /// At a router on its way that is not known to take a label of the LSP on another port.
@@ -45,7 +56,7 @@ const fn is_global(flags: u8, label: Label) -> bool {
 
 /// Addresses that a Resv recorded, the next hop's first, with the labels behind them that are taken on every port of
 /// their router.
-pub(super) fn recorded(rro: &[RroSubobject]) -> Vec<(Ipv4Addr, Option<Label>)> {
+pub(in crate::rsvp) fn recorded(rro: &[RroSubobject]) -> Vec<(Ipv4Addr, Option<Label>)> {
     let mut nodes: Vec<(Ipv4Addr, Option<Label>)> = Vec::new();
     for entry in rro {
         match *entry {
@@ -80,6 +91,18 @@ pub(super) fn lacks_protection(lsp: &Lsp) -> bool {
     lacks && lsp.wants_protection() && lsp.is_reserved() && !lsp.wants_detour()
 }
 
+/// Is what was found just what there is?
+pub(in crate::rsvp) fn is_unchanged(before: Option<Chosen>, found: Option<Candidate>) -> bool {
+    let known = |Chosen { bypass, swap, node, bandwidth, committed, .. }| Candidate {
+        bypass,
+        swap,
+        node,
+        bandwidth,
+        committed,
+    };
+    before.map(known) == found
+}
+
 impl Rsvp {
     /// Does a bypass end where an LSP goes on, so that it would serve it if it was up?
     pub(super) fn could_serve(&self, bypass: u32, lsp: &Lsp) -> bool {
@@ -89,20 +112,27 @@ impl Rsvp {
         hop.into_iter().chain(further).any(|address| self.is_at_end(bypass, address))
     }
 
-    /// Where a bypass ends on the recorded way of an LSP. RFC 4090, 6.4.1: the recorded label of the merge point serves
-    /// only if that router takes it on every port; a Path through the bypass that asks for another is not sent.
-    fn end_of(&self, bypass: u32, lsp: &Lsp, hop: Neighbor, way: &[(Ipv4Addr, Option<Label>)]) -> End {
+    /// Where a bypass ends on the recorded way of an LSP whose next hop gave a label. RFC 4090, 6.4.1: the recorded
+    /// label of the merge point serves only if that router takes it on every port; a Path through the bypass that asks
+    /// for another is not sent.
+    pub(in crate::rsvp) fn end_of(
+        &self,
+        bypass: u32,
+        out_label: Label,
+        hop: Neighbor,
+        way: &[(Ipv4Addr, Option<Label>)],
+    ) -> End {
         let is_there = |address: Ipv4Addr| self.is_at_end(bypass, address);
         let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
         if is_there(hop.address) || known.is_some_and(is_there) {
             let is_next =
                 |address: Ipv4Addr| address == hop.address || known == Some(address) || is_there(address);
-            let own = Some(lsp.out_label).filter(|label| label.is_reserved());
+            let own = Some(out_label).filter(|label| label.is_reserved());
             let mut labels =
                 way.iter().filter(|(address, _)| is_next(*address)).filter_map(|(_, label)| *label);
             return match own.or_else(|| labels.next()) {
                 Some(label) => {
-                    End::Labelled { swap: Some(label).filter(|label| *label != lsp.out_label), node: false }
+                    End::Labelled { swap: Some(label).filter(|label| *label != out_label), node: false }
                 }
                 None => End::Unlabelled,
             };
@@ -125,7 +155,7 @@ impl Rsvp {
         let mut all = self.protections.of_port(hop.port);
         all.any(|bypass| {
             let is_elsewhere = self.bypass_leg(bypass).is_some_and(|leg| leg.port != hop.port);
-            is_elsewhere && self.end_of(bypass, lsp, hop, &way) == End::Unlabelled
+            is_elsewhere && self.end_of(bypass, lsp.out_label, hop, &way) == End::Unlabelled
         })
     }
 
@@ -137,15 +167,26 @@ impl Rsvp {
         let rro = lsp.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
         let way = recorded(rro);
         let own = lsp.protection().and_then(|protection| protection.chosen);
+        let end = |bypass| self.end_of(bypass, lsp.out_label, hop, &way);
+        self.best(hop, Wish { node, bandwidth, rate }, own, end)
+    }
+
+    /// The best bypass around a next hop, among those that are up, for who has `own` already and for whom each ends
+    /// where `end` says.
+    pub(in crate::rsvp) fn best(
+        &self,
+        hop: Neighbor,
+        Wish { node, bandwidth, rate }: Wish,
+        own: Option<Chosen>,
+        end: impl Fn(u32) -> End,
+    ) -> Option<Candidate> {
         let candidate = |bypass: u32| {
             let leg = self.bypass_leg(bypass)?;
             // It would fail together with what it protects.
             if leg.port == hop.port {
                 return None;
             }
-            let End::Labelled { swap, node: around } = self.end_of(bypass, lsp, hop, &way) else {
-                return None;
-            };
+            let End::Labelled { swap, node: around } = end(bypass) else { return None };
             let guard = self.protections.guards.get(&bypass)?;
             // What this LSP has of it already is not in its own way.
             let mine = own.filter(|own| own.bypass == bypass).map_or(0, |own| own.committed.0);
@@ -201,26 +242,11 @@ impl Rsvp {
     /// Gives an LSP this backup. Is it another one than before?
     pub(super) fn take(&mut self, index: u32, found: Option<Candidate>) -> bool {
         let Some(lsp) = self.store.get(index) else { return false };
-        let before = lsp.protection().and_then(|protection| protection.chosen);
-        let same = |old: &Chosen, new: &Candidate| {
-            (old.bypass, old.swap, old.node, old.bandwidth, old.committed)
-                == (new.bypass, new.swap, new.node, new.bandwidth, new.committed)
-        };
-        let unchanged = match (&before, &found) {
-            (None, None) => true,
-            (Some(old), Some(new)) => same(old, new),
-            _ => false,
-        };
-        if unchanged {
+        let (before, hop) = (lsp.protection().and_then(|protection| protection.chosen), lsp.next_hop);
+        if is_unchanged(before, found) {
             return false;
         }
-        let hop = lsp.next_hop;
-        let chosen = found.zip(hop).map(|(new, hop)| {
-            let group = self.enter_group(hop, new.bypass, new.swap);
-            let Candidate { bypass, swap, node, bandwidth, committed } = new;
-            self.count_user(bypass, true, committed);
-            Chosen { hop, bypass, swap, node, bandwidth, committed, group }
-        });
+        let chosen = found.zip(hop).map(|(new, hop)| self.enter(hop, new));
         let event = if chosen.is_some() { ProtectionEvent::Chosen } else { ProtectionEvent::Withdrawn };
         if let Some(lsp) = self.store.get_mut(index) {
             let protection = lsp.rare_mut().protection.get_or_insert(Protection::NONE);
@@ -231,6 +257,14 @@ impl Rsvp {
             self.let_go(old);
         }
         true
+    }
+
+    /// One more takes a bypass: what is kept of its choice.
+    pub(in crate::rsvp) fn enter(&mut self, hop: Neighbor, new: Candidate) -> Chosen {
+        let Candidate { bypass, swap, node, bandwidth, committed } = new;
+        let group = self.enter_group(hop, bypass, swap);
+        self.count_user(bypass, true, committed);
+        Chosen { hop, bypass, swap, node, bandwidth, committed, group }
     }
 
     /// An LSP gives its backup up: it goes, or has another next hop. Its entries lead elsewhere from now on.
@@ -244,7 +278,7 @@ impl Rsvp {
     }
 
     /// An LSP counts as one of a bypass, or not any more.
-    pub(super) fn count_user(&mut self, bypass: u32, comes: bool, committed: Rate) {
+    pub(in crate::rsvp) fn count_user(&mut self, bypass: u32, comes: bool, committed: Rate) {
         let now = self.now;
         let Some(guard) = self.protections.guards.get_mut(&bypass) else { return };
         if comes {
@@ -275,7 +309,11 @@ impl Rsvp {
 
     /// What the address of this router in a recorded route says of the LSP's protection (RFC 4090, 4.4 and 6).
     pub(in crate::rsvp) fn rro_flags(&self, lsp: &Lsp) -> u8 {
-        let Some(protection) = lsp.protection() else { return 0 };
+        lsp.protection().map_or(0, |protection| self.flags_of(protection))
+    }
+
+    /// The same of a protection.
+    pub(in crate::rsvp) fn flags_of(&self, protection: &Protection) -> u8 {
         let by_bypass = protection.chosen.map(|chosen| (chosen.node, chosen.bandwidth));
         let by_detour = protection.detour.map(|taken| (taken.node, self.is_guaranteed(taken)));
         let Some((node, bandwidth)) = by_bypass.or(by_detour) else { return 0 };
@@ -294,7 +332,7 @@ impl Rsvp {
 }
 
 /// The flags of SESSION_ATTRIBUTE that ask for protection.
-pub(super) const ASKING: u8 = SessionAttribute::LOCAL_PROTECTION
+pub(in crate::rsvp) const ASKING: u8 = SessionAttribute::LOCAL_PROTECTION
     | SessionAttribute::NODE_PROTECTION
     | SessionAttribute::BANDWIDTH_PROTECTION;
 

@@ -34,7 +34,7 @@ base::table! {
         bandwidth: Rate = "bit/s",
         /// What of that LSPs have been promised that ask for bandwidth.
         committed: Rate = "bit/s",
-        /// LSPs whose backup it is.
+        /// LSPs whose backup it is, those with several leaves counted once.
         lsps: u32 = "LSPs",
         /// LSPs among them whose traffic goes through it now.
         diverted: u32 = "LSPs",
@@ -95,7 +95,8 @@ impl Rsvp {
             bandwidth: self.bypass_rate(place),
             committed: Rate(guard.committed),
             lsps: guard.lsps,
-            diverted: self.store.iter().filter(|(_, lsp)| is_in(lsp)).count() as u32,
+            diverted: (self.store.iter().filter(|(_, lsp)| is_in(lsp)).count() + self.p2mp_diverted_by(place))
+                as u32,
         })
     }
 
@@ -109,7 +110,9 @@ impl Rsvp {
                 Some(taken) if seeks_node(lsp) && !taken.node => {
                     Some("no detour leads around the next router")
                 }
-                Some(taken) if bandwidth && !taken.bandwidth => Some("the detour has no bandwidth for it"),
+                Some(taken) if bandwidth && !self.is_guaranteed(taken) => {
+                    Some("the detour has no bandwidth for it")
+                }
                 Some(_) => None,
                 None if !lsp.is_reserved() => Some("it is not set up"),
                 None => Some("it has no detour"),
@@ -150,7 +153,7 @@ impl Rsvp {
             bypass: chosen.and_then(|chosen| name(chosen.bypass)),
             node_protection: chosen.map_or(taken.is_some_and(|taken| taken.node), |chosen| chosen.node),
             bandwidth_protection: chosen
-                .map_or(taken.is_some_and(|taken| taken.bandwidth), |chosen| chosen.bandwidth),
+                .map_or(taken.is_some_and(|taken| self.is_guaranteed(taken)), |chosen| chosen.bandwidth),
             merge_label: chosen.map(|chosen| chosen.swap.unwrap_or(lsp.out_label)),
             lacks: self.lacks(lsp),
         }

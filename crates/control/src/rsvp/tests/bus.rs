@@ -404,7 +404,7 @@ impl Net {
     pub(super) fn copies(&self, node: usize, prefix: Prefix) -> (BTreeMap<usize, usize>, usize) {
         let (mut out, mut lost) = (BTreeMap::new(), 0);
         let Some(&first) = self.tables[node].ftn.get(&prefix) else { return (out, 1) };
-        let mut waiting = vec![(node, first, Vec::new(), 64)];
+        let mut waiting = vec![(node, first, Vec::<Label>::new(), 64)];
         while let Some((node, nhlfe, mut labels, ttl)) = waiting.pop() {
             assert!(ttl > 0, "a forwarding loop");
             match nhlfe.next_hop {
@@ -412,7 +412,14 @@ impl Net {
                     let branches = self.tables[node].lists.get(&list).expect("a list");
                     waiting.extend(branches.iter().map(|branch| (node, *branch, labels.clone(), ttl)));
                 }
-                NextHop::Local => *out.entry(node).or_default() += 1,
+                NextHop::Local => match labels.pop() {
+                    // What comes out of a bypass goes on by the label below.
+                    Some(label) => match self.tables[node].ilm.get(&label.value()) {
+                        Some(next) => waiting.push((node, *next, labels, ttl - 1)),
+                        None => lost += 1,
+                    },
+                    None => *out.entry(node).or_default() += 1,
+                },
                 NextHop::Discard => {}
                 _ => {
                     let to = self.leaves(node, &nhlfe, &mut labels).and_then(|port| self.far(node, port));

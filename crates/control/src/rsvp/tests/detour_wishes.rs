@@ -183,6 +183,11 @@ fn bandwidth_is_promised_only_as_far_as_it_is_reserved() {
     let flowspec = Flowspec::ControlledLoad(super::messages::bucket(5));
     less.flow_descriptors = vec![FlowDescriptor { flowspec, filters: vec![filter] }];
     net.inject(1, PortId(3), on(6, 6), &Packet::new(64, Message::Resv(less)));
+    // Told at once, and what is shown says the same.
+    net.run(10);
+    assert_eq!(flags(&net, 0, 1), Some(AVAILABLE | NODE));
+    let (_, lsp) = net.nodes[1].store.iter().find(|(_, lsp)| lsp.has_detour()).expect("the LSP");
+    assert_eq!(net.nodes[1].lacks(lsp), Some("the detour has no bandwidth for it"));
     // Until the next Resv of router 6, router 1 says so.
     net.lose = Some(Box::new(|from, message| from == 6 && matches!(message, Message::Resv(_))));
     net.run(50_000);

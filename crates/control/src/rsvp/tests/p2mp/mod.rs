@@ -2,6 +2,7 @@
 
 mod errors;
 mod programmes;
+mod protection;
 mod remerge;
 mod room;
 mod setup;
@@ -82,6 +83,7 @@ fn tree(leaves: Vec<Leaf>, mbps: u64) -> P2mpSpec {
         holding_priority: 7,
         style: ReservationStyle::SharedExplicit,
         record_route: false,
+        protection: None,
         groups: Vec::new(),
         carries: vec![destination()],
         filters: Vec::new(),

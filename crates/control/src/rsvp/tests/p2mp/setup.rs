@@ -164,6 +164,35 @@ fn reservations_are_confirmed() {
     assert_eq!(LEAVES.map(confirmed), [1, 0, 0, 0, 0, 1]);
 }
 
+/// A leaf whose Resv waits to share a message is not confirmed by the answer to one before it.
+#[test]
+fn a_leaf_is_confirmed_when_its_own_resv_is() {
+    // The root is two links away from 1, where ways part to leaves at one, two and three links.
+    let links = [(0, 6), (6, 1), (1, 2), (1, 3), (3, 4), (1, 5), (5, 7), (7, 8)];
+    let mut net = Net::with(9, &links, |_, config| config.confirm = true);
+    net.delay = Span::from_us(200);
+    net.ack_delay = Span(0);
+    net.route_all();
+    let leaves = [&[6, 1, 2][..], &[6, 1, 3, 4], &[6, 1, 5, 7, 8]];
+    set(&mut net, 0, &tree(leaves.into_iter().map(leaf).collect(), 1));
+    net.run(500);
+    let names = |message: &Message| {
+        let listed = message.common().and_then(|common| common.sub_lsps().ok()).unwrap_or_default();
+        listed.iter().any(|said| said.leaf == id(8))
+    };
+    let first = |from: usize, kind: MessageType| {
+        let is = |sent: &super::super::bus::Sent| {
+            sent.from == from && sent.message.message_type() == kind && names(&sent.message)
+        };
+        net.log.iter().position(is).expect("a message that names the leaf")
+    };
+    assert!(first(6, MessageType::Resv) < first(1, MessageType::ResvConf));
+    let confirmed = net.log.iter().filter(|sent| sent.message.message_type() == MessageType::ResvConf);
+    let leaves = confirmed.map(|sent| sent.message.common().and_then(|common| common.sub_lsps().ok()));
+    assert!(leaves.flatten().all(|leaves| !leaves.is_empty()), "one without leaves is about all");
+    assert_eq!([2, 4, 8].map(|leaf| net.nodes[leaf].counters().confirmed), [1, 1, 1]);
+}
+
 #[test]
 fn labels_are_given_before_they_are_used() {
     let mut net = Net::new(3, &[(0, 1), (1, 2)]);

@@ -1,0 +1,317 @@
+//! The merge point of a tree: a router to which others lead it around a failure (RFC 4875, 15.1.1; RFC 4090, 7).
+//!
+//! A Path that comes around a failure has another sender and perhaps another sub-group than the one before: LSP id and
+//! leaves tell which it goes on with. It keeps the path state of those leaves alive, whose label, reservations and
+//! branches are the same as before, and is answered straight to the router that repairs.
+
+use super::states::{SubEvent, SubState};
+use super::tree::Tree;
+use super::{P2mpKey, SubKey, TreeKey, path_in, resv_out, template};
+use crate::rsvp::Rsvp;
+use crate::rsvp::counters::Discard;
+use crate::rsvp::error::Problem;
+use crate::rsvp::faults::Fault;
+use crate::rsvp::lsp::SenderKey;
+use crate::rsvp::protection::{BACKUPS_MAX, asks};
+use crate::rsvp::transport::{Arrival, Neighbor};
+use base::Time;
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeSet;
+use wire::rsvp::{
+    Common, ErrorSpec, Message, Path, PathErr, ResvTear, RsvpHop, SenderDescriptor, SenderTemplate, Session,
+};
+
+/// Leaves of a tree for which Paths come around a failure.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    /// It has the LSP id of the tree, and an address of the router that repairs (RFC 4090, 6.1.1).
+    pub sender: SenderKey,
+    /// The sub-group as that router calls it.
+    pub key: SubKey,
+    /// That router: Resvs go there.
+    pub plr: Ipv4Addr,
+    pub lih: u32,
+    pub expires: Time,
+    pub leaves: BTreeSet<Ipv4Addr>,
+    /// Leaves that it has been told of.
+    pub announced: BTreeSet<Ipv4Addr>,
+}
+
+impl Around {
+    fn is(&self, sender: SenderKey, key: SubKey) -> bool {
+        (self.sender, self.key) == (sender, key)
+    }
+}
+
+impl Rsvp {
+    /// The tree that a Path around a failure goes on with (RFC 4875, 15.1.1): LSP id and leaves tell it.
+    pub(super) fn p2mp_joined(
+        &self,
+        session: P2mpKey,
+        sender: SenderKey,
+        path: &Path,
+        leaves: &[Ipv4Addr],
+    ) -> Option<u32> {
+        if asks(path) || self.p2mp.tree(&TreeKey { session, sender }).is_some() {
+            return None;
+        }
+        let has = |tree: &Tree| {
+            let mut known = self.p2mp.subs_of(tree).flat_map(|sub| sub.leaves.keys());
+            known.any(|leaf| leaves.contains(leaf))
+        };
+        let is_it = |tree: &Tree| {
+            tree.key.sender.lsp_id == sender.lsp_id
+                && tree.root.is_none()
+                && self.p2mp_wants_protection(tree)
+                && has(tree)
+        };
+        self.p2mp.session(session).find(|&index| self.p2mp.trees.get(index).is_some_and(is_it))
+    }
+
+    /// Takes a Path that has come around a failure for leaves of a tree.
+    pub(super) fn p2mp_join(
+        &mut self,
+        arrival: &Arrival,
+        path: &Path,
+        index: u32,
+        (sender, key): (SenderKey, SubKey),
+        leaves: &[Ipv4Addr],
+    ) {
+        let IpAddr::V4(plr) = path.hop.address else { return self.counters.discard(Discard::Malformed) };
+        // RFC 4090, 7: its TTL need not be the one that it was sent with.
+        let checked = self.check_sender(&Arrival { send_ttl: arrival.ip.ttl, ..*arrival }, path);
+        match checked.and_then(|()| self.check_room(path)) {
+            Ok(()) => {}
+            Err(Problem::Silent(why)) => return self.counters.discard(why),
+            Err(Problem::Error(code, value)) => {
+                self.counters.discard(Discard::Refused);
+                let spec = self.error_spec(0, code, value);
+                return self.p2mp_error_to_plr(plr, path.session, path.sender_template, leaves, spec);
+            }
+        }
+        let now = self.now;
+        let expires = now + self.lifetime(path.time_values.refresh_ms);
+        let Some(tree) = self.p2mp.trees.get_mut(index) else { return };
+        tree.around.retain(|around| around.expires > now);
+        let is_full = tree.around.len() >= BACKUPS_MAX;
+        let known = tree.around.iter_mut().find(|around| around.is(sender, key));
+        let named: BTreeSet<Ipv4Addr> = leaves.iter().copied().collect();
+        let gone: BTreeSet<Ipv4Addr> = match known {
+            Some(around) => {
+                (around.plr, around.lih, around.expires) = (plr, path.hop.lih, expires);
+                let before = core::mem::replace(&mut around.leaves, named.clone());
+                before.difference(&named).copied().collect()
+            }
+            None if is_full => return self.counters.discard(Discard::Limit),
+            None => {
+                let (lih, announced) = (path.hop.lih, BTreeSet::new());
+                let leaves = named.clone();
+                tree.around.push(Around { sender, key, plr, lih, expires, leaves, announced });
+                BTreeSet::new()
+            }
+        };
+        for sub in self.p2mp.sub_indices(index) {
+            if let Some(sub) = self.p2mp.subs.get_mut(sub)
+                && sub.is_cut_off
+                && sub.leaves.keys().any(|leaf| named.contains(leaf))
+            {
+                // Nothing else refreshes it.
+                sub.expires = sub.expires.max(expires);
+            }
+        }
+        self.p2mp_leave(index, &gone);
+        // Each Path is answered: nothing else tells the router up there that it has come.
+        if let Some(tree) = self.p2mp.trees.get_mut(index) {
+            tree.around
+                .iter_mut()
+                .filter(|around| around.is(sender, key))
+                .for_each(|it| it.announced.clear());
+            self.p2mp_answer_around(index);
+        }
+    }
+
+    /// A PathTear from around a failure. Was it about leaves of a tree?
+    pub(super) fn p2mp_tear_around(
+        &mut self,
+        session: P2mpKey,
+        (sender, key): (SenderKey, SubKey),
+        named: &BTreeSet<Ipv4Addr>,
+    ) -> bool {
+        let is_it = |tree: &u32| {
+            let known = self.p2mp.trees.get(*tree);
+            known.is_some_and(|tree| tree.around.iter().any(|around| around.is(sender, key)))
+        };
+        let Some(index) = self.p2mp.session(session).find(is_it) else { return false };
+        let Some(tree) = self.p2mp.trees.get_mut(index) else { return false };
+        let mut gone = BTreeSet::new();
+        for around in tree.around.iter_mut().filter(|around| around.is(sender, key)) {
+            let is_named = |leaf: &&Ipv4Addr| named.is_empty() || named.contains(leaf);
+            gone.extend(around.leaves.iter().filter(is_named).copied());
+            around.leaves.retain(|leaf| !gone.contains(leaf));
+            around.announced.retain(|leaf| !gone.contains(leaf));
+        }
+        tree.around.retain(|around| !around.leaves.is_empty());
+        self.p2mp_leave(index, &gone);
+        true
+    }
+
+    /// Nobody leads these leaves around a failure any more: those whose previous hop is gone have no way here.
+    fn p2mp_leave(&mut self, index: u32, leaves: &BTreeSet<Ipv4Addr>) {
+        let Some(tree) = self.p2mp.trees.get(index) else { return };
+        let still: BTreeSet<Ipv4Addr> = tree.around.iter().flat_map(|it| &it.leaves).copied().collect();
+        let gone: BTreeSet<Ipv4Addr> = leaves.difference(&still).copied().collect();
+        if gone.is_empty() {
+            return;
+        }
+        let mut is_hit = false;
+        for sub in self.p2mp.sub_indices(index) {
+            let Some(state) = self.p2mp.subs.get(sub).filter(|sub| sub.is_cut_off) else { continue };
+            if state.leaves.keys().all(|leaf| gone.contains(leaf)) {
+                self.p2mp_end_sub(sub, SubEvent::Torn);
+                is_hit = true;
+            } else if state.leaves.keys().any(|leaf| gone.contains(leaf)) {
+                self.p2mp_keep(sub, |leaf| !gone.contains(&leaf));
+                is_hit = true;
+            }
+        }
+        if is_hit && self.p2mp.trees.get(index).is_some() {
+            self.p2mp_settle(index);
+        }
+    }
+
+    /// The previous hop of a sub-group can't be reached. One that is protected stays, as if it had just been refreshed,
+    /// for the time that a router further up needs to lead it around (RFC 4090, 7.2). Does it?
+    pub(super) fn p2mp_holds(&mut self, sub: u32) -> bool {
+        let Some(state) = self.p2mp.subs.get(sub) else { return false };
+        let Some(tree) = self.p2mp.trees.get(state.tree) else { return false };
+        if tree.root.is_some() || !self.p2mp_wants_protection(tree) {
+            return false;
+        }
+        let expires = self.now + self.lifetime(state.period_ms);
+        self.transport.forget(resv_out(sub));
+        self.transport.unbind(path_in(sub));
+        let Some(state) = self.p2mp.subs.get_mut(sub) else { return false };
+        state.is_cut_off = true;
+        state.expires = state.expires.max(expires);
+        if state.state == SubState::Announced {
+            self.counters.faults.step(&mut state.state, SubEvent::Unannounced);
+        }
+        state.announced.clear();
+        (state.resv_refresh_at, state.confirm) = (Time::MAX, None);
+        self.p2mp_arm_sub(sub);
+        true
+    }
+
+    /// The reserved leaves of what comes around a failure, with their path state, and the previous hop by whose label
+    /// their packets come.
+    fn p2mp_reserved_around(&self, tree: &Tree, around: &Around) -> Option<(Neighbor, Vec<(Ipv4Addr, u32)>)> {
+        let mut from = None;
+        let mut found = Vec::new();
+        for &index in &tree.subs {
+            let Some(sub) = self.p2mp.subs.get(index) else { continue };
+            let reserved = self.p2mp_reserved(sub);
+            let mine =
+                reserved.into_iter().filter(|leaf| around.leaves.contains(leaf)).map(|leaf| (leaf, index));
+            let mine: Vec<(Ipv4Addr, u32)> = mine.collect();
+            if !mine.is_empty() && *from.get_or_insert(sub.prev_hop) == sub.prev_hop {
+                found.extend(mine);
+            }
+        }
+        Some((from?, found))
+    }
+
+    /// Tells the routers that lead a tree around failures which leaves are reserved, if they do not know.
+    pub(super) fn p2mp_answer_around(&mut self, index: u32) {
+        let Some(tree) = self.p2mp.trees.get(index) else { return };
+        let mut news = Vec::new();
+        for (at, around) in tree.around.iter().enumerate() {
+            let found = self.p2mp_reserved_around(tree, around);
+            let Some((from, reserved)) = found else {
+                if !around.announced.is_empty() {
+                    news.push((at, around.plr, self.p2mp_resv_tear_around(tree, around), BTreeSet::new()));
+                }
+                continue;
+            };
+            let leaves: BTreeSet<Ipv4Addr> = reserved.iter().map(|(leaf, _)| *leaf).collect();
+            // The Resv that brings a label waits for its entry.
+            let label = self.p2mp_is_fed(index, from).filter(|_| leaves != around.announced);
+            let Some(label) = label else { continue };
+            let hop = RsvpHop { address: IpAddr::V4(self.far_address()), lih: around.lih };
+            let said = (template(around.sender, around.key), hop, label);
+            // Nobody knows the port that this leaves by.
+            let message = self.p2mp_resv_of(index, said, &reserved, None, 1500);
+            news.push((at, around.plr, message, leaves));
+        }
+        for (at, plr, message, leaves) in news {
+            let Some(message) = message else {
+                self.counters.faults.note(Fault::Incomplete);
+                continue;
+            };
+            self.send_far(plr, &message);
+            let known = self.p2mp.trees.get_mut(index).and_then(|tree| tree.around.get_mut(at));
+            known.into_iter().for_each(|around| around.announced.clone_from(&leaves));
+        }
+    }
+
+    /// None of the leaves is reserved any more.
+    fn p2mp_resv_tear_around(&self, tree: &Tree, around: &Around) -> Option<Message> {
+        Some(Message::ResvTear(ResvTear {
+            common: Common::default(),
+            session: tree.key.session.to_wire(),
+            hop: RsvpHop { address: IpAddr::V4(self.far_address()), lih: around.lih },
+            scope: None,
+            style: tree.attributes.style(),
+            filters: vec![template(around.sender, around.key)],
+        }))
+    }
+
+    /// A tree goes, and with it what was told to routers that lead it around failures.
+    pub(super) fn p2mp_end_around(&mut self, index: u32) {
+        let Some(tree) = self.p2mp.trees.get(index) else { return };
+        let told = tree.around.iter().filter(|around| !around.announced.is_empty());
+        let tears: Vec<_> =
+            told.map(|around| (around.plr, self.p2mp_resv_tear_around(tree, around))).collect();
+        for (plr, tear) in tears {
+            tear.into_iter().for_each(|tear| self.send_far(plr, &tear));
+        }
+    }
+
+    /// Reports what is wrong with leaves of a tree to the routers that lead them around failures: their previous hop is
+    /// gone.
+    pub(super) fn p2mp_problem_around(&mut self, index: u32, leaves: &[Ipv4Addr], spec: ErrorSpec) {
+        let Some(tree) = self.p2mp.trees.get(index) else { return };
+        let session = tree.key.session.to_wire();
+        let told = |around: &Around| {
+            let mine = leaves.iter().filter(|leaf| around.leaves.contains(leaf)).copied().collect::<Vec<_>>();
+            (around.plr, template(around.sender, around.key), mine)
+        };
+        let told: Vec<_> = tree.around.iter().map(told).filter(|(.., mine)| !mine.is_empty()).collect();
+        for (plr, sender, mine) in told {
+            self.p2mp_error_to_plr(plr, session, sender, &mine, spec);
+        }
+    }
+
+    /// Sends a PathErr about some leaves to a router that leads them around a failure.
+    fn p2mp_error_to_plr(
+        &mut self,
+        plr: Ipv4Addr,
+        session: Session,
+        sender: SenderTemplate,
+        leaves: &[Ipv4Addr],
+        error_spec: ErrorSpec,
+    ) {
+        let mut error = PathErr {
+            common: Common::default(),
+            session,
+            error_spec,
+            policy_data: Vec::new(),
+            sender: Some(SenderDescriptor::of(sender)),
+            ero: None,
+        };
+        if error.common.add_sub_lsps(&Rsvp::p2mp_leaves(leaves)).is_err() {
+            self.counters.faults.note(Fault::Incomplete);
+        }
+        self.counters.error_sent(error_spec.code, error_spec.value);
+        self.send_far(plr, &Message::PathErr(error));
+    }
+}
