@@ -310,9 +310,10 @@ class Router(HeadEnd, Prober):
         replies, `destination` (an address of 127.0.0.0/8, by which routers choose among several ways; or of
         ::ffff:127.0.0.0/104, to test by packets of IPv6, as is done by itself where the LSP takes no others).
 
-        On a point-to-multipoint LSP (RFC 6425) every reply has a row, and so has each known leaf that has not
-        replied; `end` is the leaf that the row is about. `leaf` limits replies to one leaf, and routers on the
-        way to it, of an LSP of RSVP-TE; `router` to one router. `jitter` spreads replies over that time.
+        On a point-to-multipoint LSP (RFC 6425) every reply has a row, and so has each known leaf that has
+        not replied; `end` is the leaf that the row is about. `leaf` limits replies to one leaf, and routers
+        on the way to it, of an LSP of RSVP-TE; `router` to one router. `jitter` spreads replies over that
+        time.
         """
         return self.owner.test_lsp(self, to, {"count": count, "interval": str(interval), **options})
 
