@@ -703,6 +703,11 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it hear which senders of a group hosts name, or is it told?
+    fn hears_sources(&self) -> bool {
+        false
+    }
+
     /// The nodes, by name, that settings are for, and the key under which they stand: each has to be at the other end
     /// of a link.
     fn neighbors(&self) -> (&'static str, Vec<&str>) {

@@ -81,7 +81,8 @@ base::record! {
         pub leaf: Option<String>;
         /// Of a point-to-multipoint LSP: the one router that is to reply, a node or an address of it.
         pub router: Option<String>;
-        /// How long replies of a point-to-multipoint LSP may wait, so that they do not come all at once.
+        /// How long replies of a point-to-multipoint LSP may wait, so that they do not come all at once. They are
+        /// waited for so much longer.
         pub jitter: Option<Span>, in 0..=60_000_000_000_000, absent "1 ms for each leaf of more than 16, 100 ms where the leaves are not known, else none";
     }
 }
@@ -127,9 +128,11 @@ impl Network {
         let sent = self.world.command(self.now(), NodeId(node as u32), command);
         sent.map_err(|error| LspTestProblem::Failed { error: error.to_string() })?;
         // A router that is down, or restarts, does not do it.
+        let leaves = self.p2mp.iter().find(|tree| tree.name == spec.to).map_or(0, |tree| tree.leaves.len());
+        let wait = spec.wait + spec.jitter.unwrap_or(Span::from_ms((leaves as i64).max(100)));
         let longest = match mode {
-            Mode::Ping { count, interval } => Span(interval.0 * i64::from(count) + spec.wait.0),
-            Mode::Trace { hops } => Span(spec.wait.0 * 2 * (i64::from(hops) + 1)),
+            Mode::Ping { count, interval } => Span(interval.0 * i64::from(count) + wait.0),
+            Mode::Trace { hops } => Span(wait.0 * 2 * (i64::from(hops) + 1)),
         };
         self.lsp_tests.push(self.now() + longest);
         Ok(number)

@@ -5,7 +5,7 @@ use crate::common::named::{network, refusal};
 use crate::common::{MS, S, column, conserved};
 use base::{LinkId, Time};
 use control::rsvp::Rsvp;
-use engine::{Fault, FaultKind};
+use engine::{Direction, Fault, FaultKind};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
@@ -71,6 +71,26 @@ fn what_is_sent_until_the_error_has_come_back_is_lost_and_nothing_else() {
         assert_eq!(lost(&mut network), window, "nothing is lost on the way back");
         conserved(&mut network).expect("closed accounts");
     }
+}
+
+/// What BFD has noticed, and no routing protocol: nobody says when it is over, and the best path is taken again when
+/// links on which LSPs have failed are no longer left out.
+#[test]
+fn traffic_comes_back_though_nothing_is_said_of_links() {
+    let mut described = ways(&json!({"method": "1:1", "revert_after": "3 s"}));
+    described["lsps"][0]["bandwidth"] = json!("0 bit/s");
+    described["lsps"][0]["bfd"] = json!({"interval": "10 ms", "multiplier": 3});
+    let mut network = network(&described);
+    network.run_until(Time(39 * S)).expect("a run");
+    assert!(is_on_the_row(&network));
+    let kind = FaultKind::Loss { link: LinkId(1), direction: Direction::Both, probability: 1.0 };
+    network.fault(Fault::new(Time(40 * S), kind).until(Time(41 * S + 500 * MS))).expect("a fault");
+    network.run_until(Time(42 * S)).expect("a run");
+    assert!(!is_on_the_row(&network));
+    network.run_until(Time(60 * S)).expect("a run");
+    assert!(!is_on_the_row(&network), "its links are left out for half a minute");
+    network.run_until(Time(75 * S)).expect("a run");
+    assert!(is_on_the_row(&network));
 }
 
 #[test]

@@ -196,6 +196,18 @@ fn what_could_not_arrive_is_refused() {
     described["flows"] = json!([flow(&["hc"])]);
     let said = refusal(&described);
     assert!(said.contains("its 'pim' a range with the group"), "{said}");
+    // Nobody in front of the receiver hears which senders it names.
+    for igmp in [json!(false), json!({"version": 2})] {
+        let mut described = ring(&json!(true));
+        described["nodes"]["c"]["igmp"] = igmp;
+        let said = refusal(&described);
+        assert!(said.contains("router 'c' does not hear which senders of 232.1.1.1 'hc' names"), "{said}");
+    }
+    // On a segment one router is enough, and none is not.
+    let mut described = segment();
+    described["nodes"]["hl"]["join"] = json!([format!("{GROUP} from 10.7.7.7")]);
+    let said = refusal(&described);
+    assert!(said.contains("'hl' has not joined 232.1.1.1 from 10.1.0.2"), "{said}");
     let said = refusal(&ring(&json!({"join_interval": "1 s", "override_interval": "3 s"})));
     assert!(said.contains("has to be longer than the 3.5 s that a Prune waits"), "{said}");
 }

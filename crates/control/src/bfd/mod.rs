@@ -145,7 +145,7 @@ struct Heard {
     to: u16,
     /// Was it sent to 127/8, or to ::ffff:127/104?
     is_on_lsp: bool,
-    /// The label that it came with, the outermost if there were several.
+    /// The label that it came with, the innermost if there were several: those above are of what carries the LSP.
     label: Option<Label>,
 }
 
@@ -156,8 +156,8 @@ impl Heard {
             Over::Ip(_) => None,
         };
         let label = match arrival {
-            Arrival::Lsp(lsp) => lsp.stack().first().copied(),
-            Arrival::Lsp6(lsp) => lsp.stack().first().copied(),
+            Arrival::Lsp(lsp) => lsp.stack().last().copied(),
+            Arrival::Lsp6(lsp) => lsp.stack().last().copied(),
             _ => None,
         };
         let label = label.map(|word| Label::truncate(word >> 12));

@@ -102,7 +102,7 @@ impl Head {
     }
 
     fn desired_us(&self) -> u32 {
-        if self.state == HeadState::Down { self.terms.send_us.max(SLOW_US) } else { self.terms.send_us }
+        if self.state == HeadState::Up { self.terms.send_us } else { self.terms.send_us.max(SLOW_US) }
     }
 
     /// The time after which tails take it for gone.
@@ -154,7 +154,7 @@ impl Head {
             };
         }
         let said = self.slower.map_or(self.terms, |(terms, _)| terms);
-        let desired_us = if self.state == HeadState::Down { self.desired_us() } else { said.send_us };
+        let desired_us = if self.state == HeadState::Up { said.send_us } else { self.desired_us() };
         let packet = Repr {
             diag: if self.state == HeadState::AdminDown { Diag::ADMIN_DOWN } else { Diag::NONE },
             state: self.state.said(),

@@ -131,6 +131,10 @@ impl Section<dyn Setup> for IgmpSpec {
 }
 
 impl Setup for IgmpSpec {
+    fn hears_sources(&self) -> bool {
+        self.version == 3 || !self.static_groups.is_empty()
+    }
+
     fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
         Box::new(Igmp::new(self.clone(), services))
     }

@@ -278,7 +278,9 @@ impl LspPing {
         }
         record.outcome = Outcome::Unasked;
         if probe.command.reply_mode != 1 {
-            let (until, fecs) = (now + probe.command.wait, probe.fecs.len());
+            // Whoever replies may have been told to wait.
+            let jitter = super::several::jitter(&message.tlvs);
+            let (until, fecs) = (now + probe.command.wait + jitter, probe.fecs.len());
             probe.awaited.insert(sequence, Awaited { until, stamp: message.sent, ttl, fecs, heard });
             record.outcome = Outcome::Waits;
         }

@@ -74,6 +74,15 @@ impl Share {
     }
 }
 
+/// How long a reply to a request with these TLVs may wait at most.
+pub(super) fn jitter(tlvs: &[Tlv]) -> Span {
+    let longest = tlvs.iter().find_map(|tlv| match tlv {
+        Tlv::EchoJitter { jitter_ms } => Some(Span::from_ms(i64::from(*jitter_ms)).min(JITTER_MAX)),
+        _ => None,
+    });
+    longest.unwrap_or(Span::ZERO)
+}
+
 /// A reply that waits: to what, with which return code, and what else it says.
 #[derive(Debug)]
 struct Reply {
@@ -107,13 +116,10 @@ impl LspPing {
         code: (u8, u8),
         tlvs: Vec<Tlv>,
     ) {
-        let longest = request.tlvs().iter().find_map(|tlv| match tlv {
-            Tlv::EchoJitter { jitter_ms } => Some(Span::from_ms(i64::from(*jitter_ms)).min(JITTER_MAX)),
-            _ => None,
-        });
-        let Some(longest) = longest.filter(|longest| *longest > Span(0)) else {
+        let longest = jitter(request.tlvs());
+        if longest == Span::ZERO {
             return self.answer(context, &request, code, tlvs);
-        };
+        }
         let services = &context.services;
         let node = &services.interfaces.node;
         let random = self

@@ -136,7 +136,7 @@ impl Link {
         };
         // RFC 7761, 4.3.4: an address belongs to who has said so last.
         for (_, other) in self.neighbors.iter_mut().filter(|(address, _)| **address != from) {
-            other.addresses.retain(|address| !neighbor.addresses.contains(address));
+            other.addresses.retain(|address| *address != from && !neighbor.addresses.contains(address));
         }
         let id = neighbor.generation_id;
         let heard = match self.neighbors.insert(from, neighbor) {
@@ -162,10 +162,11 @@ impl Link {
 
     /// The neighbour that has an address, by the address of its Hellos: NBR of RFC 7761, 4.1.5.
     pub(super) fn neighbor_of(&self, address: Ipv4Addr) -> Option<Ipv4Addr> {
-        let has = |(primary, one): &(&Ipv4Addr, &Neighbor)| {
-            **primary == address || one.addresses.contains(&address)
-        };
-        self.neighbors.iter().find(has).map(|(primary, _)| *primary)
+        if self.neighbors.contains_key(&address) {
+            return Some(address);
+        }
+        let mut all = self.neighbors.iter();
+        all.find(|(_, one)| one.addresses.contains(&address)).map(|(primary, _)| *primary)
     }
 
     /// The router that speaks for the hosts of the link (RFC 7761, 4.3.2).
@@ -197,6 +198,13 @@ impl Link {
     pub(super) fn prune_wait(&self, spec: &PimSpec) -> Span {
         let delay = self.agreed(spec).map_or(PROPAGATION_DELAY, |(_, delay, _)| delay);
         delay + self.override_interval(spec)
+    }
+
+    /// How long a Join holds that is sent on the link: as long as is said, and longer than a Prune waits (RFC 7761,
+    /// 4.9.5), whatever delays the others have.
+    pub(super) fn join_holdtime_s(&self, spec: &PimSpec) -> u16 {
+        let wait = self.prune_wait(spec).0.div_euclid(Span::from_secs(1).0) + 1;
+        spec.join_holdtime_s().max(u16::try_from(wait).unwrap_or(u16::MAX - 1))
     }
 
     /// Is a Join not sent that another router has just sent?

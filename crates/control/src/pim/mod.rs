@@ -173,7 +173,10 @@ impl Pim {
             let mtu = interfaces.of_port(port).map_or(0, |interface| interface.mtu);
             (mtu as usize).saturating_sub(IPV4)
         };
-        for (port, message) in self.outbox.take(self.spec.join_holdtime_s(), room) {
+        let (links, spec) = (&self.links, &self.spec);
+        let holdtime_s =
+            |port: PortId| links.get(&port).map_or(spec.join_holdtime_s(), |link| link.join_holdtime_s(spec));
+        for (port, message) in self.outbox.take(holdtime_s, room) {
             self.send_known(port, &Repr::JoinPrune(message));
         }
     }
@@ -330,8 +333,8 @@ impl Protocol for Pim {
             Change::WrongInterface { key, port } => self.handle_data(now, context, key, port),
             Change::Interface { port: Some(port), up, .. } => self.handle_interface(now, context, port, up),
             Change::Route(IpPrefix::V4(prefix)) => {
-                let those = self.trees.keys().filter(|id| prefix.contains(id.source));
-                let those: Vec<TreeId> = those.copied().collect();
+                let moves = |(id, tree): &(&TreeId, &Tree)| tree.is_through || prefix.contains(id.source);
+                let those: Vec<TreeId> = self.trees.iter().filter(moves).map(|(id, _)| *id).collect();
                 those.into_iter().for_each(|id| self.settle(now, context, id));
             }
             _ => {}

@@ -21,14 +21,16 @@ impl Outbox {
         other.remove(&source);
     }
 
-    /// The messages, each with its port. None is longer than the port takes, as `room` says in bytes.
+    /// The messages, each with its port, on which Joins hold for so long. None is longer than the port takes, as `room`
+    /// says in bytes.
     pub(super) fn take(
         &mut self,
-        holdtime_s: u16,
+        holdtime_s: impl Fn(PortId) -> u16,
         room: impl Fn(PortId) -> usize,
     ) -> Vec<(PortId, JoinPrune)> {
         let mut all = Vec::new();
         for ((port, neighbor), groups) in core::mem::take(&mut self.0) {
+            let holdtime_s = holdtime_s(port);
             let begin = || JoinPrune { upstream: neighbor.into(), holdtime_s, groups: Vec::new() };
             let (mut message, mut left) = (begin(), room(port).saturating_sub(JoinPrune::LEN));
             for (group, [joined, pruned]) in groups {
@@ -77,7 +79,7 @@ mod tests {
         outbox.say(to, group(1), address(8), false);
         outbox.say(to, group(2), address(7), false);
         outbox.say(to, group(2), address(7), true);
-        let messages = outbox.clone().take(210, |_| 1480);
+        let messages = outbox.clone().take(|_| 210, |_| 1480);
         let entry = |n: u8| SourceEntry::of(address(n).into());
         let sets = vec![
             GroupSet { group: group(1).into(), joined: vec![entry(7)], pruned: vec![entry(8)] },
@@ -86,7 +88,7 @@ mod tests {
         let whole = JoinPrune { upstream: address(1).into(), holdtime_s: 210, groups: sets };
         assert_eq!(messages, [(PortId(3), whole)]);
         // Room for a set of one entry.
-        let messages = outbox.take(210, |_| JoinPrune::LEN + GroupSet::LEN + SourceEntry::LEN);
+        let messages = outbox.take(|_| 210, |_| JoinPrune::LEN + GroupSet::LEN + SourceEntry::LEN);
         assert_eq!(messages.len(), 3);
         // No message has more groups than it can count, and none is longer than there is room.
         let mut outbox = Outbox::default();
@@ -94,7 +96,7 @@ mod tests {
             (1..4).for_each(|m| outbox.say(to, group(n), address(m), true));
         }
         for (room, least) in [(usize::MAX, 2), (1480, 7)] {
-            let messages = outbox.clone().take(210, |_| room);
+            let messages = outbox.clone().take(|_| 210, |_| room);
             assert!(messages.len() >= least, "{} messages", messages.len());
             let count: usize =
                 messages.iter().flat_map(|(_, one)| &one.groups).map(|set| set.joined.len()).sum();

@@ -6,13 +6,62 @@ use super::metric::Metric;
 use super::tree::{Leg, Rpf, Tree, TreeId};
 use crate::machine::State;
 use crate::protocol::Context;
-use crate::services::Services;
+use crate::services::{Route, RouteHop, Services};
 use base::plane::{Incoming, NextHop, Prefix};
 use base::{PortId, Time};
 use core::net::{IpAddr, Ipv4Addr};
 
 /// Preference and metric of a route that is as good as a static one.
 const STATIC: (u32, u32) = (crate::services::Source::STATIC as u32, 0);
+
+/// Gateways behind gateways that are followed to a port.
+const GATEWAYS_MAX: u8 = 4;
+
+/// The rank of a route, and its ports with the gateways there.
+type Native = ((u32, u32), Vec<(PortId, Ipv4Addr)>);
+
+/// Ports and gateways by which packets come that go to an address without a tunnel, with the rank of the route: trees
+/// follow the links themselves, and not what routes over tunnels say (RFC 3906, 2).
+fn native(services: &Services, to: Ipv4Addr, left: u8) -> Option<Native> {
+    let via = |hop: &NextHop| match *hop {
+        NextHop::Via { port, gateway: IpAddr::V4(gateway) } => Some((port, gateway)),
+        _ => None,
+    };
+    let rank = |route: &Route| (route.preference.into(), route.metric);
+    let Some((prefix, hops)) = services.rib.lookup(to) else {
+        let hops: Vec<_> = services.rib.hops_to(to)?.iter().filter_map(via).collect();
+        return Some((STATIC, hops));
+    };
+    let hops: Vec<_> = hops.iter().filter_map(via).collect();
+    if !hops.is_empty() {
+        return Some((services.rib.best(prefix).map_or(STATIC, rank), hops));
+    }
+    let mut all: Vec<&Route> = services.rib.routes(prefix).iter().collect();
+    all.sort_by_key(|route| rank(route));
+    all.into_iter().find_map(|route| {
+        let mut hops = Vec::new();
+        for hop in route.hops.as_slice() {
+            match hop {
+                RouteHop::Direct(hop) => hops.extend(via(hop)),
+                RouteHop::Through(gateway) => {
+                    let further = left.checked_sub(1).and_then(|left| native(services, *gateway, left));
+                    // The gateway on a link is itself the next hop.
+                    let own = |(port, next): (PortId, Ipv4Addr)| {
+                        (port, if next.is_unspecified() { *gateway } else { next })
+                    };
+                    hops.extend(further.into_iter().flat_map(|(_, hops)| hops).map(own));
+                }
+            }
+        }
+        (!hops.is_empty()).then(|| (rank(route), hops))
+    })
+}
+
+/// Does the best route to an address name a gateway, so that it moves with the route to that?
+fn is_through(services: &Services, to: Ipv4Addr) -> bool {
+    let best = services.rib.lookup(to).and_then(|(prefix, _): (Prefix, _)| services.rib.best(prefix));
+    best.is_some_and(|best| best.hops.as_slice().iter().any(|hop| matches!(hop, RouteHop::Through(_))))
+}
 
 /// Goes on by the machine of the router on a tree. Did anything happen?
 pub(super) fn upstream_step(tree: &mut Tree, event: UpstreamEvent) -> bool {
@@ -23,18 +72,16 @@ pub(super) fn upstream_step(tree: &mut Tree, event: UpstreamEvent) -> bool {
 
 impl Pim {
     /// The way to a sender: RPF_interface(S), and the neighbour there. Of several ways as good the first is taken whose
-    /// router speaks PIM.
+    /// router speaks PIM. A sender may be on a link on which nobody does.
     fn rpf(&self, services: &Services, source: Ipv4Addr) -> Option<Rpf> {
-        let hops = services.rib.hops_to(source)?;
-        let route =
-            services.rib.lookup(source).and_then(|(prefix, _): (Prefix, _)| services.rib.best(prefix));
-        let rank = route.map_or(STATIC, |route| (route.preference.into(), route.metric));
-        let ways = hops.into_iter().filter_map(|hop| {
-            let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = hop else { return None };
-            let link = self.links.get(&port).filter(|link| link.up)?;
+        let (rank, hops) = native(services, source, GATEWAYS_MAX)?;
+        let is_up = |port: PortId| services.interfaces.of_port(port).is_some_and(|interface| interface.up);
+        let ways = hops.into_iter().filter_map(|(port, gateway)| {
             let next_hop = (!gateway.is_unspecified() && gateway != source).then_some(gateway);
-            let neighbor = next_hop.and_then(|address| link.neighbor_of(address));
-            Some(Rpf { port, next_hop, neighbor, rank })
+            let link = self.links.get(&port).filter(|link| link.up);
+            let is_there = link.is_some() || next_hop.is_none() && is_up(port);
+            let neighbor = next_hop.zip(link).and_then(|(address, link)| link.neighbor_of(address));
+            is_there.then_some(Rpf { port, next_hop, neighbor, rank })
         });
         let ways: Vec<Rpf> = ways.collect();
         let speaks = |rpf: &&Rpf| rpf.next_hop.is_none() || rpf.neighbor.is_some();
@@ -59,13 +106,14 @@ impl Pim {
         }
         let tree = self.trees.entry(id).or_insert(Tree::NEW);
         let before = core::mem::replace(&mut tree.rpf, rpf);
+        tree.is_through = is_through(context.services, id.source);
         for port in &local {
             tree.legs.entry(*port).or_insert(Leg::NEW);
         }
         tree.legs.iter_mut().for_each(|(port, leg)| leg.local = local.contains(port));
         let is_desired = self.end_elections(now, id);
         self.join(now, id, before, is_desired);
-        self.write(context, id);
+        self.write(context, id, before);
         self.tidy(id);
     }
 
@@ -144,12 +192,12 @@ impl Pim {
     }
 
     /// Has the tables follow: packets come by the way to the sender, and leave by all other interfaces.
-    fn write(&self, context: &mut Context<'_>, id: TreeId) {
+    fn write(&self, context: &mut Context<'_>, id: TreeId, before: Option<Rpf>) {
         let Some(tree) = self.trees.get(&id) else { return };
         let groups = &mut context.services.multicast;
         let (key, way) = (id.key(), tree.rpf.map(|rpf| Incoming::Port(rpf.port)));
-        for port in self.links.keys() {
-            let incoming = Incoming::Port(*port);
+        for port in self.links.keys().copied().chain(before.map(|before| before.port)) {
+            let incoming = Incoming::Port(port);
             if Some(incoming) != way {
                 groups.set(Pim::ID, (key, incoming), Vec::new());
             }

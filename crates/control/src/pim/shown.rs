@@ -169,7 +169,7 @@ impl RowsOf<Pim> for TreeRow<'static> {
                 },
                 rpf_port: tree.rpf.map(|rpf| rpf.port),
                 upstream: tree.upstream.map(|(_, address)| address),
-                outgoing: tree.branches(&pim.around(), id.group).len() as u32,
+                outgoing: tree.rpf.map_or(0, |_| tree.branches(&pim.around(), id.group).len()) as u32,
                 join_s: tree.join_timer,
             });
         }
@@ -196,7 +196,7 @@ impl RowsOf<Pim> for JoinRow<'static> {
                     hosts: leg.local,
                     assert: word(leg),
                     winner: leg.winner.map(|metric| metric.address),
-                    forwards: out.contains(port),
+                    forwards: tree.rpf.is_some() && out.contains(port),
                 });
             }
         }

@@ -93,6 +93,8 @@ pub(super) struct Tree {
     pub upstream: Option<(PortId, Ipv4Addr)>,
     pub join_timer: Option<Time>,
     pub legs: BTreeMap<PortId, Leg>,
+    /// Does the way to the sender follow that to a gateway, so that it may move though the route stays?
+    pub is_through: bool,
     /// When something of it is due, as the list of all says.
     pub due: Option<Time>,
 }
@@ -110,6 +112,7 @@ impl Tree {
         upstream: None,
         join_timer: None,
         legs: BTreeMap::new(),
+        is_through: false,
         due: None,
     };
 

@@ -61,7 +61,9 @@ impl Tunnel {
 
     /// The candidate carries traffic now.
     pub(super) fn take_path(&mut self, now: Time) {
-        let again = self.spec.path.as_ref().and_then(|path| path.reoptimise);
+        let path = self.spec.path.as_ref();
+        // What had failed may come back without a word of links, as where BFD has noticed it.
+        let again = path.into_iter().flat_map(|path| [path.reoptimise, path.revert_after]).flatten().min();
         if let Some(computed) = &mut self.computed {
             computed.active = core::mem::take(&mut computed.candidate);
             computed.check_at = again.map(|again| now + again);
@@ -266,9 +268,17 @@ impl Rsvp {
         let asked = tunnel.spec.path.as_ref();
         let (again, follows) =
             asked.map_or((None, false), |path| (path.reoptimise, path.follow || path.revert_after.is_some()));
+        let reverts = asked.and_then(|path| path.revert_after);
         let constraints = tunnel.constraints(held);
         let Some(computed) = tunnel.computed.as_deref_mut() else { return };
         computed.check_at = again.map(|again| now + again);
+        if let Some(wait) = reverts
+            && let Some(trusted) = self.services.engineering.trusted_at(now)
+        {
+            // The best path may be one that is left out for the time being.
+            let at = trusted.max(now + wait);
+            computed.check_at = Some(computed.check_at.map_or(at, |known| known.min(at)));
+        }
         if tunnel.state != TunnelState::Up {
             if follows && tunnel.state.has_active() {
                 computed.check_at = Some(now + SETTLE);

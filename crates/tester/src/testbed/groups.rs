@@ -32,11 +32,10 @@ impl Testbed {
             let key = if node == spec.to { "to" } else { "receivers" };
             let Some(station) = self.station(node) else {
                 let is_host = self.facts(node).host.is_some();
-                return if is_host {
-                    Ok(())
-                } else {
-                    on(key, TrafficProblem::ReceiverNoHost { node: name() })
-                };
+                if is_host {
+                    continue;
+                }
+                return on(key, TrafficProblem::ReceiverNoHost { node: name() });
             };
             if !station.host().groups().iter().any(|known| known.group == group) {
                 let group = group.to_string();
@@ -46,25 +45,94 @@ impl Testbed {
                 let from = self.node_name(spec.from).to_string();
                 return on(key, TrafficProblem::ReceiverUnreachable { node: name(), from });
             }
-            for router in self.beside(node).filter(|router| self.facts(*router).is_own_router()) {
-                // A tree of RSVP-TE may have this router as a leaf, now or later.
-                let is_carried = self.p2mp().iter().any(|tree| tree.groups.contains(&group));
-                let brings = self.brings(router, group);
-                if brings.is_none() && !is_carried {
-                    let (group, router) = (group.to_string(), self.node_name(router).to_string());
-                    return on("group", TrafficProblem::GroupWithoutTree { group, router, node: name() });
-                }
-                if brings == Some(true) {
-                    self.check_named_sender(spec, group, node, router).at(key).map_err(Diagnostic::on_key)?;
-                }
-            }
+            self.check_brought(spec, group, node, key)?;
         }
         Ok(())
+    }
+
+    /// Refuses a receiver to which no router in front of it brings the group: of several on a segment one is enough.
+    fn check_brought(
+        &self,
+        spec: &FlowSpec,
+        group: Ipv4Addr,
+        node: usize,
+        key: &'static str,
+    ) -> Result<(), Diagnostic> {
+        let ahead = self.in_front_of(node);
+        if ahead.contains(&spec.from) && !self.facts(spec.from).is_own_router() {
+            return Ok(());
+        }
+        let mut refused = Ok(());
+        for router in ahead.into_iter().filter(|router| self.facts(*router).router) {
+            let brought = match self.facts(router).is_own_router() {
+                true => self.check_brings(spec, group, (node, router), key),
+                // What somebody else's router does is not known.
+                false => Ok(()),
+            };
+            match brought {
+                Ok(()) => return Ok(()),
+                Err(error) => refused = refused.and(Err(error)),
+            }
+        }
+        refused
+    }
+
+    /// Refuses a receiver to which this router in front of it does not bring the group.
+    fn check_brings(
+        &self,
+        spec: &FlowSpec,
+        group: Ipv4Addr,
+        (node, router): (usize, usize),
+        key: &'static str,
+    ) -> Result<(), Diagnostic> {
+        // A tree of RSVP-TE may have this router as a leaf, now or later.
+        let is_carried = self.p2mp().iter().any(|tree| tree.groups.contains(&group));
+        match self.brings(router, group) {
+            None if !is_carried => {
+                let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
+                let group = group.to_string();
+                let problem = TrafficProblem::GroupWithoutTree { group, router, node };
+                Err(Diagnostic::new(problem).at("group").on_key())
+            }
+            Some(true) => {
+                let checked = self.check_named_sender(spec, group, node, router);
+                checked
+                    .and_then(|()| self.check_asked(group, node, router))
+                    .at(key)
+                    .map_err(Diagnostic::on_key)
+            }
+            None | Some(false) => Ok(()),
+        }
+    }
+
+    /// Refuses a receiver whose router does not hear which senders it names: IGMP of version 3 says so, or the
+    /// settings.
+    fn check_asked(&self, group: Ipv4Addr, node: usize, router: usize) -> Result<(), Diagnostic> {
+        let mut spoken = self.description().nodes[router].protocols.spoken();
+        if spoken.any(|one| one.setup.hears_sources()) {
+            return Ok(());
+        }
+        let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
+        Err(TrafficProblem::SenderNotHeard { group: group.to_string(), router, node }.into())
     }
 
     /// The nodes at the other ends of a node's links.
     fn beside(&self, node: usize) -> impl Iterator<Item = usize> {
         self.ports_of(node).map(|(link, side)| link.ends()[1 - side])
+    }
+
+    /// The nodes at the other ends of a node's links, and those on the segments that these are.
+    fn in_front_of(&self, node: usize) -> Vec<usize> {
+        let (mut found, mut seen, mut ahead) = (Vec::new(), BTreeSet::from([node]), vec![node]);
+        while let Some(at) = ahead.pop() {
+            for next in self.beside(at).filter(|next| seen.insert(*next)).collect::<Vec<_>>() {
+                match self.facts(next).segment {
+                    Some(_) => ahead.push(next),
+                    None => found.push(next),
+                }
+            }
+        }
+        found
     }
 
     /// Does a protocol of a node bring packets of a group, and to who has named their senders only? Nothing if none
@@ -100,6 +168,9 @@ impl Testbed {
             let facts = self.facts(node);
             if facts.is_own_router() { self.brings(node, group) == Some(true) } else { facts.transit }
         };
+        if router == spec.from {
+            return Ok(());
+        }
         let (mut seen, mut ahead) = (BTreeSet::from([router]), vec![router]);
         while let Some(at) = ahead.pop() {
             for next in self.beside(at) {

@@ -129,7 +129,9 @@ fn a_head_that_is_not_wanted_says_so_and_ends() {
     watch(&mut node, Some(pace(100, 3)));
     run(&mut node, Span::from_secs(5));
     let mut packets = watch(&mut node, None);
-    packets.extend(run(&mut node, Span::from_secs(2)));
+    packets.extend(run(&mut node, Span::from_secs(4)));
+    // For three times a second, since it is not up (RFC 5880, 6.8.3).
+    assert!(gaps(&packets).iter().all(|gap| (750..=1000).contains(gap)), "{:?}", gaps(&packets));
     assert!((3..=5).contains(&packets.len()), "{packets:?}");
     let is_last = |packet: &Repr| (packet.state, packet.diag) == (State::AdminDown, Diag::ADMIN_DOWN);
     assert!(packets.iter().all(|(_, packet)| is_last(packet)) && packets[0].1.poll);
@@ -216,6 +218,10 @@ fn tails_are_told_apart_and_others_are_discarded() {
     let mut node = Node::new(&BfdSpec::default());
     for (label, number) in [(17, 7), (18, 7), (17, 8), (17, 7)] {
         hear(&mut node, &[label], &packet(number, State::Up).emit());
+    }
+    // A bypass that ends here has brought the same LSP.
+    for bypass in [0, 99] {
+        hear(&mut node, &[bypass, 17], &packet(7, State::Up).emit());
     }
     assert_eq!(states(node.bfd()), [TailState::Up; 3]);
     hear(&mut node, &[], &packet(9, State::Up).emit());

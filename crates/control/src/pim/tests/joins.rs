@@ -169,6 +169,56 @@ fn who_leads_to_the_sender_is_joined_when_it_changes() {
     assert!(node.pim.complaints(node.now)[0].starts_with("no route leads to 10.99.0.2"));
 }
 
+/// RFC 3906, 2: trees follow links, and not what routes over tunnels say.
+#[test]
+fn a_tunnel_towards_the_sender_is_no_way() {
+    let mut node = joined();
+    let before = node.tree().rpf;
+    let tunnel = NextHop::Group(base::plane::GroupId(1));
+    let better = Route::direct(crate::services::Source::Protocol(ProtocolId::new("rsvp")), 7, tunnel);
+    node.services.rib.set(Prefix::new(SOURCE, 24), better);
+    let changed = Change::Route(IpPrefix::V4(Prefix::new(SOURCE, 24)));
+    assert_eq!(node.changes(changed), []);
+    assert_eq!((node.tree().rpf, node.pim.complaints(node.now)), (before, Vec::new()));
+}
+
+/// The route of the sender is to a gateway, and that to the gateway moves.
+#[test]
+fn a_gateway_that_moves_takes_the_tree_along() {
+    let mut node = Node::met(&[]);
+    node.hears(UP, 2, &hello(2));
+    node.passes(5_000);
+    let gateway = Ipv4Addr::new(10, 250, 0, 9);
+    let by = |node: &mut Node, router: u8| {
+        let next_hop = NextHop::Via { port: PortId(UP), gateway: address(UP, router).into() };
+        node.services.rib.set(Prefix::host(gateway), Route::fixed(next_hop));
+    };
+    by(&mut node, 1);
+    let hops = vec![crate::services::RouteHop::Through(gateway)];
+    let through = Route { hops: hops.into(), ..Route::fixed(NextHop::Discard) };
+    node.services.rib.set(Prefix::new(SOURCE, 24), through);
+    assert_eq!(node.wants(HOSTS, true), [(UP, join(UP, 1))]);
+    by(&mut node, 2);
+    let changed = Change::Route(IpPrefix::V4(Prefix::host(gateway)));
+    assert_eq!(node.changes(changed), [(UP, prune(UP, 1)), (UP, join(UP, 2))]);
+}
+
+/// Nobody speaks PIM on the link of a sender that is a port of this router itself.
+#[test]
+fn a_sender_may_be_on_a_link_without_pim() {
+    let mut node = Node::met(&[]);
+    node.pim.links.remove(&PortId(DOWN));
+    let on_link = NextHop::Via { port: PortId(DOWN), gateway: Ipv4Addr::UNSPECIFIED.into() };
+    node.services.rib.set(Prefix::new(SOURCE, 24), Route::fixed(on_link));
+    assert_eq!(node.wants(HOSTS, true), []);
+    assert_eq!(node.forwards(), Some((DOWN, vec![HOSTS])));
+    // When it moves nothing is left behind there.
+    route(&mut node.services, UP, 1);
+    let changed = Change::Route(IpPrefix::V4(Prefix::new(SOURCE, 24)));
+    assert_eq!(node.changes(changed), [(UP, join(UP, 1))]);
+    assert_eq!(node.forwards(), Some((UP, vec![HOSTS])));
+}
+
 #[test]
 fn a_neighbour_that_restarts_is_joined_again_soon() {
     let mut node = joined();

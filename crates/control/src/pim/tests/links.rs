@@ -122,6 +122,25 @@ fn further_addresses_lead_to_the_first() {
     assert_eq!(node.tree().upstream, Some((PortId(UP), address(UP, 4))));
     node.hears(UP, 4, &hello_with(&[HelloOption::Holdtime(105)]));
     assert_eq!((of(&node, 1), node.tree().upstream), (None, None));
+    // So does that by which it says Hello.
+    node.hears(UP, 3, &listing(&[address(UP, 6)]));
+    node.hears(UP, 6, &hello(6));
+    assert_eq!(of(&node, 6), Some(address(UP, 6)));
+    assert!(node.pim.links[&PortId(UP)].neighbors[&address(UP, 3)].addresses.is_empty());
+}
+
+/// RFC 7761, 4.9.5: a Join holds for longer than a Prune may wait, by what any router of the link says.
+#[test]
+fn a_join_holds_longer_than_a_prune_waits() {
+    let mut node = Node::new(&[("join_interval", Value::Text("10 s".into()))]);
+    let slow = HelloOption::LanPruneDelay { tracking: false, propagation_ms: 500, override_ms: 60_000 };
+    node.hears(UP, 1, &hello_with(&[HelloOption::Holdtime(0xffff), slow]));
+    let sent = node.wants(HOSTS, true);
+    let holdtime_s = sent.iter().find_map(|(_, repr)| match repr {
+        Repr::JoinPrune(join) => Some(join.holdtime_s),
+        _ => None,
+    });
+    assert_eq!(holdtime_s, Some(61));
 }
 
 #[test]

@@ -91,9 +91,17 @@ impl Rsvp {
         }
         let now = self.now;
         let expires = now + self.lifetime(path.time_values.refresh_ms);
+        let known_leaves = self
+            .p2mp
+            .trees
+            .get(index)
+            .map_or(0, |tree| self.p2mp.subs_of(tree).map(|sub| sub.leaves.len()).sum::<usize>());
         let Some(tree) = self.p2mp.trees.get_mut(index) else { return };
         tree.around.retain(|around| around.expires > now);
-        let is_full = tree.around.len() >= BACKUPS_MAX;
+        // Routers that repair, and of each no more Paths than there are leaves.
+        let senders: BTreeSet<SenderKey> = tree.around.iter().map(|around| around.sender).collect();
+        let of_sender = tree.around.iter().filter(|around| around.sender == sender).count();
+        let is_full = !senders.contains(&sender) && senders.len() >= BACKUPS_MAX || of_sender >= known_leaves;
         let known = tree.around.iter_mut().find(|around| around.is(sender, key));
         let named: BTreeSet<Ipv4Addr> = leaves.iter().copied().collect();
         let gone: BTreeSet<Ipv4Addr> = match known {
@@ -187,19 +195,46 @@ impl Rsvp {
         if tree.root.is_some() || !self.p2mp_wants_protection(tree) {
             return false;
         }
-        let expires = self.now + self.lifetime(state.period_ms);
+        let expires = state.expires.max(self.now + self.lifetime(state.period_ms));
+        self.p2mp_cut_off(sub, expires);
+        true
+    }
+
+    /// The previous hop has let a sub-group go, or is silent. Do leaves of it go on, since routers further up lead them
+    /// around a failure (RFC 4090, 7.1.3)? The others are given up.
+    pub(super) fn p2mp_goes_on_around(&mut self, sub: u32) -> bool {
+        let now = self.now;
+        let Some(index) = self.p2mp.subs.get(sub).map(|sub| sub.tree) else { return false };
+        let Some(tree) = self.p2mp.trees.get_mut(index) else { return false };
+        tree.around.retain(|around| around.expires > now);
+        let led: BTreeSet<Ipv4Addr> = tree.around.iter().flat_map(|around| &around.leaves).copied().collect();
+        let Some(state) = self.p2mp.subs.get(sub) else { return false };
+        let leads = |around: &&Around| around.leaves.iter().any(|leaf| state.leaves.contains_key(leaf));
+        let Some(last) = tree.around.iter().filter(leads).map(|around| around.expires).max() else {
+            return false;
+        };
+        let is_whole = state.leaves.keys().all(|leaf| led.contains(leaf));
+        self.p2mp_cut_off(sub, last);
+        if !is_whole {
+            self.p2mp_keep(sub, |leaf| led.contains(&leaf));
+        }
+        true
+    }
+
+    /// Nothing comes from the previous hop of a sub-group any more, and nothing is said there. It stays until this
+    /// time.
+    fn p2mp_cut_off(&mut self, sub: u32, expires: Time) {
         self.transport.forget(resv_out(sub));
         self.transport.unbind(path_in(sub));
-        let Some(state) = self.p2mp.subs.get_mut(sub) else { return false };
+        let Some(state) = self.p2mp.subs.get_mut(sub) else { return };
         state.is_cut_off = true;
-        state.expires = state.expires.max(expires);
+        state.expires = expires;
         if state.state == SubState::Announced {
             self.counters.faults.step(&mut state.state, SubEvent::Unannounced);
         }
         state.announced.clear();
         (state.resv_refresh_at, state.confirm) = (Time::MAX, None);
         self.p2mp_arm_sub(sub);
-        true
     }
 
     /// The reserved leaves of what comes around a failure, with their path state, and the previous hop by whose label

@@ -191,8 +191,23 @@ impl Rsvp {
         Some((chosen, SenderKey { address, ..sender }))
     }
 
+    /// What the merge point of a diverted branch knows it by: a sub-group of its own, since it finds the leaves by the
+    /// LSP id alone (RFC 4875, 15.1.1).
+    fn p2mp_key_around(&mut self, index: u32) -> Option<SubKey> {
+        let branch = self.p2mp.branches.get(index)?;
+        if let Some(key) = branch.around {
+            return Some(key);
+        }
+        let key = SubKey { originator: self.config.router_id, id: self.p2mp.take_id(branch.tree) };
+        self.p2mp.branches.get_mut(index)?.around = Some(key);
+        Some(key)
+    }
+
     /// Sends the Path of a diverted branch through its bypass (RFC 4090, 6.4.3; RFC 4875, 15.1.1).
     pub(super) fn p2mp_send_path_around(&mut self, index: u32) {
+        let Some(key) = self.p2mp_key_around(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let Some(branch) = self.p2mp.branches.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
@@ -210,7 +225,7 @@ impl Rsvp {
         let Some((Message::Path(mut path), (_, leaf), ttl)) = self.p2mp_build_path(index, &routes) else {
             return self.counters.faults.note(Fault::NoLink);
         };
-        path.sender_template = template(sender, branch.key);
+        path.sender_template = template(sender, key);
         path.hop = RsvpHop { address: IpAddr::V4(sender.address), lih: 0 };
         if let Some(attribute) = &mut path.session_attribute {
             attribute.flags &= !ASKING;
@@ -225,6 +240,8 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let Some((chosen, sender)) = self.p2mp_taken(branch) else { return };
+        // Without a Path around there is nothing to be torn down.
+        let Some(key) = branch.around else { return };
         let (Some(tree), Some(tail)) = (self.p2mp.trees.get(branch.tree), self.tunnels.get(chosen.bypass))
         else {
             return self.counters.faults.note(Fault::NoLsp);
@@ -236,7 +253,7 @@ impl Rsvp {
             hop: RsvpHop { address: IpAddr::V4(sender.address), lih: 0 },
             sender: Some(SenderDescriptor {
                 sender_tspec: Some(tree.attributes.tspec),
-                ..SenderDescriptor::of(template(sender, branch.key))
+                ..SenderDescriptor::of(template(sender, key))
             }),
         };
         let ends = (sender.address, tail.spec.to);
@@ -256,7 +273,7 @@ impl Rsvp {
         let trees = self.p2mp.session(session).filter_map(|tree| self.p2mp.trees.get(tree));
         let is_it = |tree: &&Tree| tree.key.sender.lsp_id == sender.lsp_id && tree.key.sender != sender;
         trees.filter(is_it).flat_map(|tree| &tree.branches).copied().find(|&index| {
-            let branch = self.p2mp.branches.get(index).filter(|branch| branch.key == key);
+            let branch = self.p2mp.branches.get(index).filter(|branch| branch.around == Some(key));
             branch.is_some_and(|branch| self.p2mp_is_diverted(branch.tree, branch.to))
         })
     }

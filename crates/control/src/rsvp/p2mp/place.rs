@@ -201,6 +201,7 @@ impl Rsvp {
                 sub,
                 key,
                 to: hop,
+                around: None,
                 state: BranchState::Signalled,
                 routes: BTreeMap::new(),
                 reserved: None,

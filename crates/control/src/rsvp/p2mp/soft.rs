@@ -37,7 +37,9 @@ impl Rsvp {
         if sub.expires <= now {
             // RFC 2205, 2.3: path state that nobody refreshes goes, as if torn down.
             self.counters.expired += 1;
-            self.p2mp_end_sub(index, SubEvent::Expired);
+            if !self.p2mp_goes_on_around(index) {
+                self.p2mp_end_sub(index, SubEvent::Expired);
+            }
             return self.p2mp_settle(tree);
         }
         self.p2mp_answer(index, Sending::Refresh);

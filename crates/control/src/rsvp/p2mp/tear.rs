@@ -36,7 +36,9 @@ impl Rsvp {
             self.p2mp_keep(sub, |leaf| !named.contains(&leaf));
         } else {
             self.transport.retire(path_in(sub));
-            self.p2mp_end_sub(sub, SubEvent::Torn);
+            if !self.p2mp_goes_on_around(sub) {
+                self.p2mp_end_sub(sub, SubEvent::Torn);
+            }
         }
         self.p2mp_settle(tree);
     }

@@ -151,6 +151,9 @@ pub(super) struct Branch {
     /// What the neighbour knows the sub-group by.
     pub key: SubKey,
     pub to: Neighbor,
+    /// What a merge point knows it by, once it has been led around a failure: several branches have the same key with
+    /// different neighbours, and may come to one merge point.
+    pub around: Option<SubKey>,
     pub state: BranchState,
     /// The explicit route to each leaf as it goes on.
     pub routes: BTreeMap<Ipv4Addr, Vec<EroHop>>,

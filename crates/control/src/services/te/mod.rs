@@ -195,6 +195,12 @@ impl Engineering {
         }
     }
 
+    /// When links that are left out for a while, because LSPs have failed on them, count again: the last of them.
+    pub fn trusted_at(&self, now: Time) -> Option<Time> {
+        let all = self.known.iter().flatten().filter_map(|known| known.distrust);
+        all.map(|(_, until)| until).filter(|until| *until > now).max()
+    }
+
     /// The router id of the router that has this address, whatever address of it that is.
     pub fn router_of(&mut self, address: Ipv4Addr) -> Option<Ipv4Addr> {
         if let Some(router) = self.routers.get(&address) {

@@ -363,3 +363,84 @@ fn a_second_failure_takes_what_was_led_around_with_it() {
     net.link(1, 2, true);
     clean(net);
 }
+
+/// RFC 4090, 7.1.3: the router that a bypass leads around gives the tree up in the end, and says so to the merge point,
+/// whose leaves go on for all that.
+#[test]
+fn leaves_stay_when_the_router_that_is_passed_by_lets_go() {
+    let mut net = ladder(|_, _| {});
+    net.tunnel(1, bypass(10, true));
+    net.run(100);
+    set(&mut net, 0, &asking(&NARROW, true));
+    net.run(2_000);
+    // The link fails, and the router behind it lives on.
+    net.link(1, 2, false);
+    net.route_all();
+    for _ in 0..8 {
+        net.run(60_000);
+        assert_reached(&net, 0, &ends(&NARROW));
+    }
+    assert!(net.tables[2].ilm.is_empty(), "{:?}", net.tables[2].ilm);
+    clean(net);
+}
+
+/// Branches to two neighbours have the same sub-group, and each has its own around its failure.
+#[test]
+fn two_links_of_a_branch_are_led_around_each_by_its_own() {
+    const FORK: [(usize, usize); 9] =
+        [(0, 1), (1, 2), (1, 3), (1, 4), (4, 2), (1, 5), (5, 3), (2, 6), (3, 7)];
+    let at =
+        |link: usize, node: usize| Ipv4Addr::new(10, 0, link as u8, if FORK[link].0 == node { 1 } else { 2 });
+    let leaves: [&[usize]; 2] = [&[1, 2, 6], &[1, 3, 7]];
+    for signalling in [Signalling::Together, Signalling::Separate] {
+        let mut net = Net::with(8, &FORK, |_, _| {});
+        net.route_all();
+        for (tunnel_id, link, route) in [(9, 1, [4, 2]), (10, 2, [5, 3])] {
+            let to = route[1];
+            let merge_point = (0..FORK.len()).filter(|n| FORK[*n].0 == to || FORK[*n].1 == to);
+            let merge_point = merge_point.map(|n| at(n, to)).collect();
+            let bypass = Bypass { link: at(link, 1), merge_point, node: false };
+            let tunnel = TunnelSpec {
+                routes: vec![hops(&route)],
+                carries: Vec::new(),
+                bypass: Some(Box::new(bypass)),
+                retry_limit: None,
+                ..spec(tunnel_id, to, &[], 0)
+            };
+            net.tunnel(1, tunnel);
+        }
+        net.run(100);
+        set(&mut net, 0, &P2mpSpec { signalling, ..asking(&leaves, false) });
+        net.run(2_000);
+        for neighbor in [2, 3] {
+            net.link(1, neighbor, false);
+            net.route_all();
+            net.run(1_000);
+            assert_reached(&net, 0, &[6, 7]);
+        }
+        net.run(400_000);
+        assert_reached(&net, 0, &[6, 7]);
+        clean(net);
+    }
+}
+
+/// More leaves than routers may repair an LSP, each in a Path of its own.
+#[test]
+fn many_leaves_are_led_around_one_by_one() {
+    let many: Vec<usize> = (10..90).collect();
+    let links: Vec<(usize, usize)> = LADDER.into_iter().chain(many.iter().map(|leaf| (2, *leaf))).collect();
+    let mut net = Net::with(90, &links, |_, _| {});
+    net.route_all();
+    // The merge point has more addresses than the ladder's, and the bypass names those that count.
+    net.tunnel(1, bypass(9, false));
+    net.run(100);
+    let routes: Vec<[usize; 3]> = many.iter().map(|leaf| [1, 2, *leaf]).collect();
+    let routes: Vec<&[usize]> = routes.iter().map(|route| &route[..]).collect();
+    set(&mut net, 0, &P2mpSpec { signalling: Signalling::Separate, ..asking(&routes, false) });
+    net.run(2_000);
+    assert_reached(&net, 0, &many);
+    net.link(1, 2, false);
+    net.route_all();
+    net.run(200_000);
+    assert_reached(&net, 0, &many);
+}
