@@ -44,9 +44,9 @@ base::problems! {
         GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core, its 'pim' a range with the group, or a 'p2mp' LSP has to carry it";
         /// A receiver of a group with named senders that wants no packets of this sender.
         SenderNotNamed { node: String, group: String, from: String, source: String } is Conflict, "sender-not-named", "'{node}' has not joined {group} from {source}, the address of '{from}': PIM brings packets of named senders only, as join: '{group} from {source}' asks for";
-        /// A sender that no routers with PIM lead to.
+        /// A router in front of a receiver that does not hear which senders it names.
         SenderNotHeard { group: String, router: String, node: String } is Conflict, "sender-not-heard", "router '{router}' does not hear which senders of {group} '{node}' names: it needs 'igmp', of version 3";
-        /// The way to a named sender.
+        /// A sender that no routers with PIM lead to.
         NoWayToSender { router: String, group: String, from: String } is Conflict, "no-way-to-sender", "no way leads from router '{router}' to '{from}' on which every router speaks PIM for {group}: give those between 'pim'";
         /// A receiver to which no link leads.
         ReceiverUnreachable { node: String, from: String } is Conflict, "receiver-unreachable", "no link leads from '{from}' to '{node}'";
