@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     One,
     /// Puts any other number of labels on, or one by PHB, and sends to a next hop.
     Via,
+    /// A branch of a list: nothing leaves while the port of the group's member can be used.
+    Standby,
     /// Leaves in copies: the branches of a list say how.
     Replicate,
     /// Puts no label on and sends to the neighbour that has the destination address.

@@ -5,8 +5,9 @@
 //! was there before does not matter: there is no table of buckets to keep, and two nodes with the same members and seed
 //! choose the same. The time is proportional to the number of members.
 
-use crate::adjacency::State;
+use crate::adjacency::{Adjacencies, State};
 use crate::hash::{Seed, mix};
+use crate::port::Ports;
 use crate::tables::Forwarding;
 use base::Label;
 use base::device::DropReason;
@@ -79,6 +80,12 @@ impl Group {
         Some(best)
     }
 
+    /// Can the port of its first member be used?
+    #[inline]
+    pub(crate) fn is_primary_up(&self, adjacencies: &Adjacencies, ports: &Ports) -> bool {
+        self.ways.first().is_some_and(|(way, _)| adjacencies.is_up(way.adjacency, ports))
+    }
+
     /// The members, as the writer gave them but for their order.
     fn places(&self) -> core::ops::Range<usize> {
         0..self.candidates.len()
@@ -98,6 +105,13 @@ impl Forwarding {
                 Ok(Chosen { adjacency: way.adjacency, labels: way.labels.as_slice(), swap: way.swap })
             }
         }
+    }
+
+    /// Can the port of the first member of the group be used whose next hop is at `index`?
+    pub(crate) fn is_primary_up(&self, index: u32) -> bool {
+        let place = self.adjacencies.get(index).and_then(|next_hop| next_hop.group());
+        let group = place.and_then(|place| self.groups.get(place as usize));
+        group.is_some_and(|group| group.is_primary_up(&self.adjacencies, &self.ports))
     }
 
     /// The way of a flow by a group. Of a member whose port is down it is the backup, if that can be used; else that of

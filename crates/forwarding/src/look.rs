@@ -16,7 +16,7 @@ impl Forwarding {
         let Some(row) = self.ilm_row(label) else { return LabelUse::Unknown };
         match row.nhlfe.next_hop {
             NextHop::Local | NextHop::Unlabelled => LabelUse::Below,
-            NextHop::Discard => LabelUse::Discarded,
+            NextHop::Discard | NextHop::Standby(_) => LabelUse::Discarded,
             NextHop::Replicate(list) => {
                 let branches = || self.replications().filter(|branch| branch.list == list);
                 let is_here = |to: NextHop| matches!(to, NextHop::Local | NextHop::Unlabelled);
@@ -60,7 +60,12 @@ impl Forwarding {
                 };
                 members.filter_map(|row| leg(row.member.leg)).collect()
             }
-            NextHop::Replicate(_) | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => Vec::new(),
+            // Nothing leaves by one that stands by.
+            NextHop::Standby(_)
+            | NextHop::Replicate(_)
+            | NextHop::Local
+            | NextHop::Unlabelled
+            | NextHop::Discard => Vec::new(),
         }
     }
 }

@@ -49,6 +49,8 @@ struct List {
     /// Entries that name it.
     uses: u32,
     branches: Vec<Entry>,
+    /// How many branches there are before those that stand by, if those are all at the end.
+    always: usize,
 }
 
 /// The replication lists of a node.
@@ -81,8 +83,8 @@ impl Lists {
         self.lists.get(place as usize).map(|list| list.id)
     }
 
-    pub(crate) fn branch_mut(&mut self, place: u32, branch: u16) -> Option<&mut Entry> {
-        self.lists.get_mut(place as usize)?.branches.get_mut(usize::from(branch))
+    pub(crate) fn branch_mut(&mut self, place: u32, branch: usize) -> Option<&mut Entry> {
+        self.lists.get_mut(place as usize)?.branches.get_mut(branch)
     }
 
     /// Lists in order of their numbers, with their branches.
@@ -129,10 +131,26 @@ impl Forwarding {
         }
         let list = self.lists.lists.get(entry.next_hop as usize).ok_or(DropReason::Discard)?;
         match branch {
-            Some(branch) => Ok(list.branches.get(usize::from(branch.at)).ok_or(DropReason::Discard)?),
-            None if list.branches.is_empty() => Err(DropReason::Discard.into()),
-            None => Err(PuntReason::Replicate { branches: list.branches.len() as u16 }.into()),
+            Some(branch) => {
+                let place = self.live(list).nth(usize::from(branch.at)).ok_or(DropReason::Discard)?;
+                Ok(&list.branches[place])
+            }
+            None => match self.live(list).count() {
+                0 => Err(DropReason::Discard.into()),
+                branches => Err(PuntReason::Replicate { branches: branches as u16 }.into()),
+            },
         }
+    }
+
+    /// Is a branch without a copy now, since what it stands by for can be used?
+    fn is_idle(&self, branch: &Entry) -> bool {
+        branch.kind == Kind::Standby && self.is_primary_up(branch.next_hop)
+    }
+
+    /// Places of the branches that a copy leaves by now.
+    fn live<'a>(&'a self, list: &'a List) -> impl Iterator<Item = usize> + 'a {
+        let late = list.branches.iter().enumerate().skip(list.always);
+        (0..list.always).chain(late.filter(|(_, branch)| !self.is_idle(branch)).map(|(place, _)| place))
     }
 
     /// Makes `frame`, which arrived by `port` and is to be replicated, the copy for one branch, and returns its egress
@@ -153,7 +171,9 @@ impl Forwarding {
         let egress = self.rewrite(frame, &plan)?;
         // The list that the copy came to last.
         let last = branch.below.unwrap_or(branch.at);
-        if let Some(branch) = plan.list.and_then(|list| self.lists.branch_mut(list, last)) {
+        let place =
+            plan.list.and_then(|list| self.live(self.lists.lists.get(list as usize)?).nth(last.into()));
+        if let Some(branch) = plan.list.zip(place).and_then(|(list, at)| self.lists.branch_mut(list, at)) {
             branch.count(frame.wire_len());
         }
         Ok(egress)
@@ -195,8 +215,17 @@ impl Forwarding {
             let is_known = adjacency.state == State::Ready && adjacency.addresses[0] & 1 == 0;
             (branch.kind == Kind::One && is_known && len <= room).then_some(())
         };
-        list.branches.iter().try_for_each(is_plain)?;
-        for branch in &mut list.branches {
+        let (always, standing_by) = list.branches.split_at_mut(list.always);
+        always.iter().try_for_each(is_plain)?;
+        if !standing_by.is_empty() {
+            let is_up = |branch: &Entry| {
+                let place = self.adjacencies.get(branch.next_hop)?.group()?;
+                let group = self.groups.get(place as usize)?;
+                group.is_primary_up(&self.adjacencies, &self.ports).then_some(())
+            };
+            standing_by.iter().try_for_each(is_up)?;
+        }
+        for branch in always {
             let adjacency = self.adjacencies.get(branch.next_hop)?;
             let mut copy = frame.clone();
             let header = copy.header_mut().first_chunk_mut::<{ ETHERNET + LABEL }>()?;
@@ -224,7 +253,7 @@ impl Forwarding {
         }
         let mut compiled = Vec::with_capacity(branches.len());
         for branch in branches {
-            match self.compile(branch) {
+            match self.compile_branch(branch) {
                 Ok(entry) => compiled.push(entry),
                 Err(error) => {
                     compiled.iter().for_each(|entry| self.release(entry));
@@ -243,9 +272,21 @@ impl Forwarding {
         let old = core::mem::take(&mut self.lists.lists[place as usize].branches);
         self.go_on_counting(&old, &mut compiled);
         let list = &mut self.lists.lists[place as usize];
+        let stands_by = |entry: &Entry| entry.kind == Kind::Standby;
+        let first = compiled.iter().position(stands_by).unwrap_or(compiled.len());
+        // Where others come behind, each is asked.
+        let is_apart = compiled[first..].iter().all(stands_by);
+        list.always = if is_apart { first } else { 0 };
         (list.id, list.branches) = (id, compiled);
         old.iter().for_each(|entry| self.release(entry));
         Ok(())
+    }
+
+    fn compile_branch(&mut self, branch: &Nhlfe) -> Result<Entry, TableError> {
+        let NextHop::Standby(group) = branch.next_hop else { return self.compile(branch) };
+        let mut entry = self.compile(&Nhlfe { next_hop: NextHop::Group(group), ..*branch })?;
+        entry.kind = Kind::Standby;
+        Ok(entry)
     }
 
     /// A branch that stays goes on counting: that of the same place if it is equal, else the first equal one that no

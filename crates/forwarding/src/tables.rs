@@ -393,7 +393,7 @@ impl Forwarding {
             (NextHop::Discard, _) => Kind::Discard,
             (NextHop::Replicate(_), 0) => Kind::Replicate,
             // The labels are those of the branches.
-            (NextHop::Replicate(_), _) => return Err(TableError::Nested),
+            (NextHop::Replicate(_), _) | (NextHop::Standby(_), _) => return Err(TableError::Nested),
             (NextHop::Via { gateway, .. }, 0) if gateway.is_unspecified() => Kind::Connected,
             (NextHop::Via { .. } | NextHop::Group(_), 1) if !by_phb => Kind::One,
             (NextHop::Via { .. } | NextHop::Group(_), _) => Kind::Via,
@@ -425,7 +425,9 @@ impl Forwarding {
                 let config = self.port_config(port)?;
                 Ok(self.adjacencies.acquire(port, gateway, &config))
             }
-            NextHop::Group(group) => self.adjacencies.acquire_group(group).ok_or(TableError::NoGroup),
+            NextHop::Group(group) | NextHop::Standby(group) => {
+                self.adjacencies.acquire_group(group).ok_or(TableError::NoGroup)
+            }
             NextHop::Replicate(list) => self.lists.acquire(list).ok_or(TableError::NoGroup),
             NextHop::Local | NextHop::Unlabelled | NextHop::Discard => Ok(u32::MAX),
         }
@@ -457,6 +459,7 @@ impl Forwarding {
             Kind::Unlabelled => NextHop::Unlabelled,
             Kind::Discard | Kind::Empty => NextHop::Discard,
             Kind::Replicate => self.lists.id(entry.next_hop).map_or(NextHop::Discard, NextHop::Replicate),
+            Kind::Standby => self.group_at(entry.next_hop).map_or(NextHop::Discard, NextHop::Standby),
             Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.next_hop) {
                 Some(a) => match self.group_at(entry.next_hop) {
                     Some(group) => NextHop::Group(group),

@@ -33,6 +33,10 @@ pub enum NextHop {
     },
     /// By one member of a group: the packets of one flow by the same, as long as it can be used.
     Group(GroupId),
+    /// By the backup of a group's member, and only while the member's own port can't be used: else there is no copy.
+    /// For branches of a replication list alone. So one failure of a port has several copies made in the place of the
+    /// one that left by it, as where the routers behind the next one are led to by a bypass each (RFC 4875, 15.1.2).
+    Standby(GroupId),
     /// By every branch of a replication list, a copy each.
     Replicate(ReplicationId),
     /// To this node: what is left is looked at again (the next label, or the IP header).

@@ -99,8 +99,8 @@ impl Forwarding {
         let list = (entry.kind == Kind::Replicate).then_some(entry.next_hop);
         let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
-            Kind::One | Kind::Via if ttl <= 1 => return Err(DropReason::TtlExpired.into()),
-            Kind::One | Kind::Via => {}
+            Kind::One | Kind::Via | Kind::Standby if ttl <= 1 => return Err(DropReason::TtlExpired.into()),
+            Kind::One | Kind::Via | Kind::Standby => {}
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels }.into()),
             _ => return Err(DropReason::Discard.into()),
         }

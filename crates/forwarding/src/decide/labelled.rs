@@ -53,7 +53,7 @@ impl Forwarding {
                     let entry = self.ilm.get(label.value()).ok_or_else(unknown)?;
                     match entry.kind {
                         Kind::Empty => return Err(unknown()),
-                        Kind::Discard => return Err(DropReason::Discard.into()),
+                        Kind::Discard | Kind::Standby => return Err(DropReason::Discard.into()),
                         Kind::Unlabelled if !bottom => return Err(DropReason::LabelBelow.into()),
                         Kind::Local | Kind::Unlabelled => {
                             popped = popped.pop(entry.ttl(), ttl);
@@ -71,7 +71,7 @@ impl Forwarding {
                                     popped = popped.pop(branch.ttl(), ttl);
                                     self.note_pop(&mut popped.known, word, Some(branch))?;
                                 }
-                                Kind::One | Kind::Via | Kind::Connected => {
+                                Kind::One | Kind::Via | Kind::Connected | Kind::Standby => {
                                     let list = Some(entry.next_hop);
                                     let plan = self.switched(bytes, popped, word, ttl, branch)?;
                                     return Ok(Plan { list, ..plan });

@@ -101,7 +101,7 @@ impl Forwarding {
         match entry.kind {
             Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels }.into()),
-            Kind::One | Kind::Via | Kind::Connected => {}
+            Kind::One | Kind::Via | Kind::Connected | Kind::Standby => {}
         }
         let mut plan =
             Plan { pop: popped.count(), by, list, below_is_ip: true, phb: treatment, ..Plan::default() };

@@ -221,6 +221,7 @@ pub fn hop(network: &Network, node: usize, next_hop: NextHop) -> Hop<'_> {
             Hop { to: to.into(), port: Some(port), gateway: Some(gateway) }
         }
         NextHop::Group(group) => named(format!("group {}", group.0).into()),
+        NextHop::Standby(group) => named(format!("backup of group {}", group.0).into()),
         NextHop::Replicate(list) => named(format!("replication {}", list.0).into()),
         NextHop::Local | NextHop::Unlabelled => named("local".into()),
         NextHop::Discard => named("discard".into()),

@@ -5,12 +5,13 @@
 //! signalling: Paths of the branches through the bypass, under another sender, and what the merge point answers.
 
 use super::resv::Named;
-use super::tree::{Branch, Tree};
+use super::shares::{Guarded, Leaves, Share};
+use super::tree::{Branch, Known, Tree};
 use super::{P2mpKey, SubKey, keys, path_out, resv_in, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::lsp::SenderKey;
-use crate::rsvp::protection::{ASKING, Chosen, Protection};
+use crate::rsvp::protection::{ASKING, Candidate, Chosen, End};
 use crate::rsvp::states::{ProtectionEvent, ProtectionState};
 use crate::rsvp::transport::Neighbor;
 use base::plane::Leg;
@@ -24,7 +25,7 @@ use wire::rsvp::{
 
 impl Rsvp {
     /// How the way of a tree to a neighbour is protected.
-    pub(super) fn p2mp_protection(&self, tree: u32, to: Neighbor) -> Option<&Protection> {
+    pub(super) fn p2mp_protection(&self, tree: u32, to: Neighbor) -> Option<&Guarded> {
         self.p2mp.trees.get(tree)?.protections.get(&to)
     }
 
@@ -50,17 +51,18 @@ impl Rsvp {
 
     /// How many trees go through a bypass now.
     pub(in crate::rsvp) fn p2mp_diverted_by(&self, bypass: u32) -> usize {
-        let is_user = |protection: &&Protection| {
-            protection.state.is_diverted() && protection.chosen.is_some_and(|chosen| chosen.bypass == bypass)
-        };
+        let is_user = |guarded: &&Guarded| guarded.state.is_diverted() && guarded.of(bypass).is_some();
         let trees = self.p2mp.index.values().filter_map(|&tree| self.p2mp.trees.get(tree));
         trees.flat_map(|tree| tree.protections.values()).filter(is_user).count()
     }
 
-    /// The labels and the leg by which packets of a diverted branch go on, to whom the next hop gave a label.
-    pub(super) fn p2mp_way_around(&self, branch: &Branch, label: Label) -> Option<Leg> {
-        let protection = self.p2mp_protection(branch.tree, branch.to)?;
-        self.leg_around(&protection.chosen.filter(|_| protection.state.is_diverted())?, label)
+    /// The labels and the legs by which packets of a diverted branch go on, to whom the next hop gave a label, and the
+    /// leaves that each is for; none if it is not diverted.
+    pub(super) fn p2mp_ways_around(&self, branch: &Branch, label: Label) -> Vec<(Leg, &Leaves)> {
+        let guarded = self.p2mp_protection(branch.tree, branch.to);
+        let shares = guarded.filter(|guarded| guarded.state.is_diverted()).map(|guarded| &guarded.shares[..]);
+        let shares = shares.unwrap_or_default().iter();
+        shares.filter_map(|share| Some((self.leg_around(&share.chosen, label)?, &share.leaves))).collect()
     }
 
     /// Steps the protection of the way of a tree to a neighbour.
@@ -80,20 +82,25 @@ impl Rsvp {
     ) -> Vec<Neighbor> {
         let Some(tree) = self.p2mp.trees.get(index) else { return Vec::new() };
         let hit = tree.protections.iter().filter(|(hop, _)| gone(**hop));
-        let hit: Vec<(Neighbor, Protection)> = hit.map(|(hop, protection)| (*hop, *protection)).collect();
+        let hit: Vec<(Neighbor, Guarded)> = hit.map(|(hop, guarded)| (*hop, guarded.clone())).collect();
         let mut new = Vec::new();
-        for (hop, protection) in hit {
-            let Some(chosen) = protection.chosen else { continue };
-            if self.bypass_leg(chosen.bypass).is_none() {
+        for (hop, guarded) in hit {
+            let is_gone = |share: &Share| self.bypass_leg(share.chosen.bypass).is_none();
+            if guarded.shares.is_empty() {
+                continue;
+            }
+            if guarded.shares.iter().all(is_gone) {
                 // One that is gone with the port is dealt with as it goes.
                 self.p2mp_unprotect(index, hop);
                 continue;
             }
             self.p2mp_step_protection(index, hop, ProtectionEvent::Failed);
-            if protection.state.is_diverted() {
+            if guarded.state.is_diverted() {
                 continue;
             }
-            *diverted.entry((Some(chosen.bypass), hop.port)).or_insert(0) += 1;
+            for share in &guarded.shares {
+                *diverted.entry((Some(share.chosen.bypass), hop.port)).or_insert(0) += 1;
+            }
             for branch in self.p2mp_indices_to(index, hop) {
                 // Until the merge point answers, as if the reservation had just been refreshed.
                 let period =
@@ -101,6 +108,8 @@ impl Rsvp {
                 let expires = self.now + self.lifetime(self.p2mp.branches.get(branch).map_or(0, period));
                 if let Some(state) = self.p2mp.branches.get_mut(branch) {
                     state.is_back = false;
+                    // What merge points knew before is of another failure.
+                    state.around.clear();
                     state.reserved.iter_mut().for_each(|reserved| reserved.expires = expires);
                 }
                 self.transport.forget(path_out(branch));
@@ -133,12 +142,22 @@ impl Rsvp {
         all.iter().filter(is_to).copied().collect()
     }
 
-    /// The bypass that a tree has taken is gone: it takes another, or its leaves there are lost.
-    pub(super) fn p2mp_divert_again(&mut self, index: u32, hop: Neighbor) {
+    /// A bypass that a tree has taken is gone: its leaves there take another to the same merge point, or they are lost.
+    pub(super) fn p2mp_divert_again(&mut self, index: u32, hop: Neighbor, bypass: u32) {
         let Some(tree) = self.p2mp.trees.get(index) else { return };
-        if let Some(found) = self.p2mp_candidate(tree, hop) {
-            self.p2mp_take(index, hop, Some(found));
+        let shares = tree.protections.get(&hop).map(|guarded| guarded.shares.clone()).unwrap_or_default();
+        let Some(at) = shares.iter().position(|share| share.chosen.bypass == bypass) else { return };
+        let old = shares[at].chosen;
+        if let Some(found) = self.p2mp_instead(tree, hop, old) {
+            let chosen = self.enter(hop, found);
+            self.let_go(old);
+            if let Some(share) = self.p2mp_share_mut(index, hop, bypass) {
+                share.chosen = chosen;
+            }
             return self.p2mp_send_paths_to(index, hop);
+        }
+        if shares.len() > 1 {
+            return self.p2mp_lose_share(index, hop, bypass);
         }
         self.p2mp_unprotect(index, hop);
         for sub in self.p2mp.sub_indices(index) {
@@ -146,13 +165,48 @@ impl Rsvp {
         }
     }
 
+    fn p2mp_share_mut(&mut self, index: u32, hop: Neighbor, bypass: u32) -> Option<&mut Share> {
+        let guarded = self.p2mp.trees.get_mut(index)?.protections.get_mut(&hop)?;
+        guarded.shares.iter_mut().find(|share| share.chosen.bypass == bypass)
+    }
+
+    /// Another bypass to the merge point of one that is gone: the label there is the same.
+    fn p2mp_instead(&self, tree: &Tree, hop: Neighbor, old: Chosen) -> Option<Candidate> {
+        let end = self.tunnels.get(old.bypass).map(|tunnel| tunnel.spec.to)?;
+        let used = tree.protections.get(&hop)?;
+        let same = End::Labelled { swap: old.swap, node: old.node };
+        self.best(hop, self.p2mp_wish(tree), None, |bypass| match used.of(bypass) {
+            None if self.is_at_end(bypass, end) => same,
+            _ => End::Elsewhere,
+        })
+    }
+
+    /// No bypass leads to a merge point any more, while others lead to theirs: the leaves behind it are lost.
+    fn p2mp_lose_share(&mut self, index: u32, hop: Neighbor, bypass: u32) {
+        let known = self.p2mp.trees.get_mut(index).and_then(|tree| tree.protections.get_mut(&hop));
+        let Some(guarded) = known else { return };
+        let Some(at) = guarded.shares.iter().position(|share| share.chosen.bypass == bypass) else { return };
+        let gone = guarded.shares.remove(at);
+        self.let_go(gone.chosen);
+        for branch in self.p2mp_indices_to(index, hop) {
+            let Some(state) = self.p2mp.branches.get_mut(branch) else { continue };
+            state.around.retain(|known| known.bypass != bypass);
+            let sub = state.sub;
+            let Some(reserved) = &mut state.reserved else { continue };
+            let lost: Vec<Ipv4Addr> =
+                reserved.leaves.keys().filter(|leaf| gone.leaves.has(**leaf)).copied().collect();
+            reserved.leaves.retain(|leaf, _| !gone.leaves.has(*leaf));
+            self.p2mp_released(branch);
+            self.p2mp_problem(sub, &lost, (error_code::ROUTING, error_code::routing::NO_ROUTE));
+        }
+    }
+
     /// A link has been back for long enough: Paths go along it again, and through the bypass as before.
     pub(in crate::rsvp) fn p2mp_restore(&mut self, port: PortId) {
         for index in self.p2mp.index.values().copied().collect::<Vec<_>>() {
             let Some(tree) = self.p2mp.trees.get(index) else { continue };
-            let is_meant = |(hop, protection): &(&Neighbor, &Protection)| {
-                hop.port == port && protection.state.is_diverted()
-            };
+            let is_meant =
+                |(hop, guarded): &(&Neighbor, &Guarded)| hop.port == port && guarded.state.is_diverted();
             let hops: Vec<Neighbor> = tree.protections.iter().filter(is_meant).map(|(hop, _)| *hop).collect();
             for hop in hops {
                 self.p2mp_step_protection(index, hop, ProtectionEvent::Restored);
@@ -182,37 +236,61 @@ impl Rsvp {
         self.p2mp_flags_change(index, hop);
     }
 
-    /// The bypass that a diverted branch has taken, and the address by which the merge point knows this router.
-    fn p2mp_taken(&self, branch: &Branch) -> Option<(Chosen, SenderKey)> {
-        let tree = self.p2mp.trees.get(branch.tree)?;
-        let protection = tree.protections.get(&branch.to).filter(|known| known.state.is_diverted())?;
-        let (chosen, sender) = (protection.chosen?, tree.key.sender);
-        let address = self.address_around(chosen.bypass, sender.address)?;
-        Some((chosen, SenderKey { address, ..sender }))
+    /// The address by which the merge point at the end of a bypass knows this router.
+    fn p2mp_sender_around(&self, tree: u32, bypass: u32) -> Option<SenderKey> {
+        let sender = self.p2mp.trees.get(tree)?.key.sender;
+        let address = self.address_around(bypass, sender.address)?;
+        Some(SenderKey { address, ..sender })
+    }
+
+    /// The shares of a diverted branch.
+    fn p2mp_taken(&self, index: u32) -> Vec<Share> {
+        let Some(branch) = self.p2mp.branches.get(index) else { return Vec::new() };
+        let guarded = self.p2mp_protection(branch.tree, branch.to);
+        let diverted = guarded.filter(|guarded| guarded.state.is_diverted());
+        diverted.map(|guarded| guarded.shares.clone()).unwrap_or_default()
     }
 
     /// What the merge point of a diverted branch knows it by: a sub-group of its own, since it finds the leaves by the
     /// LSP id alone (RFC 4875, 15.1.1).
-    fn p2mp_key_around(&mut self, index: u32) -> Option<SubKey> {
+    fn p2mp_key_around(&mut self, index: u32, bypass: u32) -> Option<SubKey> {
         let branch = self.p2mp.branches.get(index)?;
-        if let Some(key) = branch.around {
-            return Some(key);
+        if let Some(known) = branch.around.iter().find(|known| known.bypass == bypass) {
+            return Some(known.key);
         }
+        let expires = branch.reserved.as_ref().map_or(self.now, |reserved| reserved.expires);
         let key = SubKey { originator: self.config.router_id, id: self.p2mp.take_id(branch.tree) };
-        self.p2mp.branches.get_mut(index)?.around = Some(key);
+        self.p2mp.branches.get_mut(index)?.around.push(Known { bypass, key, expires });
         Some(key)
     }
 
-    /// Sends the Path of a diverted branch through its bypass (RFC 4090, 6.4.3; RFC 4875, 15.1.1).
+    /// Sends the Paths of a diverted branch through its bypass tunnels (RFC 4090, 6.4.3; RFC 4875, 15.1.1).
     pub(super) fn p2mp_send_path_around(&mut self, index: u32) {
-        let Some(key) = self.p2mp_key_around(index) else {
+        for share in self.p2mp_taken(index) {
+            let Some(branch) = self.p2mp.branches.get(index) else { return };
+            if branch.routes.keys().any(|leaf| share.leaves.has(*leaf)) {
+                self.p2mp_send_path_into(index, &share);
+            } else {
+                // Its leaves there have been pruned.
+                self.p2mp_send_tear_into(index, share.chosen);
+                let known = self.p2mp.branches.get_mut(index);
+                known
+                    .into_iter()
+                    .for_each(|it| it.around.retain(|known| known.bypass != share.chosen.bypass));
+            }
+        }
+    }
+
+    fn p2mp_send_path_into(&mut self, index: u32, share: &Share) {
+        let chosen = share.chosen;
+        let Some(key) = self.p2mp_key_around(index, chosen.bypass) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let Some(branch) = self.p2mp.branches.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
         // The bypass may just have gone; what follows from that is on its way.
-        let Some((chosen, sender)) = self.p2mp_taken(branch) else { return };
+        let Some(sender) = self.p2mp_sender_around(branch.tree, chosen.bypass) else { return };
         let Some(tail) = self.tunnels.get(chosen.bypass).map(|tunnel| tunnel.spec.to) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
@@ -221,7 +299,8 @@ impl Rsvp {
             // RFC 4875, 15.1: secondary routes as the explicit one.
             false => self.beyond(chosen.bypass, tail, route.clone()),
         };
-        let routes = branch.routes.iter().map(|(leaf, route)| (*leaf, beyond(route))).collect();
+        let routes = branch.routes.iter().filter(|(leaf, _)| share.leaves.has(**leaf));
+        let routes = routes.map(|(leaf, route)| (*leaf, beyond(route))).collect();
         let Some((Message::Path(mut path), (_, leaf), ttl)) = self.p2mp_build_path(index, &routes) else {
             return self.counters.faults.note(Fault::NoLink);
         };
@@ -234,14 +313,19 @@ impl Rsvp {
         self.send_into_bypass(chosen.bypass, (sender.address, leaf), ttl, Message::Path(path));
     }
 
-    /// Sends the PathTear of a diverted branch through its bypass.
+    /// Sends the PathTears of a diverted branch through its bypass tunnels.
     pub(super) fn p2mp_send_tear_around(&mut self, index: u32) {
+        self.p2mp_taken(index).into_iter().for_each(|share| self.p2mp_send_tear_into(index, share.chosen));
+    }
+
+    fn p2mp_send_tear_into(&mut self, index: u32, chosen: Chosen) {
         let Some(branch) = self.p2mp.branches.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        let Some((chosen, sender)) = self.p2mp_taken(branch) else { return };
+        let Some(sender) = self.p2mp_sender_around(branch.tree, chosen.bypass) else { return };
         // Without a Path around there is nothing to be torn down.
-        let Some(key) = branch.around else { return };
+        let known = branch.around.iter().find(|known| known.bypass == chosen.bypass);
+        let Some(key) = known.map(|known| known.key) else { return };
         let (Some(tree), Some(tail)) = (self.p2mp.trees.get(branch.tree), self.tunnels.get(chosen.bypass))
         else {
             return self.counters.faults.note(Fault::NoLsp);
@@ -260,36 +344,44 @@ impl Rsvp {
         self.send_into_bypass(chosen.bypass, ends, ttl, Message::PathTear(tear));
     }
 
-    /// The diverted branch that a merge point means: it knows it by another sender, which is an address of this router.
-    pub(super) fn p2mp_around(&self, session: &Session, said: &FilterSpec) -> Option<u32> {
+    /// The diverted branch that a merge point means, and the leaves that are led to it: it knows them by another sender,
+    /// which is an address of this router.
+    pub(super) fn p2mp_around(&self, session: &Session, said: &FilterSpec) -> Option<(u32, Share)> {
         let (session, (sender, key)) = P2mpKey::of(session).zip(keys(said))?;
-        self.p2mp_around_of(session, sender, key)
-    }
-
-    fn p2mp_around_of(&self, session: P2mpKey, sender: SenderKey, key: SubKey) -> Option<u32> {
         if !self.links.is_own(sender.address) {
             return None;
         }
         let trees = self.p2mp.session(session).filter_map(|tree| self.p2mp.trees.get(tree));
         let is_it = |tree: &&Tree| tree.key.sender.lsp_id == sender.lsp_id && tree.key.sender != sender;
-        trees.filter(is_it).flat_map(|tree| &tree.branches).copied().find(|&index| {
-            let branch = self.p2mp.branches.get(index).filter(|branch| branch.around == Some(key));
-            branch.is_some_and(|branch| self.p2mp_is_diverted(branch.tree, branch.to))
+        trees.filter(is_it).flat_map(|tree| &tree.branches).copied().find_map(|index| {
+            let branch = self.p2mp.branches.get(index)?;
+            let known = branch.around.iter().find(|known| known.key == key)?;
+            let guarded = self.p2mp_protection(branch.tree, branch.to)?;
+            Some((index, guarded.of(known.bypass).filter(|_| guarded.state.is_diverted())?.clone()))
         })
     }
 
     /// A merge point answers for a diverted branch: that refreshes its reservation. Leaves that it does not name are
     /// gone (RFC 4875, 7.2.1).
-    pub(super) fn p2mp_refreshed_around(&mut self, index: u32, resv: &Resv, label: Label, leaves: &Named) {
+    pub(super) fn p2mp_refreshed_around(
+        &mut self,
+        (index, share): (u32, &Share),
+        resv: &Resv,
+        label: Label,
+        leaves: &Named,
+    ) {
         let period = resv.time_values.refresh_ms;
         let expires = self.now + self.lifetime(period);
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let (tree, sub, hop) = (branch.tree, branch.sub, branch.to);
+        let known = branch.around.iter_mut().filter(|known| known.bypass == share.chosen.bypass);
+        known.for_each(|known| known.expires = expires);
         let Some(reserved) = &mut branch.reserved else { return };
-        (reserved.period_ms, reserved.expires) = (period, expires);
+        reserved.period_ms = period;
         let own = reserved.label;
         let before = reserved.leaves.clone();
         reserved.leaves.retain(|leaf, route| match leaves.get(leaf) {
+            _ if !share.leaves.has(*leaf) => true,
             Some(said) => {
                 route.clone_from(said);
                 true
@@ -300,22 +392,40 @@ impl Rsvp {
         if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| is_other) {
             sub.is_rerecorded = true;
         }
-        let chosen = self.p2mp_protection(tree, hop).and_then(|protection| protection.chosen);
-        if let Some(chosen) = chosen.filter(|chosen| chosen.swap.unwrap_or(own) != label) {
+        if share.chosen.swap.unwrap_or(own) != label {
             // The merge point knows the tree by another label than was recorded.
-            self.p2mp_relabel(tree, hop, chosen, label);
+            self.p2mp_relabel(tree, hop, share.chosen, label);
         }
         self.p2mp_released(index);
-        self.p2mp_arm_branch(index);
+        self.p2mp_expire_around(index);
     }
 
     fn p2mp_relabel(&mut self, tree: u32, hop: Neighbor, chosen: Chosen, label: Label) {
         let group = self.enter_group(hop, chosen.bypass, Some(label));
         self.count_user(chosen.bypass, true, chosen.committed);
         self.let_go(chosen);
-        let known = self.p2mp.trees.get_mut(tree).and_then(|tree| tree.protections.get_mut(&hop));
-        if let Some(protection) = known {
-            protection.chosen = Some(Chosen { swap: Some(label), group, ..chosen });
+        if let Some(share) = self.p2mp_share_mut(tree, hop, chosen.bypass) {
+            share.chosen = Chosen { swap: Some(label), group, ..chosen };
         }
+    }
+
+    /// Leaves of a diverted branch go whose merge point has been silent for too long; the first of the others is waited
+    /// for.
+    pub(super) fn p2mp_expire_around(&mut self, index: u32) {
+        let (now, shares) = (self.now, self.p2mp_taken(index));
+        let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
+        let (around, Some(reserved)) = (&branch.around, &mut branch.reserved) else { return };
+        let last = reserved.expires;
+        let until = |leaf: &Ipv4Addr| {
+            let share = shares.iter().find(|share| share.leaves.has(*leaf));
+            let known = share.and_then(|share| around.iter().find(|it| it.bypass == share.chosen.bypass));
+            known.map_or(last, |known| known.expires)
+        };
+        reserved.leaves.retain(|leaf, _| until(leaf) > now);
+        if let Some(next) = reserved.leaves.keys().map(until).min() {
+            reserved.expires = next;
+        }
+        self.p2mp_released(index);
+        self.p2mp_arm_branch(index);
     }
 }

@@ -1,6 +1,7 @@
 //! PathErr, ResvErr and ResvConf about some leaves (RFC 4875, 8.2 and 11): they change nothing on their way, and no
 //! other leaf.
 
+use super::shares::Leaves;
 use super::tree::Waiting;
 use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out, template};
 use crate::rsvp::Rsvp;
@@ -82,11 +83,11 @@ impl Rsvp {
         // One about what is led around a failure comes from the merge point, or from behind it.
         let around = || {
             let said = error.sender.as_ref().filter(|_| spec.code != error_code::NOTIFY)?;
-            let index = self.p2mp_around(&error.session, &said.sender_template)?;
-            Some((self.p2mp.branches.get(index)?.tree, index))
+            let (index, share) = self.p2mp_around(&error.session, &said.sender_template)?;
+            Some((self.p2mp.branches.get(index)?.tree, index, share.leaves))
         };
-        let found = found.or_else(around);
-        let Some((tree, index)) = found else { return self.counters.discard(Discard::NoState) };
+        let found = found.map(|(tree, index)| (tree, index, Leaves::All)).or_else(around);
+        let Some((tree, index, taken)) = found else { return self.counters.discard(Discard::NoState) };
         if listed.is_empty() && self.is_overtaken(arrival, resv_in(index).0) {
             // One that names leaves may well be older than the Resv for the others, and is sent again if it was lost.
             return;
@@ -97,7 +98,7 @@ impl Rsvp {
         };
         let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
         // A PathErr that names none is about all.
-        let is_mine = |leaf: &Ipv4Addr| named.is_empty() || named.contains(leaf);
+        let is_mine = |leaf: &Ipv4Addr| taken.has(*leaf) && (named.is_empty() || named.contains(leaf));
         let mine: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| is_mine(leaf)).copied().collect();
         let Some(sub) = self.p2mp.subs.get(branch.sub) else { return };
         if sub.is_cut_off {

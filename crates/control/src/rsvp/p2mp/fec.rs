@@ -1,6 +1,7 @@
 //! What is bound to a P2MP LSP, as whoever tests it wants to know (RFC 6425, 3.1.1 and 4.2).
 
 use super::TreeKey;
+use super::shares::Leaves;
 use super::states::FeedState;
 use crate::inquiry::{Ends, Fec, FecMapping, GivenBy};
 use crate::rsvp::Rsvp;
@@ -19,13 +20,18 @@ impl Rsvp {
             let Some(reserved) = &branch.reserved else { continue };
             let labels = LabelStack::one(reserved.label);
             let direct = Leg { labels, port: branch.to.port, gateway: branch.to.address.into() };
-            let leg = self.p2mp_way_around(branch, reserved.label).unwrap_or(direct);
-            let place = legs.iter().position(|known| *known == leg).unwrap_or_else(|| {
-                legs.push(leg);
-                behind.push(Vec::new());
-                legs.len() - 1
-            });
-            behind[place].extend(reserved.leaves.keys());
+            let mut ways = self.p2mp_ways_around(branch, reserved.label);
+            if ways.is_empty() {
+                ways.push((direct, &Leaves::All));
+            }
+            for (leg, taken) in ways {
+                let place = legs.iter().position(|known| *known == leg).unwrap_or_else(|| {
+                    legs.push(leg);
+                    behind.push(Vec::new());
+                    legs.len() - 1
+                });
+                behind[place].extend(reserved.leaves.keys().filter(|leaf| taken.has(**leaf)));
+            }
         }
         let ends = Ends { given, behind: Some(behind) };
         Some(FecMapping::several(GivenBy::RsvpTe, ends, tree.is_leaf, legs))

@@ -77,19 +77,23 @@ impl Rsvp {
         }
         for Way { from, outs, is_dropped, .. } in ways {
             let mut branches = Vec::with_capacity(outs.len());
+            // They come last, so that the numbers of copies that leave now do not depend on them.
+            let mut further = Vec::new();
             for (out, labels) in outs {
                 match out {
                     // The label ends here, and what is below it is looked at.
                     None => branches.push(self.nhlfe(base::Label::IMPLICIT_NULL, None, self.config.tc)),
                     Some(to) => {
-                        let branch = |&label: &base::Label| {
+                        for label in labels {
                             let plain = self.nhlfe(label, Some(to), self.config.tc);
-                            self.p2mp_protected(tree, to, label, plain)
-                        };
-                        branches.extend(labels.iter().map(branch));
+                            let (first, others) = self.p2mp_protected(tree, to, label, plain);
+                            branches.push(first);
+                            further.extend(others);
+                        }
                     }
                 }
             }
+            branches.extend(further);
             if from == root {
                 self.p2mp_feed_root(tree, from, branches);
             } else if !self.p2mp_feed_label(tree, from, branches, is_dropped) {

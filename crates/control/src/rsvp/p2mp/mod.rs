@@ -35,6 +35,7 @@ mod remerge;
 mod resv;
 mod resv_send;
 mod root;
+mod shares;
 pub(super) mod shown;
 mod soft;
 pub(super) mod states;
@@ -260,7 +261,7 @@ impl P2mp {
     /// Does a Path of a tree, that has come or that goes on, have this sub-group id?
     fn has_id(&self, tree: u32, id: u16) -> bool {
         let Some(tree) = self.trees.get(tree) else { return false };
-        let around = |branch: &Branch| branch.around.is_some_and(|key| key.id == id);
+        let around = |branch: &Branch| branch.around.iter().any(|known| known.key.id == id);
         self.branches_of(tree).any(|branch| branch.key.id == id || around(branch))
             || self.subs_of(tree).any(|sub| sub.key.id == id)
     }

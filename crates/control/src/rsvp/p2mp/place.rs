@@ -201,7 +201,7 @@ impl Rsvp {
                 sub,
                 key,
                 to: hop,
-                around: None,
+                around: Vec::new(),
                 state: BranchState::Signalled,
                 routes: BTreeMap::new(),
                 reserved: None,

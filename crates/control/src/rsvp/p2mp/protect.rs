@@ -2,21 +2,20 @@
 //!
 //! What is protected is the way of a tree to one neighbour: all its leaves there have one label, and one bypass tunnel
 //! takes them all around the link. The branch in the list of copies names the group of next hops whose backup is the
-//! bypass, as an entry of an LSP with one end does. A bypass that leads around the neighbour, too, does if all leaves
-//! beyond come through the router at its end, where they have one label again; with several such routers there would
-//! be several copies to make, which a group does not do.
+//! bypass, as an entry of an LSP with one end does. Around the neighbour there may be several: see `shares`.
 
+use super::shares::{Found, Guarded, Share, are_unchanged};
 use super::tree::{Branch, Tree};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::Sending;
-use crate::rsvp::protection::{Candidate, Chosen, End, Protection, Wish, is_unchanged, recorded};
+use crate::rsvp::protection::{Candidate, End, Protection, Wish, recorded};
 use crate::rsvp::states::ProtectionEvent;
 use crate::rsvp::transport::Neighbor;
-use base::plane::Nhlfe;
+use base::plane::{NextHop, Nhlfe};
 use base::{Label, PortId};
 use core::net::Ipv4Addr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::rsvp::{FastReroute, Object, SessionAttribute};
 
 /// Which protection a tree asks for.
@@ -30,8 +29,11 @@ pub(super) enum Asked {
     Detours,
 }
 
+/// The most bypass tunnels around one neighbour that are made for a tree: each of them means another copy.
+const SHARES_MAX: usize = 32;
+
 /// Nodes on the recorded way to a leaf, the next hop first, with the labels that are good on all their ports.
-type Way = Vec<(Ipv4Addr, Option<Label>)>;
+pub(super) type Way = Vec<(Ipv4Addr, Option<Label>)>;
 
 impl Rsvp {
     /// What Paths of a tree say of its backup, if they do (RFC 4090, 4.1): all of them the same (RFC 4875, 15).
@@ -77,10 +79,10 @@ impl Rsvp {
     }
 
     /// The recorded ways to all leaves beyond a neighbour.
-    fn p2mp_recorded(&self, tree: &Tree, hop: Neighbor) -> Vec<Way> {
+    pub(super) fn p2mp_recorded(&self, tree: &Tree, hop: Neighbor) -> BTreeMap<Ipv4Addr, Way> {
         let reserved = self.p2mp_branches_to(tree, hop).filter_map(|branch| branch.reserved.as_ref());
-        let routes = reserved.flat_map(|reserved| reserved.leaves.values());
-        routes.map(|route| recorded(route.as_deref().unwrap_or_default())).collect()
+        let routes = reserved.flat_map(|reserved| &reserved.leaves);
+        routes.map(|(leaf, route)| (*leaf, recorded(route.as_deref().unwrap_or_default()))).collect()
     }
 
     /// The one label that a neighbour gave for a tree (RFC 4875, 5.2.1); none if it gave several.
@@ -92,8 +94,14 @@ impl Rsvp {
 
     /// Where a bypass ends, as seen from a tree. One to the neighbour takes all leaves; one that ends further on only
     /// if the ways to all of them come there (RFC 4875, 15.1.2).
-    pub(super) fn p2mp_end(&self, bypass: u32, label: Label, hop: Neighbor, ways: &[Way]) -> End {
-        let ends = || ways.iter().map(|way| self.end_of(bypass, label, hop, way));
+    pub(super) fn p2mp_end(
+        &self,
+        bypass: u32,
+        label: Label,
+        hop: Neighbor,
+        ways: &BTreeMap<Ipv4Addr, Way>,
+    ) -> End {
+        let ends = || ways.values().map(|way| self.end_of(bypass, label, hop, way));
         let next = End::Labelled { swap: None, node: false };
         if ends().any(|end| end == next) {
             return next;
@@ -108,26 +116,26 @@ impl Rsvp {
         }
     }
 
-    /// The best bypass for the way of a tree to a neighbour, among those that are up.
+    /// The best bypass that takes all leaves of a tree beyond a neighbour, among those that are up.
     pub(super) fn p2mp_candidate(&self, tree: &Tree, hop: Neighbor) -> Option<Candidate> {
         let asks = self.p2mp_asked(tree) == Asked::Bypass;
         let label = self.p2mp_label(tree, hop).filter(|_| asks)?;
         let ways = self.p2mp_recorded(tree, hop);
-        let own = tree.protections.get(&hop).and_then(|protection| protection.chosen);
+        let own = tree.protections.get(&hop).and_then(|guarded| guarded.shares.first());
+        let own = own.map(|share| share.chosen);
         self.best(hop, self.p2mp_wish(tree), own, |bypass| self.p2mp_end(bypass, label, hop, &ways))
     }
 
     /// Could a bypass lead around the neighbour, too: is it no leaf, nor the last router but for the leaves?
     pub(super) fn p2mp_seeks_node(&self, tree: &Tree, hop: Neighbor) -> bool {
-        self.p2mp_wish(tree).node && self.p2mp_recorded(tree, hop).iter().all(|way| way.len() != 1)
+        self.p2mp_wish(tree).node && self.p2mp_recorded(tree, hop).values().all(|way| way.len() != 1)
     }
 
     /// Has the way of a tree to a neighbour less protection than the tree asks for?
-    fn p2mp_lacks_protection(&self, tree: &Tree, hop: Neighbor, found: Option<&Candidate>) -> bool {
-        let wish = self.p2mp_wish(tree);
-        found.is_none_or(|found| {
-            (self.p2mp_seeks_node(tree, hop) && !found.node) || (wish.bandwidth && !found.bandwidth)
-        })
+    fn p2mp_lacks_protection(&self, tree: &Tree, hop: Neighbor, found: &[Found]) -> bool {
+        let (wish, seeks) = (self.p2mp_wish(tree), self.p2mp_seeks_node(tree, hop));
+        let lacks = |(found, _): &Found| (seeks && !found.node) || (wish.bandwidth && !found.bandwidth);
+        found.is_empty() || found.iter().any(lacks)
     }
 
     /// Is a bypass of the port up that would do if a recorded label was known to be good on other ports?
@@ -160,48 +168,48 @@ impl Rsvp {
             if known.is_some_and(|known| known.state.is_diverted()) || self.cells_at(hop.port).is_some() {
                 continue;
             }
-            let found = self.p2mp_candidate(tree, hop);
+            let found = self.p2mp_found(tree, hop);
             let wanted = self.p2mp_asked(tree) == Asked::Bypass;
-            if wanted && self.p2mp_lacks_protection(tree, hop, found.as_ref()) {
+            if wanted && self.p2mp_lacks_protection(tree, hop, &found) {
                 let wish = self.p2mp_wish(tree);
-                // The router that all leaves come through behind the neighbour, if there is one.
+                let rate = wish.bandwidth.then_some(wish.rate);
+                // The routers that leaves come through behind the neighbour: a bypass around it to each.
                 let ways = self.p2mp_recorded(tree, hop);
-                let mut second = ways.iter().map(|way| way.get(1).map(|(address, _)| *address));
-                let next = second.next().flatten().filter(|_| wish.node);
-                let next = next.filter(|next| second.all(|other| other == Some(*next)));
-                self.make_bypass(hop, next, wish.bandwidth.then_some(wish.rate));
+                let second = |way: &Way| way.get(1).map(|(address, _)| *address);
+                let next: Option<BTreeSet<Ipv4Addr>> = ways.values().map(second).collect();
+                match next.filter(|next| wish.node && next.len() <= SHARES_MAX) {
+                    Some(next) => next.into_iter().for_each(|next| self.make_bypass(hop, Some(next), rate)),
+                    None => self.make_bypass(hop, None, rate),
+                }
             }
             self.p2mp_take(index, hop, found);
         }
     }
 
-    /// Gives the way of a tree to a neighbour this backup.
-    pub(super) fn p2mp_take(&mut self, index: u32, hop: Neighbor, found: Option<Candidate>) {
+    /// Gives the way of a tree to a neighbour these backups.
+    pub(super) fn p2mp_take(&mut self, index: u32, hop: Neighbor, found: Vec<Found>) {
         let Some(tree) = self.p2mp.trees.get(index) else { return };
-        let before = tree.protections.get(&hop).and_then(|protection| protection.chosen);
-        if is_unchanged(before, found) {
+        let before = tree.protections.get(&hop).map(|guarded| guarded.shares.clone()).unwrap_or_default();
+        if are_unchanged(&before, &found) {
             return;
         }
-        let chosen: Option<Chosen> = found.map(|new| self.enter(hop, new));
-        let event = if chosen.is_some() { ProtectionEvent::Chosen } else { ProtectionEvent::Withdrawn };
+        let event = if found.is_empty() { ProtectionEvent::Withdrawn } else { ProtectionEvent::Chosen };
+        let enter = |(new, leaves)| Share { chosen: self.enter(hop, new), leaves };
+        let shares: Vec<Share> = found.into_iter().map(enter).collect();
         if let Some(tree) = self.p2mp.trees.get_mut(index) {
-            let protection = tree.protections.entry(hop).or_insert(Protection::NONE);
-            protection.chosen = chosen;
-            self.counters.faults.step(&mut protection.state, event);
+            let guarded = tree.protections.entry(hop).or_insert(Guarded::NONE);
+            guarded.shares = shares;
+            self.counters.faults.step(&mut guarded.state, event);
         }
-        if let Some(old) = before {
-            self.let_go(old);
-        }
+        before.into_iter().for_each(|old| self.let_go(old.chosen));
         self.p2mp_flags_change(index, hop);
     }
 
     /// A tree gives the backup of its way to a neighbour up.
     pub(super) fn p2mp_unprotect(&mut self, index: u32, hop: Neighbor) {
         let gone = self.p2mp.trees.get_mut(index).and_then(|tree| tree.protections.remove(&hop));
-        let Some(protection) = gone else { return };
-        if let Some(old) = protection.chosen {
-            self.let_go(old);
-        }
+        let Some(guarded) = gone else { return };
+        guarded.shares.into_iter().for_each(|old| self.let_go(old.chosen));
         self.p2mp_flags_change(index, hop);
     }
 
@@ -219,17 +227,43 @@ impl Rsvp {
         }
     }
 
-    /// The branch of a tree to a neighbour, whose entry without protection is `plain`.
-    pub(super) fn p2mp_protected(&self, tree: u32, to: Neighbor, label: Label, plain: Nhlfe) -> Nhlfe {
-        let protection = self.p2mp.trees.get(tree).and_then(|tree| tree.protections.get(&to));
-        protection.map_or(plain, |protection| self.by_bypass(protection, label, plain))
+    /// The branch of a tree to a neighbour, whose entry without protection is `plain`; and in its place or beside it
+    /// those for each further bypass.
+    pub(super) fn p2mp_protected(
+        &self,
+        tree: u32,
+        to: Neighbor,
+        label: Label,
+        plain: Nhlfe,
+    ) -> (Nhlfe, Vec<Nhlfe>) {
+        let guarded = self.p2mp.trees.get(tree).and_then(|lsp| Some((lsp, lsp.protections.get(&to)?)));
+        let Some((lsp, guarded)) = guarded else { return (plain, Vec::new()) };
+        let through = |share: &Share| {
+            let chosen = Some(share.chosen);
+            let nhlfe =
+                self.by_bypass(&Protection { state: guarded.state, chosen, detour: None }, label, plain);
+            match nhlfe.next_hop {
+                NextHop::Group(group) => Nhlfe { next_hop: NextHop::Standby(group), ..nhlfe },
+                _ => nhlfe,
+            }
+        };
+        let reserved = || self.p2mp_branches_to(lsp, to).filter_map(|branch| branch.reserved.as_ref());
+        let is_used =
+            |share: &&Share| reserved().any(|at| at.leaves.keys().any(|leaf| share.leaves.has(*leaf)));
+        if !guarded.state.is_diverted() {
+            let first = self.by_bypass(&guarded.together(), label, plain);
+            return (first, guarded.shares.iter().skip(1).map(through).collect());
+        }
+        let mut used = guarded.shares.iter().filter(is_used).map(through);
+        let discard = Nhlfe { next_hop: NextHop::Discard, ..plain };
+        (used.next().unwrap_or(discard), used.collect())
     }
 
     /// What the address of this router in a recorded route says of the protection of a branch (RFC 4090, 4.4).
     pub(super) fn p2mp_flags(&self, tree: &Tree, branch: Option<u32>) -> u8 {
         let to = branch.and_then(|branch| self.p2mp.branches.get(branch)).map(|branch| branch.to);
-        let protection = to.and_then(|to| tree.protections.get(&to));
-        protection.map_or(0, |protection| self.flags_of(protection))
+        let guarded = to.and_then(|to| tree.protections.get(&to));
+        guarded.map_or(0, |guarded| self.flags_of(&guarded.together()))
     }
 
     /// The trees that ask for protection and have a way on by a port.
@@ -245,14 +279,11 @@ impl Rsvp {
     pub(in crate::rsvp) fn p2mp_bypass_changed(&mut self, bypass: u32, port: PortId) {
         for index in self.p2mp_asking_at(port) {
             let Some(tree) = self.p2mp.trees.get(index) else { continue };
-            let is_user = |protection: &Protection| {
-                protection.state.is_diverted()
-                    && protection.chosen.is_some_and(|chosen| chosen.bypass == bypass)
-            };
-            let users = tree.protections.iter().filter(|(_, protection)| is_user(protection));
+            let is_user = |guarded: &Guarded| guarded.state.is_diverted() && guarded.of(bypass).is_some();
+            let users = tree.protections.iter().filter(|(_, guarded)| is_user(guarded));
             let users: Vec<Neighbor> = users.map(|(hop, _)| *hop).collect();
             if self.bypass_leg(bypass).is_none() {
-                users.into_iter().for_each(|hop| self.p2mp_divert_again(index, hop));
+                users.into_iter().for_each(|hop| self.p2mp_divert_again(index, hop, bypass));
             }
             if self.p2mp.trees.get(index).is_some() {
                 self.p2mp_settle(index);
@@ -263,7 +294,7 @@ impl Rsvp {
     /// Has a tree that leaves by a port less protection than it asks for, and could a bypass give it more?
     pub(in crate::rsvp) fn p2mp_wants_bypass(&self, bypass: u32, port: PortId) -> bool {
         let wants = |tree: &Tree| {
-            let known = |hop: &Neighbor| tree.protections.get(hop).and_then(|protection| protection.chosen);
+            let known = |hop: &Neighbor| tree.protections.get(hop).and_then(|known| known.together().chosen);
             let hops = self.p2mp.branches_of(tree).filter(|branch| branch.reserved.is_some());
             let mut hops = hops.map(|branch| branch.to).filter(|hop| hop.port == port);
             hops.any(|hop| {
@@ -272,7 +303,7 @@ impl Rsvp {
                     (self.p2mp_seeks_node(tree, hop) && !chosen.node) || (wish.bandwidth && !chosen.bandwidth)
                 });
                 let ways = self.p2mp_recorded(tree, hop);
-                let further = ways.iter().flatten().map(|(address, _)| *address);
+                let further = ways.values().flatten().map(|(address, _)| *address);
                 let is_there = |address| self.is_at_end(bypass, address);
                 lacks && (is_there(hop.address) || further.into_iter().any(is_there))
             })

@@ -1,6 +1,7 @@
 //! Resv messages for several leaves: checking and reserving (RFC 4875, 6.2), and their teardown.
 
 use super::recorded::expand;
+use super::shares::{Leaves, Share};
 use super::states::BranchEvent;
 use super::tree::{Branch, Reserved, Waiting};
 use super::{P2mpKey, TreeKey, keys, resv_in};
@@ -30,12 +31,12 @@ impl Rsvp {
         let mut trees: BTreeMap<u32, (BTreeSet<u32>, Option<Style>)> = BTreeMap::new();
         for descriptor in &resv.flow_descriptors {
             for filter in &descriptor.filters {
-                if let Some(branch) = self.p2mp_around(&resv.session, &filter.filter_spec) {
+                if let Some((branch, share)) = self.p2mp_around(&resv.session, &filter.filter_spec) {
                     if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
                         let style = self.p2mp_reserved_style(tree);
                         trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
                     }
-                    self.p2mp_resv_around(branch, resv, descriptor, filter, &listed);
+                    self.p2mp_resv_around((branch, &share), resv, descriptor, filter, &listed);
                     continue;
                 }
                 match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
@@ -153,7 +154,7 @@ impl Rsvp {
     /// A Resv for a diverted branch, from the merge point.
     fn p2mp_resv_around(
         &mut self,
-        index: u32,
+        (index, share): (u32, &Share),
         resv: &Resv,
         descriptor: &FlowDescriptor,
         filter: &Filter,
@@ -163,7 +164,7 @@ impl Rsvp {
         let leaves = self.p2mp_listed(branch, resv, filter, listed);
         let label = filter.label.filter(|_| descriptor.flowspec.bucket().is_sound());
         match (leaves, label) {
-            (Ok(leaves), Some(label)) => self.p2mp_refreshed_around(index, resv, label, &leaves),
+            (Ok(leaves), Some(label)) => self.p2mp_refreshed_around((index, share), resv, label, &leaves),
             (Err(Problem::Silent(why)), _) => self.counters.discard(why),
             (Err(Problem::Error(..)), _) => self.counters.discard(Discard::Limit),
             (Ok(_), None) => self.counters.discard(Discard::Malformed),
@@ -283,12 +284,13 @@ impl Rsvp {
                     let to = self.p2mp.branches.get(*index).map(|branch| branch.to);
                     to.is_some_and(|to| !self.p2mp_is_diverted(*tree, to))
                 };
-                found.filter(is_there).or_else(|| {
-                    let index = self.p2mp_around(&tear.session, filter)?;
-                    Some((self.p2mp.branches.get(index)?.tree, index))
+                let direct = found.filter(is_there).map(|(tree, index)| (tree, index, Leaves::All));
+                direct.or_else(|| {
+                    let (index, share) = self.p2mp_around(&tear.session, filter)?;
+                    Some((self.p2mp.branches.get(index)?.tree, index, share.leaves))
                 })
             });
-            let Some((tree, index)) = found else {
+            let Some((tree, index, taken)) = found else {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
@@ -302,7 +304,8 @@ impl Rsvp {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
-            reserved.leaves.retain(|leaf, _| !named.is_empty() && !named.contains(leaf));
+            let is_torn = |leaf: &Ipv4Addr| taken.has(*leaf) && (named.is_empty() || named.contains(leaf));
+            reserved.leaves.retain(|leaf, _| !is_torn(leaf));
             if reserved.leaves.is_empty() {
                 self.transport.retire(resv_in(index));
             }

@@ -58,10 +58,14 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         branch.alarm = Alarm::default();
-        let tree = branch.tree;
+        let (tree, to) = (branch.tree, branch.to);
         if branch.reserved.as_ref().is_some_and(|reserved| reserved.expires <= now) {
             self.counters.expired += 1;
-            self.p2mp_unreserve(index);
+            if self.p2mp_is_diverted(tree, to) {
+                self.p2mp_expire_around(index);
+            } else {
+                self.p2mp_unreserve(index);
+            }
             self.p2mp_settle(tree);
         }
         if self.p2mp.branches.get(index).is_some_and(|branch| branch.path_refresh_at <= now) {

@@ -1,9 +1,9 @@
 //! What a router has of a point-to-multipoint LSP.
 
 use super::around::Around;
+use super::shares::Guarded;
 use super::states::{BranchState, FeedState, SubState};
 use super::{Alarm, SubKey, TreeKey};
-use crate::rsvp::protection::Protection;
 use crate::rsvp::transport::Neighbor;
 use base::plane::{Nhlfe, ReplicationId};
 use base::{Label, Rate, Time};
@@ -57,7 +57,7 @@ pub(super) struct Tree {
     /// The tunnel, at its root.
     pub root: Option<u32>,
     /// How its ways to neighbours are protected (RFC 4875, 15).
-    pub protections: BTreeMap<Neighbor, Protection>,
+    pub protections: BTreeMap<Neighbor, Guarded>,
     /// What comes around failures to this router, the merge point.
     pub around: Vec<Around>,
     /// It is known that this router is a leaf.
@@ -151,9 +151,9 @@ pub(super) struct Branch {
     /// What the neighbour knows the sub-group by.
     pub key: SubKey,
     pub to: Neighbor,
-    /// What a merge point knows it by, once it has been led around a failure: several branches have the same key with
+    /// What merge points know it by, once it has been led around a failure: several branches have the same key with
     /// different neighbours, and may come to one merge point.
-    pub around: Option<SubKey>,
+    pub around: Vec<Known>,
     pub state: BranchState,
     /// The explicit route to each leaf as it goes on.
     pub routes: BTreeMap<Ipv4Addr, Vec<EroHop>>,
@@ -162,6 +162,16 @@ pub(super) struct Branch {
     pub is_back: bool,
     pub path_refresh_at: Time,
     pub alarm: Alarm,
+}
+
+/// What a merge point knows of a branch that is led around a failure to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The bypass that it is led through, among the tunnels.
+    pub bypass: u32,
+    pub key: SubKey,
+    /// Until when it counts as reserved there; a Resv of the merge point refreshes it.
+    pub expires: Time,
 }
 
 /// The reservation of a branch.

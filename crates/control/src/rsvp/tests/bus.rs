@@ -421,6 +421,7 @@ impl Net {
                     None => *out.entry(node).or_default() += 1,
                 },
                 NextHop::Discard => {}
+                NextHop::Standby(group) if self.stands_by(node, group) => {}
                 _ => {
                     let to = self.leaves(node, &nhlfe, &mut labels).and_then(|port| self.far(node, port));
                     let next = to.and_then(|(to, _)| {
@@ -437,6 +438,13 @@ impl Net {
         (out, lost)
     }
 
+    /// Can the port that a group protects be used?
+    fn stands_by(&self, node: usize, group: GroupId) -> bool {
+        let tables = &self.tables[node];
+        let port = tables.groups.get(&group).expect("a group")[0].leg.port;
+        self.far(node, port).is_some() && !tables.distrusted.contains(&port)
+    }
+
     /// The other end of the link of a port, if that is up.
     fn far(&self, node: usize, port: PortId) -> Option<(usize, PortId)> {
         let wire = self.wires.iter().find(|w| w.up && w.ends.contains(&(node, port)))?;
@@ -448,7 +456,7 @@ impl Net {
         labels.extend_from_slice(nhlfe.push.as_slice());
         match nhlfe.next_hop {
             NextHop::Via { port, .. } => Some(port),
-            NextHop::Group(group) => {
+            NextHop::Group(group) | NextHop::Standby(group) => {
                 let tables = &self.tables[node];
                 let [member] = &**tables.groups.get(&group).expect("a group") else { panic!("one member") };
                 let usable =

@@ -73,7 +73,7 @@ pub(super) fn removal(op: &TableOp) -> Option<TableOp> {
 fn next_hop(next_hop: NextHop) -> Option<Reason> {
     match next_hop {
         NextHop::Group(_) => Some("a group of next hops"),
-        NextHop::Replicate(_) => Some("copies of a packet"),
+        NextHop::Replicate(_) | NextHop::Standby(_) => Some("copies of a packet"),
         NextHop::Via { gateway: IpAddr::V6(_), .. } => Some("IPv6"),
         NextHop::Via { .. } | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => None,
     }

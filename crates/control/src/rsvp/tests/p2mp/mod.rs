@@ -6,6 +6,7 @@ mod protection;
 mod remerge;
 mod room;
 mod setup;
+mod several;
 mod soft;
 
 use super::bus::id;
