@@ -3,12 +3,12 @@
 use crate::support::*;
 use base::device::DropReason;
 use base::plane::{
-    Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
-    TcSource, TtlModel,
+    Backup, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, ReplicationId, TableError,
+    TableOp, TcSource, TtlModel,
 };
 use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv4Addr;
-use twinplane_forwarding::{Config, Forwarding, Seed};
+use twinplane_forwarding::{Branch, Config, Forwarding, PuntReason, Seed};
 
 const GROUP: GroupId = GroupId(5);
 /// Neighbours are on ports 1 to 8, one on each.
@@ -350,4 +350,74 @@ fn groups_are_checked_and_released() {
         (tables.groups().count(), failed(&mut tables, TableOp::GroupRemove { group: GROUP })),
         (0, TableError::NoGroup)
     );
+}
+
+/// Branches that stand by leave in copies while the port of what they stand by for is down, and only then; all at once
+/// as one by one.
+#[test]
+fn branches_that_stand_by_leave_when_the_port_fails() {
+    const SECOND: GroupId = GroupId(6);
+    const LIST: ReplicationId = ReplicationId(1);
+    let guarded = |group: GroupId, other: u16, inner: u32, outer: u32| {
+        let backup = Some(Backup { leg: leg(other, &[outer]), swap: Some(label(inner)) });
+        TableOp::GroupSet { group, members: [Member { leg: leg(1, &[]), backup }].into() }
+    };
+    let entry = |next_hop| nhlfe(&[400], next_hop, TtlModel::Uniform, TcSource::Copy);
+    let plain = entry(NextHop::Via { port: PortId(4), gateway: gateway(4).into() });
+    let standing = entry(NextHop::Standby(SECOND));
+    let list = |branches: &[Nhlfe]| TableOp::ReplicationSet { list: LIST, branches: branches.into() };
+    // In the usual order, and where others come behind.
+    for branches in [[by_group(&[400]), plain, standing], [by_group(&[400]), standing, plain]] {
+        let mut tables = tables(1, guarded(GROUP, 2, 500, 501));
+        for op in [guarded(SECOND, 3, 600, 601), list(&branches)] {
+            tables.apply(&op).expect("an entry");
+        }
+        let all = nhlfe(&[], NextHop::Replicate(LIST), TtlModel::Uniform, TcSource::Copy);
+        tables.apply(&ilm(302, all)).expect("an entry");
+        let frame = frame(&[(302, 0, 9)], Ip::default());
+        let mut copies = |up: bool| -> Vec<(u16, Vec<u32>)> {
+            tables.apply(&port(1, up)).expect("a port");
+            let mut at_once = Vec::new();
+            let is_common = tables.copies(P0, &frame, |port, frame| at_once.push((port.0, labels(&frame))));
+            assert_eq!(is_common, up && branches[2] == standing);
+            let count = match tables.classify_punt(P0, &frame) {
+                Some(PuntReason::Replicate { branches }) => branches,
+                other => panic!("{other:?}"),
+            };
+            let copy = |at: u16| {
+                let mut copy = frame.clone();
+                let port = tables.copy(P0, &mut copy, Branch::first(at)).expect("a copy");
+                (port.0, labels(&copy))
+            };
+            let mut one_by_one: Vec<_> = (0..count).map(copy).collect();
+            assert!(!is_common || at_once == one_by_one);
+            one_by_one.sort();
+            one_by_one
+        };
+        let (first, other) = ((1, vec![400]), (4, vec![400]));
+        assert_eq!(copies(true), [first.clone(), other.clone()]);
+        assert_eq!(copies(false), [(2, vec![501, 500]), (3, vec![601, 600]), other.clone()]);
+        assert_eq!(copies(true), [first, other]);
+        let rows: Vec<_> = tables.replications().map(|row| (row.nhlfe, row.packets)).collect();
+        // Twice at once and twice one by one; or as often one by one.
+        let twice = if branches[2] == standing { 5 } else { 3 };
+        let packets = |nhlfe: Nhlfe| if nhlfe == standing { 1 } else { twice };
+        assert_eq!(rows, branches.map(|nhlfe| (nhlfe, packets(nhlfe))));
+        // Only branches of a list stand by.
+        assert_eq!(tables.apply(&ilm(303, standing)), Err(TableError::Nested));
+        assert_eq!(tables.apply(&TableOp::GroupRemove { group: SECOND }), Err(TableError::InUse));
+    }
+}
+
+/// Labels of a frame, the outermost first.
+fn labels(frame: &Frame) -> Vec<u32> {
+    let mut labels = Vec::new();
+    for entry in frame.header()[14..].chunks_exact(4) {
+        let word = u32::from_be_bytes([entry[0], entry[1], entry[2], entry[3]]);
+        labels.push(word >> 12);
+        if word & 0x100 != 0 {
+            break;
+        }
+    }
+    labels
 }

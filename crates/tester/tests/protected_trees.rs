@@ -2,7 +2,7 @@
 //! leaf, whatever the number of trees.
 
 use crate::common::{MS, S, column, conserved};
-use base::{LinkId, Time};
+use base::{LinkId, NodeId, Time};
 use engine::{CaptureSpec, CaptureTarget, CaptureTo, Fault, FaultKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,6 +14,10 @@ use twinplane_tester::spec::NetworkFile;
 /// `q`.
 /// Each tree has a group, to which a packet goes each millisecond; the first and the last tree carry a flow.
 fn trees(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Testbed {
+    Testbed::new(&described(count, protection, bfd, write_us)).expect("a network")
+}
+
+fn described(count: usize, protection: &Value, bfd: bool, write_us: f64) -> NetworkFile {
     let mut router = json!({
         "kind": "router",
         "igmp": true,
@@ -57,8 +61,12 @@ fn trees(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Testbed 
         "p2mp": (0..count).map(tree).collect::<Vec<_>>(),
         "flows": flows,
     });
+    read(described)
+}
+
+fn read(described: Value) -> NetworkFile {
     let value = serde_json::from_value(described).expect("a value");
-    Testbed::new(&NetworkFile::read_part(&value).expect("a description")).expect("a network")
+    NetworkFile::read_part(&value).expect("a description")
 }
 
 /// Packets that each receiver has got, and how many of them twice, by the place of the flow and the receiver's name.
@@ -113,6 +121,39 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
         assert_eq!(rows(&mut network, "protected_trees", "state", &json!("in-use")), 0);
         assert_eq!(rows(&mut network, "protected_trees", "state", &json!("available")), count);
         assert_eq!(received(&mut network), expected(12_000), "{count} trees, BFD: {bfd}");
+        conserved(&mut network).expect("closed accounts");
+    }
+}
+
+/// The router fails behind which a tree branches: a bypass to each leaf behind it, made by the routers themselves, takes
+/// over by the same one write.
+#[test]
+fn a_router_that_fails_is_led_around_by_several_at_once() {
+    for count in [1, 20] {
+        let around = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "10 Gbit/s", "delay": "50 us", "detection": "10 ms", "metric": 5});
+        let mut network =
+            serde_json::to_value(described(count, &json!({"node": true}), false, 1e3)).expect("JSON");
+        let links = network["links"].as_array_mut().expect("links");
+        links.extend([around("m", "l0"), around("m", "l1")]);
+        let mut network = Testbed::new(&read(network)).expect("a network");
+        network.run_until(Time(39 * S)).expect("a run");
+        let of_p = rows(&mut network, "protected_trees", "node_protection", &json!(true));
+        assert_eq!(of_p, 2 * count, "p has two around q for each tree");
+        let q = NodeId(7);
+        let fault = Fault::new(Time(40 * S + MS / 2), FaultKind::NodeDown { node: q }).until(Time(42 * S));
+        network.fault(fault).expect("a fault");
+        network.run_until(Time(41 * S - MS / 10)).expect("a run");
+        assert_eq!(rows(&mut network, "protected_trees", "state", &json!("in-use")), 2 * count);
+        let sent = received(&mut network)[&(0, "h2".to_string())].0;
+        let flows = if count > 1 { 2 } else { 1 };
+        let expected = |sent: u64| -> BTreeMap<(u64, String), (u64, u64)> {
+            let hosts = [("h0", sent - 10), ("h1", sent - 10), ("h2", sent)];
+            let of_flow = |flow| hosts.map(|(host, received)| ((flow, host.to_string()), (received, 0)));
+            (0..flows).flat_map(of_flow).collect()
+        };
+        assert_eq!(received(&mut network), expected(sent), "{count} trees");
+        network.run_until(Time(49 * S)).expect("a run");
+        assert_eq!(received(&mut network), expected(12_000), "{count} trees");
         conserved(&mut network).expect("closed accounts");
     }
 }
