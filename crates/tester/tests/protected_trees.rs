@@ -14,10 +14,15 @@ use twinplane_tester::spec::NetworkFile;
 /// `q`.
 /// Each tree has a group, to which a packet goes each millisecond; the first and the last tree carry a flow.
 fn trees(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Testbed {
-    Testbed::new(&described(count, protection, bfd, write_us)).expect("a network")
+    built(described(count, protection, bfd, write_us))
 }
 
-fn described(count: usize, protection: &Value, bfd: bool, write_us: f64) -> NetworkFile {
+fn built(described: Value) -> Testbed {
+    let value = serde_json::from_value(described).expect("a value");
+    Testbed::new(&NetworkFile::read_part(&value).expect("a description")).expect("a network")
+}
+
+fn described(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Value {
     let mut router = json!({
         "kind": "router",
         "igmp": true,
@@ -49,7 +54,7 @@ fn described(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Netw
     };
     let mut flows = vec![flow(0)];
     flows.extend((count > 1).then(|| flow(count - 1)));
-    let described = json!({
+    json!({
         "name": "trees",
         "nodes": {
             "h0": host(2), "h1": host(3), "h2": host(4), "l0": router, "l1": router, "l2": router, "m": router,
@@ -60,13 +65,7 @@ fn described(count: usize, protection: &Value, bfd: bool, write_us: f64) -> Netw
             edge("l2", "h2")],
         "p2mp": (0..count).map(tree).collect::<Vec<_>>(),
         "flows": flows,
-    });
-    read(described)
-}
-
-fn read(described: Value) -> NetworkFile {
-    let value = serde_json::from_value(described).expect("a value");
-    NetworkFile::read_part(&value).expect("a description")
+    })
 }
 
 /// Packets that each receiver has got, and how many of them twice, by the place of the flow and the receiver's name.
@@ -131,15 +130,14 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
 fn a_router_that_fails_is_led_around_by_several_at_once() {
     for count in [1, 20] {
         let around = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "10 Gbit/s", "delay": "50 us", "detection": "10 ms", "metric": 5});
-        let mut network =
-            serde_json::to_value(described(count, &json!({"node": true}), false, 1e3)).expect("JSON");
+        let mut network = described(count, &json!({"node": true}), false, 1e3);
         let links = network["links"].as_array_mut().expect("links");
         links.extend([around("m", "l0"), around("m", "l1")]);
-        let mut network = Testbed::new(&read(network)).expect("a network");
+        let mut network = built(network);
         network.run_until(Time(39 * S)).expect("a run");
         let of_p = rows(&mut network, "protected_trees", "node_protection", &json!(true));
         assert_eq!(of_p, 2 * count, "p has two around q for each tree");
-        let q = NodeId(7);
+        let q = NodeId(8);
         let fault = Fault::new(Time(40 * S + MS / 2), FaultKind::NodeDown { node: q }).until(Time(42 * S));
         network.fault(fault).expect("a fault");
         network.run_until(Time(41 * S - MS / 10)).expect("a run");

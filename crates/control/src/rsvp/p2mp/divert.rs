@@ -11,7 +11,7 @@ use super::{P2mpKey, SubKey, keys, path_out, resv_in, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::lsp::SenderKey;
-use crate::rsvp::protection::{ASKING, Candidate, Chosen, End};
+use crate::rsvp::protection::{ASKING, Chosen};
 use crate::rsvp::states::{ProtectionEvent, ProtectionState};
 use crate::rsvp::transport::Neighbor;
 use base::plane::Leg;
@@ -136,7 +136,7 @@ impl Rsvp {
         }
     }
 
-    fn p2mp_indices_to(&self, index: u32, hop: Neighbor) -> Vec<u32> {
+    pub(super) fn p2mp_indices_to(&self, index: u32, hop: Neighbor) -> Vec<u32> {
         let all = self.p2mp.trees.get(index).map(|tree| &tree.branches[..]).unwrap_or_default();
         let is_to = |branch: &&u32| self.p2mp.branches.get(**branch).is_some_and(|branch| branch.to == hop);
         all.iter().filter(is_to).copied().collect()
@@ -148,7 +148,8 @@ impl Rsvp {
         let shares = tree.protections.get(&hop).map(|guarded| guarded.shares.clone()).unwrap_or_default();
         let Some(at) = shares.iter().position(|share| share.chosen.bypass == bypass) else { return };
         let old = shares[at].chosen;
-        if let Some(found) = self.p2mp_instead(tree, hop, old) {
+        let used: Vec<u32> = shares.iter().map(|share| share.chosen.bypass).collect();
+        if let Some(found) = self.instead(old, self.p2mp_wish(tree), &used) {
             let chosen = self.enter(hop, found);
             self.let_go(old);
             if let Some(share) = self.p2mp_share_mut(index, hop, bypass) {
@@ -168,17 +169,6 @@ impl Rsvp {
     fn p2mp_share_mut(&mut self, index: u32, hop: Neighbor, bypass: u32) -> Option<&mut Share> {
         let guarded = self.p2mp.trees.get_mut(index)?.protections.get_mut(&hop)?;
         guarded.shares.iter_mut().find(|share| share.chosen.bypass == bypass)
-    }
-
-    /// Another bypass to the merge point of one that is gone: the label there is the same.
-    fn p2mp_instead(&self, tree: &Tree, hop: Neighbor, old: Chosen) -> Option<Candidate> {
-        let end = self.tunnels.get(old.bypass).map(|tunnel| tunnel.spec.to)?;
-        let used = tree.protections.get(&hop)?;
-        let same = End::Labelled { swap: old.swap, node: old.node };
-        self.best(hop, self.p2mp_wish(tree), None, |bypass| match used.of(bypass) {
-            None if self.is_at_end(bypass, end) => same,
-            _ => End::Elsewhere,
-        })
     }
 
     /// No bypass leads to a merge point any more, while others lead to theirs: the leaves behind it are lost.

@@ -207,6 +207,12 @@ impl Rsvp {
 
     /// A tree gives the backup of its way to a neighbour up.
     pub(super) fn p2mp_unprotect(&mut self, index: u32, hop: Neighbor) {
+        if self.p2mp_is_diverted(index, hop) {
+            // Nobody would refresh what merge points have, or tell them that it is over.
+            for branch in self.p2mp_indices_to(index, hop) {
+                self.p2mp_send_tear_around(branch);
+            }
+        }
         let gone = self.p2mp.trees.get_mut(index).and_then(|tree| tree.protections.remove(&hop));
         let Some(guarded) = gone else { return };
         guarded.shares.into_iter().for_each(|old| self.let_go(old.chosen));

@@ -14,6 +14,8 @@ use super::super::states::{ProtectionEvent, ProtectionState};
 use super::super::tables::Purpose;
 use super::super::transport::{Handle, Neighbor};
 use super::super::{Rsvp, Timer};
+use super::Chosen;
+use super::select::{Candidate, End, Wish};
 use base::plane::TableOp;
 use base::{PortId, Time};
 use std::collections::BTreeMap;
@@ -80,7 +82,10 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        match self.candidate(lsp) {
+        let (node, bandwidth, rate) = lsp.wanted_protection();
+        let old = lsp.protection().and_then(|protection| protection.chosen);
+        let same_end = old.and_then(|old| self.instead(old, Wish { node, bandwidth, rate }, &[old.bypass]));
+        match same_end.or_else(|| self.candidate(lsp)) {
             Some(found) => {
                 self.take(index, Some(found));
                 self.install(index);
@@ -88,6 +93,17 @@ impl Rsvp {
             }
             None => self.undivertible(index),
         }
+    }
+
+    /// Another bypass to the merge point of one that is gone, and none of those that are used already: the label there
+    /// is the same. Recorded routes begin behind the failure by now, and do not say where it lies.
+    pub(in crate::rsvp) fn instead(&self, old: Chosen, wish: Wish, used: &[u32]) -> Option<Candidate> {
+        let end = self.tunnels.get(old.bypass).map(|tunnel| tunnel.spec.to)?;
+        let same = End::Labelled { swap: old.swap, node: old.node };
+        self.best(old.hop, wish, None, |bypass| match used.contains(&bypass) {
+            false if self.is_at_end(bypass, end) => same,
+            _ => End::Elsewhere,
+        })
     }
 
     /// Nothing leads around the failure any more.

@@ -174,6 +174,33 @@ fn a_router_that_fails_is_led_around() {
 }
 
 #[test]
+fn a_bypass_that_fails_in_use_gives_way_to_another_to_its_merge_point() {
+    let links: Vec<(usize, usize)> = LADDER.into_iter().chain([(1, 7), (7, 3)]).collect();
+    let mut net = Net::new(8, &links);
+    net.route_all();
+    net.tunnel(1, bypass(9, true, 0));
+    net.tunnel(1, TunnelSpec { routes: vec![hops(&[7, 3])], ..bypass(10, true, 0) });
+    net.run(100);
+    net.tunnel(0, asking(1, true, false));
+    net.run(100);
+    net.link(1, 2, false);
+    net.link(2, 3, false);
+    net.route_all();
+    net.run(1_000);
+    let first = net.trace(0, 1).expect("a way around");
+    let around = first[2];
+    assert!([6, 7].contains(&around) && first == [0, 1, around, 3, 4]);
+    // The merge point has answered by now, and the recorded route begins there.
+    net.run(100_000);
+    net.link(1, around, false);
+    net.route_all();
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 13 - around, 3, 4]));
+    net.run(1_000_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 13 - around, 3, 4]));
+    assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
+}
+
+#[test]
 fn a_bypass_serves_as_many_as_it_has_bandwidth_for() {
     let mut net = ladder();
     net.tunnel(1, bypass(9, false, 2));

@@ -335,6 +335,25 @@ fn a_leaf_that_is_lost_behind_the_merge_point_is_told_around() {
 }
 
 #[test]
+fn a_merge_point_is_told_when_its_last_leaf_is_lost() {
+    let mut net = ladder(|_, _| {});
+    net.tunnel(1, bypass(9, false));
+    net.run(100);
+    let hour = Span::from_secs(3600);
+    set(&mut net, 0, &P2mpSpec { retry_first: hour, retry_max: hour, ..asking(&WIDE[2..], false) });
+    net.run(2_000);
+    net.link(1, 2, false);
+    net.route_all();
+    net.run(5_000);
+    net.link(2, 4, false);
+    net.route_all();
+    net.run(1_000);
+    assert_reached(&net, 0, &[5]);
+    assert_eq!(net.nodes[2].audit().p2mp, [0; 4]);
+    clean(net);
+}
+
+#[test]
 fn a_second_failure_takes_what_was_led_around_with_it() {
     let mut net = ladder(|_, _| {});
     net.tunnel(1, bypass(9, false));
