@@ -11,9 +11,19 @@ import pytest
 pytest.importorskip("twinplane")
 
 from . import codec as c
-from . import test_merge, test_naive_leaves, test_protected_head, test_repair, test_tree_refusals, test_trees
+from . import (
+    test_merge,
+    test_naive_leaves,
+    test_protected_head,
+    test_repair,
+    test_tree_merge,
+    test_tree_refusals,
+    test_tree_repair,
+    test_trees,
+)
 from .repair_bench import Merge, Repair
 from .tree_bench import Tree
+from .tree_repair_bench import TreeMerge, TreeRepair
 
 Change = Callable[[c.Message], c.Message]
 
@@ -58,6 +68,14 @@ def merge(test: Callable[[Any], None]) -> Callable[[], None]:
     return lambda: test(Merge)
 
 
+def tree_repair(test: Callable[[Any], None]) -> Callable[[], None]:
+    return lambda: test(TreeRepair)
+
+
+def tree_merge(test: Callable[[Any], None]) -> Callable[[], None]:
+    return lambda: test(TreeMerge)
+
+
 def tree(test: Callable[[Any], None]) -> Callable[[], None]:
     return lambda: test(Tree)
 
@@ -72,6 +90,17 @@ CONFIRMED = tree(test_trees.test_reservations_are_confirmed_to_all_that_asked)
 ERROR = tree(test_trees.test_an_error_of_one_leaf_is_told_of_it_alone)
 PRUNED = tree(test_trees.test_explicit_pruning)
 MEETING = tree(test_tree_refusals.test_branches_that_meet_again_are_refused)
+AROUND = tree_repair(test_tree_repair.test_all_leaves_behind_a_link_are_led_around_by_one_label)
+AROUND_TOLD = tree_repair(test_tree_repair.test_the_root_is_told_of_the_leaves_that_are_led_around)
+AROUND_SAID = tree_repair(test_tree_repair.test_what_goes_around_a_failure_says_who_repairs)
+AROUND_PRUNED = tree_repair(test_tree_repair.test_a_sub_group_is_pruned_around_a_failure)
+RECORDED = tree_merge(test_tree_merge.test_routes_and_labels_of_all_leaves_are_recorded_around)
+REPAIR_ENDS = tree_merge(test_tree_merge.test_leaves_that_are_pruned_around_are_gone)
+
+
+def regrouped() -> None:
+    groups = [["south", "beyond", "east"]]
+    test_tree_merge.test_leaves_and_lsp_id_say_what_is_repaired(TreeMerge, test_tree_merge.REPAIRER, groups)
 
 
 def rooted() -> None:
@@ -79,23 +108,26 @@ def rooted() -> None:
 
 
 CASES: dict[str, tuple[Change, list[Callable[[], None]]]] = {
-    "flags": (other(c.RecordRoute, hops=no_flags), [BYPASS, DETOUR]),
+    "flags": (other(c.RecordRoute, hops=no_flags), [BYPASS, DETOUR, AROUND, RECORDED]),
     "asked": (
         other(c.SessionAttribute, flags=lambda flags: flags | c.Asked.LOCAL),
-        [BYPASS, DETOUR, BRANCHES],
+        [BYPASS, DETOUR, BRANCHES, AROUND_SAID],
     ),
-    "fast-reroute": (unsaid(c.FastReroute), [BYPASS]),
+    "fast-reroute": (unsaid(c.FastReroute), [BYPASS, AROUND_SAID]),
     "detour": (unsaid(c.Detour), [DETOUR, DETOURS]),
     "pairs": (other(c.Detour, pairs=lambda pairs: pairs[:1]), [DETOURS]),
-    "told": (untold(c.Type.PATH_ERR), [BYPASS, DETOUR, ERROR, MEETING]),
-    "torn": (untold(c.Type.PATH_TEAR), [BYPASS, DETOUR, MERGED, HEAD, PRUNED, rooted]),
-    "why": (other(c.ErrorSpec, value=lambda value: value ^ 1), [BYPASS, DETOUR, ERROR, MEETING]),
-    "label": (other(c.Label, label=lambda label: label + 1), [BYPASS, MERGED, BRANCHES]),
-    "sub-group": (other(c.TreeSender, sub_group=lambda group: group + 50), [BRANCHES, ERROR]),
-    "filter": (other(c.TreeFilter, sub_group=lambda group: group + 50), [BRANCHES, CONFIRMED]),
-    "leaves": (without_last_leaf, [BRANCHES, MEETING]),
-    "routes": (unsaid(c.SecondaryRoute), [BRANCHES]),
-    "records": (unsaid(c.SecondaryRecord), [BRANCHES]),
+    "told": (untold(c.Type.PATH_ERR), [BYPASS, DETOUR, ERROR, MEETING, AROUND_TOLD]),
+    "torn": (
+        untold(c.Type.PATH_TEAR),
+        [BYPASS, DETOUR, MERGED, HEAD, PRUNED, AROUND_PRUNED, REPAIR_ENDS, rooted],
+    ),
+    "why": (other(c.ErrorSpec, value=lambda value: value ^ 1), [BYPASS, DETOUR, ERROR, MEETING, AROUND_TOLD]),
+    "label": (other(c.Label, label=lambda label: label + 1), [BYPASS, MERGED, BRANCHES, AROUND, regrouped]),
+    "sub-group": (other(c.TreeSender, sub_group=lambda group: group + 50), [BRANCHES, ERROR, AROUND_TOLD]),
+    "filter": (other(c.TreeFilter, sub_group=lambda group: group + 50), [BRANCHES, CONFIRMED, regrouped]),
+    "leaves": (without_last_leaf, [BRANCHES, MEETING, AROUND_SAID, regrouped]),
+    "routes": (unsaid(c.SecondaryRoute), [BRANCHES, AROUND_SAID]),
+    "records": (unsaid(c.SecondaryRecord), [BRANCHES, AROUND, RECORDED]),
     "confirmed": (untold(c.Type.RESV_CONF), [CONFIRMED]),
 }
 

@@ -88,7 +88,7 @@ def test_the_root_is_told_of_the_leaves_that_are_led_around(build: Any) -> None:
 
 
 def test_what_goes_around_a_failure_says_who_repairs(build: Any) -> None:
-    """Session and LSP id stay; sender, hop, routes and wishes are those of the repair (4090, 6.4.3, 6.4.4)."""
+    """Session and LSP id stay; sender, hop, routes and wishes are of the repair (RFC 4090, 6.4.3, 6.4.4)."""
     r: TreeRepair = build()
     fast = c.FastReroute(flags=c.FastReroute.FACILITY, bandwidth=10 * MBIT / 8)
     paths = grown(r, extra=[fast])
@@ -135,13 +135,14 @@ def test_a_repair_is_refreshed_and_ends_without_answers(build: Any) -> None:
     failed(r)
     before = len(r.end.repairs_of(c.Type.PATH))
     r.lives(paths, 15)
+    assert r.repaired() == sorted(r.behind) and len(r.root.errors) == 2
     # Two sub-groups, and a refresh each second and a half at least (RFC 2205, 3.7).
     assert 20 <= len(r.end.repairs_of(c.Type.PATH)) - before <= 2 * 30
-    assert r.sends() == r.around and set(r.reserved_now()) == {*r.behind, r.leaf["south"].address}
+    assert r.sends() == r.around and r.reserved_now() == {*r.behind, r.leaf["south"].address}
     r.end.answers_repairs = False
     r.lives(paths, 8)
-    assert r.sends() == SOUTH and set(r.reserved_now()) == {r.leaf["south"].address}
-    # No PathTear comes for what is given up: test_disagreements.py.
+    assert r.sends() == SOUTH and r.reserved_now() == {r.leaf["south"].address}
+    # No PathTear comes for what is given up: test_tree_disagreements.py.
     r.end.around.clear()
 
 
@@ -168,6 +169,24 @@ def test_a_link_that_is_back_is_taken_again(build: Any) -> None:
     assert came == set(r.behind)
     assert r.sends() == {"east": [[LABELS["east"]]], **SOUTH}
     r.bench.until(lambda: not r.end.around, 10.0, 0.02)
+
+
+@pytest.mark.parametrize("answered", [[], [FURTHER]], ids=["none", "one-of-two"])
+def test_a_link_that_is_back_waits_for_all_leaves(build: Any, answered: list[str]) -> None:
+    """Who has no Resv along the link stays on the bypass, and refreshes it (RFC 4090, 6.5.2)."""
+    r: TreeRepair = build(reversion="1 s", refresh="1 s")
+    paths = grown(r, refresh_ms=1000)
+    failed(r)
+    r.end.answers_trees = bool(answered)
+    r.end.without_along = {*r.behind} - {*answered}
+    r.bench.net.repair(r.failing)
+    before = len(r.end.repairs_of(c.Type.PATH))
+    r.lives(paths, 15)
+    assert r.sends() == r.around and r.flags()[BEYOND] == AVAILABLE | IN_USE
+    assert len(r.end.repairs_of(c.Type.PATH)) - before >= 20
+    r.end.answers_trees, r.end.without_along = True, set()
+    r.lives(paths, 3)
+    assert r.sends() == {"east": [[LABELS["east"]]], **SOUTH}
 
 
 def test_a_sub_group_is_pruned_around_a_failure(build: Any) -> None:
@@ -234,7 +253,7 @@ def test_a_reservation_that_ends_behind_the_merge_point_ends_at_the_root(build: 
     r.end.without.add(BEYOND)
     r.end.take_back(came, BEYOND)
     r.bench.until(lambda: BEYOND not in r.reserved_now())
-    assert set(r.reserved_now()) == {*r.behind, r.leaf["south"].address} - {BEYOND}
+    assert r.reserved_now() == {*r.behind, r.leaf["south"].address} - {BEYOND}
     assert r.sends() == r.around
 
 
@@ -257,6 +276,18 @@ def test_the_flag_or_the_object_asks(build: Any, asks: int, extra: list[c.Obj], 
     r.fail()
     r.bench.run(0.05)
     assert r.sends() == (r.around if protected else SOUTH)
+
+
+def test_a_label_that_changes_around_is_taken(build: Any) -> None:
+    """The merge point's answer says which label is below that of the bypass (RFC 4875, 15.1)."""
+    r: TreeRepair = build()
+    grown(r)
+    failed(r)
+    r.end.tree_label = 2222
+    for came in r.end.around.values():
+        r.end.reserve_leaves(came.side, came.message)
+    r.bench.run(0.05)
+    assert r.sends() == {"east2": [[r.tunnel, 2222]], **SOUTH}
 
 
 def test_a_label_of_one_interface_protects_no_tree(build: Any) -> None:

@@ -1,4 +1,4 @@
-"""Twinplane routers of a protected tree among naive ones: one that repairs, and one where what is repaired ends."""
+"""Twinplane routers of a protected tree among naive ones: a point of local repair, and a merge point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import twinplane
 
 from . import codec as c
 from . import wide_bench
-from .bench import Bench
 from .codec.ip import PROTOCOL_UDP
 from .neighbour import Neighbour
 from .repair_bench import AVAILABLE
@@ -72,7 +71,7 @@ class TreeRepair:
         self.signalled: dict[Key, c.Message] = {}
         first = self.bench.links[("plr", over or "east")]
         self.failing = over or first
-        # The address by which the point of local repair records itself, and where Paths go to next from there.
+        # The address by which the point of local repair records itself, and that of the next router.
         self.plr = self.west.ends.peer
         self.next = str(first.address(over or "east"))
 
@@ -111,7 +110,7 @@ class TreeRepair:
         self.bench.until(lambda: wanted <= set(self.root.reserved()))
         south = self.leaf["south"].address
         expected = flags or {leaf: AVAILABLE for leaf in wanted if leaf != south}
-        self.bench.until(lambda: {leaf: self.flags().get(leaf) for leaf in expected} == expected, 5.0)
+        self.bench.until(lambda: {leaf: self.flags().get(leaf) for leaf in expected} == expected, 5.0, 0.02)
 
     def flags(self) -> dict[str, int]:
         """What the point of local repair says of each leaf in its recorded route, as of the last Resv."""
@@ -191,7 +190,9 @@ class TreeRepair:
 
     def repaired(self) -> list[str]:
         """Leaves that the root was told of as locally repaired (25/3), each as often as it was named."""
-        return sorted(leaf for code, value, leaves in self.root.told() for leaf in leaves if (code, value) == (25, 3))
+        return sorted(
+            leaf for code, value, leaves in self.root.told() for leaf in leaves if (code, value) == (25, 3)
+        )
 
     def own(self, address: str) -> bool:
         """Is it an address of the point of local repair?"""
@@ -222,6 +223,11 @@ class TreeMerge(Tree):
     @property
     def bypass(self) -> int:
         return self.plr.label(self.tunnel) or 0
+
+    @property
+    def leaves(self) -> set[str]:
+        """East, south, and one beyond east."""
+        return {self.leaf["east"].address, self.leaf["south"].address, BEYOND}
 
     def by(self, name: str, *beyond: str) -> tuple[str, list[str]]:
         """A leaf with its route as it is around: from the merge point on (RFC 4090, 6.4.4)."""

@@ -1,4 +1,4 @@
-"""What protection of trees asks of naive routers (RFC 4875, 15.1; RFC 4090, 6.4 and 7): both ends of a bypass."""
+"""What protection of trees asks of naive routers at both ends of a bypass (RFC 4875, 15.1; 4090, 6.4, 7)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class TreeMergePoint(MergePoint):
 
     tree_label: int = 2001
     answers_trees: bool = True
+    asks_confirmation: bool = False
     # Paths along links, and out of bypass tunnels.
     along: dict[Key, Came] = field(default_factory=dict)
     around: dict[Key, Came] = field(default_factory=dict)
@@ -36,8 +37,9 @@ class TreeMergePoint(MergePoint):
     tree_tunnelled: list[tuple[int, Received]] = field(default_factory=list)
     # Leaves that Paths out of bypass tunnels named, and no LSP with their LSP id here had.
     strangers: list[str] = field(default_factory=list)
-    # Leaves that are not reserved.
+    # Leaves that are not reserved, and those that are not reserved along links.
     without: set[str] = field(default_factory=set)
+    without_along: set[str] = field(default_factory=set)
 
     def handle(self, neighbour: Neighbour, message: c.Message) -> None:
         """Take Paths and PathTears of trees here; all else is for the LSPs with one end."""
@@ -88,13 +90,15 @@ class TreeMergePoint(MergePoint):
     def reserve_leaves(self, side: Neighbour, path: c.Message) -> None:
         """Answer a Path: to the address in its RSVP_HOP, be that a neighbour or not (RFC 2205, 3.1.4)."""
         hop, sender = path.need(c.RsvpHop), path.need(c.TreeSender)
-        leaves = [leaf for leaf in c.leaves_of(path) if leaf not in self.without]
+        refused = self.without if tree_key(path) in self.around else self.without | self.without_along
+        leaves = [leaf for leaf in c.leaves_of(path) if leaf not in refused]
         if not leaves:
             return
         objects: list[c.Obj] = [
             path.need(c.TreeSession),
             c.RsvpHop(side.ends.address, hop.handle),
             path.need(c.TimeValues),
+            *([c.ResvConfirm(side.ends.address)] if self.asks_confirmation else []),
             c.Style(c.Style.SE),
             c.Flowspec(path.need(c.SenderTspec).traffic),
             sender.filter(),
