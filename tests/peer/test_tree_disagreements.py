@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("twinplane")
@@ -9,10 +11,11 @@ pytest.importorskip("twinplane")
 from . import codec as c
 from .bench import MBIT, Bench
 from .repair_bench import AVAILABLE, IN_USE
+from .repairing import send_to
 from .test_tree_merge import REPAIRER, grown
 from .tree import Route, send, tree_key
 from .tree_repair_bench import BEYOND, TreeMerge, TreeRepair
-from .tree_repairing import tree_around
+from .tree_repairing import Came, tree_around
 
 ROUTING_PROBLEM = 24
 NOWHERE = "192.0.2.99"
@@ -149,3 +152,64 @@ def test_a_reservation_that_ends_at_the_merge_point_leaves_no_path_behind() -> N
     # Longer than from one refresh to the next (RFC 2205, 3.7).
     r.bench.run(50.0, 0.1)
     assert len(r.end.tree_tunnelled) > before
+
+
+def answered(r: TreeRepair, *leaves: str) -> tuple[Came, c.Message]:
+    """The one Path around, and a Resv for some leaves of it, or for all of them."""
+    (came,) = r.end.around.values()
+    return came, r.end.answer(came.side, came.message, leaves or c.leaves_of(came.message))
+
+
+def say(r: TreeRepair, came: Came, resv: c.Message) -> None:
+    """Send a Resv to who repairs, and wait a moment."""
+    send_to(came.side, came.message.need(c.RsvpHop).address, resv)
+    r.bench.run(0.05)
+
+
+def refused(r: TreeRepair) -> list[tuple[int, int]]:
+    """Code and value of each ResvErr that came to the merge point, through the bypass or not."""
+    came = [*r.end.repairs_of(c.Type.RESV_ERR), *Bench.came(r.east2, c.Type.RESV_ERR)]
+    return [(spec.code, spec.value) for message in came for spec in message.all(c.ErrorSpec)]
+
+
+@not_so
+def test_a_leaf_that_is_reserved_again_around_is_had_again() -> None:
+    """A Resv without it removes a leaf (RFC 4875, 7.2.1); one with it brings it back, as along a link."""
+    r = led_around()
+    for leaves in ([r.end.router_id], []):
+        say(r, *answered(r, *leaves))
+    assert r.reserved_now() == {r.end.router_id, BEYOND, r.leaf["south"].address}
+
+
+@not_so
+@pytest.mark.parametrize("label", [5, 1 << 20], ids=["reserved", "too-great"])
+def test_a_label_around_that_is_none_is_refused(label: int) -> None:
+    """ResvErr 24/6, as along a link (RFC 3209, 4.1.1.2; RFC 3032, 2.1), and nothing is sent with it."""
+    r = led_around()
+    came, resv = answered(r)
+    say(r, came, resv.swapped(c.Label(label)))
+    assert (ROUTING_PROBLEM, 6) in refused(r) and r.sends() == r.around
+
+
+@not_so
+def test_a_reservation_around_for_no_sender_is_refused() -> None:
+    """ResvErr 4, as along a link: there is path state for the session, and not for that (RFC 2205, B)."""
+    r = led_around()
+    came, resv = answered(r)
+    say(r, came, resv.swapped(replace(resv.need(c.TreeFilter), lsp_id=77)))
+    assert (4, 0) in refused(r)
+
+
+@not_so
+def test_an_error_of_who_repairs_reaches_the_leaf() -> None:
+    """ResvErr for a Resv around goes on under the names that the leaf knows (RFC 2205, 3.1.8; 4875, 11.2)."""
+    t = TreeMerge()
+    path, _ = grown(t)
+    around = tree_around(path, t.west2, [t.by("south")], (REPAIRER, 1))
+    t.repair(around)
+    spec, hop = c.ErrorSpec(t.west2.ends.address, 1, 2), c.RsvpHop(t.west2.ends.address, 0x78)
+    flow = c.Flowspec(around.need(c.SenderTspec).traffic)
+    named = [c.Style(c.Style.SE), flow, tree_key(around)[1].filter(), *around.all(c.SubLsp)]
+    send(t.west2, c.Message(c.Type.RESV_ERR, [t.root.session, hop, spec, *named]), t.dut)
+    t.bench.run(0.1)
+    assert Bench.came(t.leaf["south"].side, c.Type.RESV_ERR)

@@ -176,12 +176,17 @@ class TreeRepair:
         (label,) = self.end.egress_labels.values()
         return label
 
+    def label_of(self, lsp_id: int) -> int:
+        """The label of an LSP of the tree at the point of local repair, as of the last Resvs."""
+        found = [item for _, message in self.root.resvs for item in c.reserved_leaves(message)]
+        (label,) = {item.label for item in found if item.filter.lsp_id == lsp_id}
+        return label or 0
+
     def sends(self) -> dict[str, list[list[int]]]:
         """One packet of the tree: the labels of its copies by the port that they came to."""
         for side in self.bench.sides.values():
             side.labelled.clear()
-        (label,) = {item.label for item in self.root.reserved().values()}
-        self.west.send_labelled([c.LabelEntry(label or 0, 20)], datagram(self.root))
+        self.west.send_labelled([c.LabelEntry(self.label_of(1), 20)], datagram(self.root))
         self.bench.run(0.01)
         return {name: found for name, side in self.bench.sides.items() if (found := stacks(side))}
 

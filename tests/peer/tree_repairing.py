@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from . import codec as c
@@ -24,7 +24,7 @@ class Came:
 class TreeMergePoint(MergePoint):
     """Where bypass tunnels end; it is a leaf of one tree, and all other leaves that Paths name are beyond it.
 
-    The tree has one label here, whichever way its packets come.
+    Each LSP of the tree has one label here, whichever way its packets come; `tree_label` is that of LSP id 1.
     """
 
     tree_label: int = 2001
@@ -89,11 +89,15 @@ class TreeMergePoint(MergePoint):
 
     def reserve_leaves(self, side: Neighbour, path: c.Message) -> None:
         """Answer a Path: to the address in its RSVP_HOP, be that a neighbour or not (RFC 2205, 3.1.4)."""
-        hop, sender = path.need(c.RsvpHop), path.need(c.TreeSender)
         refused = self.without if tree_key(path) in self.around else self.without | self.without_along
         leaves = [leaf for leaf in c.leaves_of(path) if leaf not in refused]
-        if not leaves:
-            return
+        if leaves:
+            send_to(side, path.need(c.RsvpHop).address, self.answer(side, path, leaves))
+
+    def answer(self, side: Neighbour, path: c.Message, leaves: Sequence[str]) -> c.Message:
+        """The Resv for these leaves of a Path (RFC 4875, 6.1)."""
+        hop, sender = path.need(c.RsvpHop), path.need(c.TreeSender)
+        given = self.tree_label + sender.lsp_id - 1
         objects: list[c.Obj] = [
             path.need(c.TreeSession),
             c.RsvpHop(side.ends.address, hop.handle),
@@ -102,20 +106,20 @@ class TreeMergePoint(MergePoint):
             c.Style(c.Style.SE),
             c.Flowspec(path.need(c.SenderTspec).traffic),
             sender.filter(),
-            c.Label(self.tree_label),
+            c.Label(given),
         ]
         recorded = path.get(c.RecordRoute) is not None
         for place, leaf in enumerate(leaves):
             beyond = () if leaf == self.router_id else (c.Ipv4Hop(leaf),)
             # RFC 4090, 6.4.1: the label, and that it is good at all ports.
-            label = c.LabelHop(self.tree_label, flags=self.label_flags)
+            label = c.LabelHop(given, flags=self.label_flags)
             hops = (c.Ipv4Hop(side.ends.address), label, *beyond)
             if recorded and not place:
                 objects.append(c.RecordRoute(hops))
             objects.append(c.SubLsp(leaf))
             if recorded and place:
                 objects.append(c.SecondaryRecord(hops))
-        send_to(side, hop.address, c.Message(c.Type.RESV, objects))
+        return c.Message(c.Type.RESV, objects)
 
     def refuse_leaves(self, came: Came, code: int, value: int, *leaves: str) -> None:
         """A PathErr for some leaves of a Path, to the address in its RSVP_HOP (RFC 4875, 11.1)."""
