@@ -166,7 +166,7 @@ class TreeRepair:
         self.bench.run(0.05)
         assert not self.end.around
         # A bypass tunnel that no tree needs any more goes after ten seconds.
-        self.bench.run(12.0, 0.1)
+        self.bench.run(12.0, 0.5)
         # A router that has failed stands still with what it had.
         assert [left for left in self.bench.leftovers() if left.split()[0] != self.failing] == []
 
