@@ -4,6 +4,7 @@
 //! leaves tell which it goes on with. It keeps the path state of those leaves alive, whose label, reservations and
 //! branches are the same as before, and is answered straight to the router that repairs.
 
+use super::shares::Leaves;
 use super::states::{SubEvent, SubState};
 use super::tree::Tree;
 use super::{P2mpKey, SubKey, TreeKey, path_in, resv_out, template};
@@ -17,9 +18,21 @@ use crate::rsvp::transport::{Arrival, Neighbor};
 use base::Time;
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
+use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{
     Common, ErrorSpec, Message, Path, PathErr, ResvTear, RsvpHop, SenderDescriptor, SenderTemplate, Session,
 };
+
+/// What is left of a sub-group whose previous hop is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoesOn {
+    /// Nobody leads any of its leaves around the failure.
+    None,
+    /// Some of its leaves.
+    Part,
+    /// All of them.
+    Whole,
+}
 
 /// Leaves of a tree for which Paths come around a failure.
 #[derive(Clone, Debug)]
@@ -96,6 +109,14 @@ impl Rsvp {
             .trees
             .get(index)
             .map_or(0, |tree| self.p2mp.subs_of(tree).map(|sub| sub.leaves.len()).sum::<usize>());
+        let Some(tree) = self.p2mp.trees.get(index) else { return };
+        let has = |leaf: &Ipv4Addr| self.p2mp.subs_of(tree).any(|sub| sub.leaves.contains_key(leaf));
+        let (leaves, strange): (Vec<Ipv4Addr>, Vec<Ipv4Addr>) = leaves.iter().copied().partition(has);
+        if !strange.is_empty() {
+            // RFC 4875, 5.2.2: what is led around a failure is not grafted here.
+            let spec = self.error_spec(0, error_code::ROUTING, routing::NO_ROUTE);
+            self.p2mp_error_to_plr(plr, path.session, path.sender_template, &strange, spec);
+        }
         let Some(tree) = self.p2mp.trees.get_mut(index) else { return };
         tree.around.retain(|around| around.expires > now);
         // Routers that repair, and of each no more Paths than there are leaves.
@@ -103,7 +124,7 @@ impl Rsvp {
         let of_sender = tree.around.iter().filter(|around| around.sender == sender).count();
         let is_full = !senders.contains(&sender) && senders.len() >= BACKUPS_MAX || of_sender >= known_leaves;
         let known = tree.around.iter_mut().find(|around| around.is(sender, key));
-        let named: BTreeSet<Ipv4Addr> = leaves.iter().copied().collect();
+        let named: BTreeSet<Ipv4Addr> = leaves.into_iter().collect();
         let gone: BTreeSet<Ipv4Addr> = match known {
             Some(around) => {
                 (around.plr, around.lih, around.expires) = (plr, path.hop.lih, expires);
@@ -118,15 +139,6 @@ impl Rsvp {
                 BTreeSet::new()
             }
         };
-        for sub in self.p2mp.sub_indices(index) {
-            if let Some(sub) = self.p2mp.subs.get_mut(sub)
-                && sub.is_cut_off
-                && sub.leaves.keys().any(|leaf| named.contains(leaf))
-            {
-                // Nothing else refreshes it.
-                sub.expires = sub.expires.max(expires);
-            }
-        }
         self.p2mp_leave(index, &gone);
         // Each Path is answered: nothing else tells the router up there that it has come.
         if let Some(tree) = self.p2mp.trees.get_mut(index) {
@@ -161,6 +173,19 @@ impl Rsvp {
         tree.around.retain(|around| !around.leaves.is_empty());
         self.p2mp_leave(index, &gone);
         true
+    }
+
+    /// The sub-groups of which a router that leads leaves around a failure speaks, each with those leaves.
+    pub(super) fn p2mp_meant_around(
+        &self,
+        session: P2mpKey,
+        (sender, key): (SenderKey, SubKey),
+    ) -> Option<Vec<(u32, Leaves)>> {
+        let trees = self.p2mp.session(session).filter_map(|index| self.p2mp.trees.get(index));
+        let mut known = trees.flat_map(|tree| tree.around.iter().map(move |around| (tree, around)));
+        let (tree, around) = known.find(|(_, around)| around.is(sender, key))?;
+        let taken = Leaves::These(around.leaves.clone());
+        Some(tree.subs.iter().map(|sub| (*sub, taken.clone())).collect())
     }
 
     /// Nobody leads these leaves around a failure any more: those whose previous hop is gone have no way here.
@@ -202,23 +227,25 @@ impl Rsvp {
 
     /// The previous hop has let a sub-group go, or is silent. Do leaves of it go on, since routers further up lead them
     /// around a failure (RFC 4090, 7.1.3)? The others are given up.
-    pub(super) fn p2mp_goes_on_around(&mut self, sub: u32) -> bool {
+    pub(super) fn p2mp_goes_on_around(&mut self, sub: u32) -> GoesOn {
         let now = self.now;
-        let Some(index) = self.p2mp.subs.get(sub).map(|sub| sub.tree) else { return false };
-        let Some(tree) = self.p2mp.trees.get_mut(index) else { return false };
+        let Some(index) = self.p2mp.subs.get(sub).map(|sub| sub.tree) else { return GoesOn::None };
+        let Some(tree) = self.p2mp.trees.get_mut(index) else { return GoesOn::None };
         tree.around.retain(|around| around.expires > now);
         let led: BTreeSet<Ipv4Addr> = tree.around.iter().flat_map(|around| &around.leaves).copied().collect();
-        let Some(state) = self.p2mp.subs.get(sub) else { return false };
+        let Some(state) = self.p2mp.subs.get(sub) else { return GoesOn::None };
         let leads = |around: &&Around| around.leaves.iter().any(|leaf| state.leaves.contains_key(leaf));
-        let Some(last) = tree.around.iter().filter(leads).map(|around| around.expires).max() else {
-            return false;
+        // When the first of them is not refreshed, its leaves go, if no other leads them.
+        let Some(next) = tree.around.iter().filter(leads).map(|around| around.expires).min() else {
+            return GoesOn::None;
         };
         let is_whole = state.leaves.keys().all(|leaf| led.contains(leaf));
-        self.p2mp_cut_off(sub, last);
-        if !is_whole {
-            self.p2mp_keep(sub, |leaf| led.contains(&leaf));
+        self.p2mp_cut_off(sub, next);
+        if is_whole {
+            return GoesOn::Whole;
         }
-        true
+        self.p2mp_keep(sub, |leaf| led.contains(&leaf));
+        GoesOn::Part
     }
 
     /// Nothing comes from the previous hop of a sub-group any more, and nothing is said there. It stays until this

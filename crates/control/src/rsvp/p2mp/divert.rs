@@ -11,6 +11,7 @@ use super::{P2mpKey, SubKey, keys, path_out, resv_in, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::lsp::SenderKey;
+use crate::rsvp::outbox::ipv4;
 use crate::rsvp::protection::{ASKING, Chosen};
 use crate::rsvp::states::{ProtectionEvent, ProtectionState};
 use crate::rsvp::transport::Neighbor;
@@ -233,6 +234,17 @@ impl Rsvp {
         Some(SenderKey { address, ..sender })
     }
 
+    /// The shares of a diverted branch that merge points know, each with what it is called there.
+    pub(super) fn p2mp_known_around(&self, index: u32) -> Vec<(Share, Known, SenderKey)> {
+        let Some(branch) = self.p2mp.branches.get(index) else { return Vec::new() };
+        let known = |share: Share| {
+            let known = *branch.around.iter().find(|known| known.bypass == share.chosen.bypass)?;
+            let sender = self.p2mp_sender_around(branch.tree, known.bypass)?;
+            Some((share, known, sender))
+        };
+        self.p2mp_taken(index).into_iter().filter_map(known).collect()
+    }
+
     /// The shares of a diverted branch.
     fn p2mp_taken(&self, index: u32) -> Vec<Share> {
         let Some(branch) = self.p2mp.branches.get(index) else { return Vec::new() };
@@ -250,7 +262,7 @@ impl Rsvp {
         }
         let expires = branch.reserved.as_ref().map_or(self.now, |reserved| reserved.expires);
         let key = SubKey { originator: self.config.router_id, id: self.p2mp.take_id(branch.tree) };
-        self.p2mp.branches.get_mut(index)?.around.push(Known { bypass, key, expires });
+        self.p2mp.branches.get_mut(index)?.around.push(Known { bypass, key, expires, answered_by: None });
         Some(key)
     }
 
@@ -365,19 +377,18 @@ impl Rsvp {
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
         let (tree, sub, hop) = (branch.tree, branch.sub, branch.to);
         let known = branch.around.iter_mut().filter(|known| known.bypass == share.chosen.bypass);
-        known.for_each(|known| known.expires = expires);
+        known.for_each(|known| {
+            known.expires = expires;
+            known.answered_by = ipv4(resv.hop.address).map(|address| (address, resv.hop.lih));
+        });
         let Some(reserved) = &mut branch.reserved else { return };
         reserved.period_ms = period;
         let own = reserved.label;
         let before = reserved.leaves.clone();
-        reserved.leaves.retain(|leaf, route| match leaves.get(leaf) {
-            _ if !share.leaves.has(*leaf) => true,
-            Some(said) => {
-                route.clone_from(said);
-                true
-            }
-            None => false,
-        });
+        reserved.leaves.retain(|leaf, _| !share.leaves.has(*leaf) || leaves.contains_key(leaf));
+        let is_mine = |leaf: Ipv4Addr| share.leaves.has(leaf) && branch.routes.contains_key(&leaf);
+        let said = leaves.iter().filter(|(leaf, _)| is_mine(**leaf));
+        reserved.leaves.extend(said.map(|(leaf, route)| (*leaf, route.clone())));
         let is_other = reserved.leaves != before;
         if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| is_other) {
             sub.is_rerecorded = true;

@@ -15,8 +15,17 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{
-    Common, Filter, FlowDescriptor, Message, PathErr, ResvConf, ResvErr, SenderDescriptor, Session, SubLsp,
+    Common, Filter, FlowDescriptor, Message, PathErr, ResvConf, ResvErr, RsvpHop, SenderDescriptor, Session,
+    SubLsp,
 };
+
+/// Who an error goes on to.
+enum Onward {
+    /// A neighbour.
+    Near(Neighbor),
+    /// A merge point, which named itself and its handle of the port.
+    Far { merge_point: Ipv4Addr, lih: u32 },
+}
 
 impl Rsvp {
     /// Sends a PathErr about some leaves (RFC 4875, 11.1).
@@ -194,30 +203,24 @@ impl Rsvp {
         let filters = error.flow_descriptor.iter().flat_map(|descriptor| &descriptor.filters);
         let mut onward = Vec::new();
         for filter in filters {
-            let found = session.zip(keys(&filter.filter_spec)).and_then(|(session, (sender, sub))| {
+            let said = session.zip(keys(&filter.filter_spec));
+            let found = said.and_then(|(session, (sender, sub))| {
                 let tree = self.p2mp.tree(&TreeKey { session, sender })?;
-                Some((sender, self.p2mp.sub(tree, sub, arrival.from)?))
+                Some(vec![(self.p2mp.sub(tree, sub, arrival.from)?, Leaves::All)])
             });
-            let Some((sender, sub)) = found else {
+            let around = || said.and_then(|(session, said)| self.p2mp_meant_around(session, said));
+            let Some(subs) = found.or_else(around) else {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
-            if named.is_empty() && self.is_overtaken(arrival, path_in(sub).0) {
-                continue;
-            }
-            self.transport.acknowledge(resv_out(sub));
-            for branch in
-                self.p2mp_branches(sub).into_iter().filter_map(|index| self.p2mp.branches.get(index))
-            {
-                let mine = branch.routes.keys().filter(|leaf| named.is_empty() || named.contains(leaf));
-                let mine: Vec<Ipv4Addr> = mine.copied().collect();
-                if let (Some(reserved), false) = (&branch.reserved, mine.is_empty()) {
-                    let filter = Filter {
-                        filter_spec: template(sender, branch.key),
-                        label: Some(reserved.label),
-                        rro: None,
-                    };
-                    onward.push((branch.to, filter, mine));
+            for (sub, taken) in subs {
+                if named.is_empty() && taken == Leaves::All && self.is_overtaken(arrival, path_in(sub).0) {
+                    continue;
+                }
+                self.transport.acknowledge(resv_out(sub));
+                let is_mine = |leaf: Ipv4Addr| taken.has(leaf) && (named.is_empty() || named.contains(&leaf));
+                for branch in self.p2mp_branches(sub) {
+                    onward.extend(self.p2mp_names(branch, &is_mine));
                 }
             }
         }
@@ -232,9 +235,48 @@ impl Rsvp {
             if message.common.add_sub_lsps(&Rsvp::p2mp_leaves(&leaves)).is_err() {
                 self.counters.faults.note(Fault::Incomplete);
             }
-            message.hop = self.own_hop(to, u32::from(to.port.0));
-            self.pass_on(arrival, to, &mut Message::ResvErr(message));
+            match to {
+                Onward::Near(to) => {
+                    message.hop = self.own_hop(to, u32::from(to.port.0));
+                    self.pass_on(arrival, to, &mut Message::ResvErr(message));
+                }
+                Onward::Far { merge_point, lih } => {
+                    message.hop = RsvpHop { address: IpAddr::V4(self.far_address()), lih };
+                    self.send_far(merge_point, &Message::ResvErr(message));
+                }
+            }
         }
+    }
+
+    /// To whom an error of the reservation of a branch goes, what it is called there, and the leaves that it is about:
+    /// the next hop, or merge points while it is led around a failure.
+    fn p2mp_names(
+        &self,
+        index: u32,
+        is_mine: &impl Fn(Ipv4Addr) -> bool,
+    ) -> Vec<(Onward, Filter, Vec<Ipv4Addr>)> {
+        let Some(branch) = self.p2mp.branches.get(index) else { return Vec::new() };
+        let (Some(tree), Some(reserved)) = (self.p2mp.trees.get(branch.tree), &branch.reserved) else {
+            return Vec::new();
+        };
+        let mine = |taken: &Leaves| -> Vec<Ipv4Addr> {
+            branch.routes.keys().filter(|leaf| taken.has(**leaf) && is_mine(**leaf)).copied().collect()
+        };
+        let filter = |filter_spec| Filter { filter_spec, label: Some(reserved.label), rro: None };
+        let mut names = Vec::new();
+        if self.p2mp_is_diverted(branch.tree, branch.to) {
+            for (share, known, sender) in self.p2mp_known_around(index) {
+                let named = filter(template(sender, known.key));
+                names.extend(known.answered_by.map(|(merge_point, lih)| {
+                    (Onward::Far { merge_point, lih }, named, mine(&share.leaves))
+                }));
+            }
+        } else {
+            let named = filter(template(tree.key.sender, branch.key));
+            names.push((Onward::Near(branch.to), named, mine(&Leaves::All)));
+        }
+        names.retain(|(.., leaves)| !leaves.is_empty());
+        names
     }
 
     /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere, of the

@@ -36,7 +36,7 @@ impl Rsvp {
                         let style = self.p2mp_reserved_style(tree);
                         trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
                     }
-                    self.p2mp_resv_around((branch, &share), resv, descriptor, filter, &listed);
+                    self.p2mp_resv_around(arrival, (branch, &share), resv, descriptor, filter, &listed);
                     continue;
                 }
                 match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
@@ -111,13 +111,7 @@ impl Rsvp {
         if let Some(style) = styles.into_iter().find(|&style| style != resv.style) {
             return Err(Problem::Error(error_code::CONFLICTING_STYLE, style.option_vector() as u16));
         }
-        if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
-            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
-        }
-        let label = filter.label.filter(|&label| {
-            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
-        });
-        let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
+        let label = Rsvp::p2mp_check_content(descriptor, filter)?;
         Ok((index, label, self.p2mp_listed(branch, resv, filter, listed)?))
     }
 
@@ -154,6 +148,7 @@ impl Rsvp {
     /// A Resv for a diverted branch, from the merge point.
     fn p2mp_resv_around(
         &mut self,
+        arrival: &Arrival,
         (index, share): (u32, &Share),
         resv: &Resv,
         descriptor: &FlowDescriptor,
@@ -162,13 +157,25 @@ impl Rsvp {
     ) {
         let Some(branch) = self.p2mp.branches.get(index) else { return };
         let leaves = self.p2mp_listed(branch, resv, filter, listed);
-        let label = filter.label.filter(|_| descriptor.flowspec.bucket().is_sound());
-        match (leaves, label) {
-            (Ok(leaves), Some(label)) => self.p2mp_refreshed_around((index, share), resv, label, &leaves),
-            (Err(Problem::Silent(why)), _) => self.counters.discard(why),
-            (Err(Problem::Error(..)), _) => self.counters.discard(Discard::Limit),
-            (Ok(_), None) => self.counters.discard(Discard::Malformed),
+        let leaves = Rsvp::p2mp_check_content(descriptor, filter).and_then(|label| Ok((label, leaves?)));
+        match leaves {
+            Ok((label, leaves)) => self.p2mp_refreshed_around((index, share), resv, label, &leaves),
+            Err(Problem::Silent(why)) => self.counters.discard(why),
+            Err(Problem::Error(code, value)) => {
+                self.p2mp_refuse(arrival, resv, descriptor, filter, (code, value));
+            }
         }
+    }
+
+    /// What can be wrong with what a Resv reserves, and with its label.
+    fn p2mp_check_content(descriptor: &FlowDescriptor, filter: &Filter) -> Result<Label, Problem> {
+        if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
+            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
+        }
+        let is_fit = |&label: &Label| {
+            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
+        };
+        filter.label.filter(is_fit).ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))
     }
 
     /// Reserves for the leaves of a branch. Leaves that it had and are not named are gone (RFC 4875, 7.2.1).
@@ -356,7 +363,17 @@ impl Rsvp {
             self.counters.faults.note(Fault::Incomplete);
         }
         self.counters.error_sent(code, value);
-        self.send_to_neighbor(arrival.from, &mut Message::ResvErr(error), Delivery::Reliable);
+        // Merge points name another address of this router than its own as the sender, and are no neighbours.
+        let is_far = keys(&filter.filter_spec).is_some_and(|(sender, _)| {
+            sender.address != self.config.router_id && self.links.is_own(sender.address)
+        });
+        match ipv4(resv.hop.address).filter(|_| is_far) {
+            Some(merge_point) => {
+                error.hop.address = IpAddr::V4(self.far_address());
+                self.send_far(merge_point, &Message::ResvErr(error));
+            }
+            None => self.send_to_neighbor(arrival.from, &mut Message::ResvErr(error), Delivery::Reliable),
+        }
     }
 
     /// A reservation is refreshed without a message of its own (RFC 2961, 5.3), and with it all that the same Resv set.

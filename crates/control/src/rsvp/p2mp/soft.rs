@@ -1,5 +1,6 @@
 //! Soft state of point-to-multipoint LSPs: refreshes, lifetimes, neighbours that are gone (RFC 2205, 3.7 and 3.6).
 
+use super::around::GoesOn;
 use super::states::{SubEvent, SubState};
 use super::{Alarm, Named, named};
 use crate::rsvp::Rsvp;
@@ -36,10 +37,12 @@ impl Rsvp {
         let tree = sub.tree;
         if sub.expires <= now {
             // RFC 2205, 2.3: path state that nobody refreshes goes, as if torn down.
-            self.counters.expired += 1;
-            if !self.p2mp_goes_on_around(index) {
-                self.p2mp_end_sub(index, SubEvent::Expired);
+            match self.p2mp_goes_on_around(index) {
+                GoesOn::Whole => return,
+                GoesOn::Part => {}
+                GoesOn::None => self.p2mp_end_sub(index, SubEvent::Expired),
             }
+            self.counters.expired += 1;
             return self.p2mp_settle(tree);
         }
         self.p2mp_answer(index, Sending::Refresh);

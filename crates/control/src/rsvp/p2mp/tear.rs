@@ -1,5 +1,6 @@
 //! Teardown and pruning (RFC 4875, 7): what goes, and what it held.
 
+use super::around::GoesOn;
 use super::states::{BranchEvent, SubEvent};
 use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out};
 use crate::rsvp::Rsvp;
@@ -36,7 +37,7 @@ impl Rsvp {
             self.p2mp_keep(sub, |leaf| !named.contains(&leaf));
         } else {
             self.transport.retire(path_in(sub));
-            if !self.p2mp_goes_on_around(sub) {
+            if self.p2mp_goes_on_around(sub) == GoesOn::None {
                 self.p2mp_end_sub(sub, SubEvent::Torn);
             }
         }

@@ -172,6 +172,8 @@ pub(super) struct Known {
     pub key: SubKey,
     /// Until when it counts as reserved there; a Resv of the merge point refreshes it.
     pub expires: Time,
+    /// The merge point as its latest Resv named it, with its logical interface handle.
+    pub answered_by: Option<(Ipv4Addr, u32)>,
 }
 
 /// The reservation of a branch.
