@@ -1,6 +1,7 @@
 //! What users write of IGMP at a router.
 
 use super::Igmp;
+use crate::membership::Timing;
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
 use base::Span;
@@ -77,23 +78,13 @@ impl IgmpSpec {
         self.static_groups.iter().filter(move |(name, _)| **name == *node).flat_map(|(_, all)| all)
     }
 
-    fn times(&self, span: Span) -> Span {
-        Span(span.0.saturating_mul(i64::from(self.robustness)))
-    }
-
-    /// How long an answer holds (RFC 3376, 8.4).
-    pub(super) fn membership_interval(&self) -> Span {
-        self.times(self.query_interval) + self.response_interval
-    }
-
-    /// After so long without a query of the other querier it is gone (RFC 3376, 8.5).
-    pub(super) fn other_querier_interval(&self) -> Span {
-        self.times(self.query_interval) + Span(self.response_interval.0 / 2)
-    }
-
-    /// Time until what is asked about in the end is forgotten (RFC 3376, 8.10).
-    pub(super) fn last_member_time(&self) -> Span {
-        self.times(self.last_member_interval)
+    pub(super) fn timing(&self) -> Timing {
+        Timing {
+            robustness: self.robustness,
+            query_interval: self.query_interval,
+            response_interval: self.response_interval,
+            last_listener_interval: self.last_member_interval,
+        }
     }
 }
 

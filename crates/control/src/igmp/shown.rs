@@ -36,7 +36,7 @@ base::table! {
 
 impl RowsOf<Igmp> for GroupRow<'static> {
     fn rows(igmp: &Igmp, node: &str, to: &mut Table) {
-        for (port, link) in &igmp.links {
+        for (port, link) in &igmp.listeners.links {
             for (group, known) in &link.groups {
                 let those = |running: bool| {
                     let all = known.sources.iter().filter(|(_, end)| end.is_some() == running);
@@ -57,7 +57,7 @@ impl RowsOf<Igmp> for GroupRow<'static> {
             }
         }
         let mut statics: BTreeMap<(PortId, IpAddr), Vec<Option<IpAddr>>> = BTreeMap::new();
-        for (port, key) in &igmp.static_groups {
+        for (port, key) in &igmp.listeners.static_groups {
             statics.entry((*port, key.group)).or_default().push(key.source);
         }
         for ((port, group), sources) in statics {
