@@ -5,6 +5,7 @@ use crate::error::{Error, need};
 use crate::igmp::{of_code, to_code};
 use core::fmt::Debug;
 use core::net::{Ipv4Addr, Ipv6Addr};
+use serde::{Deserialize, Serialize};
 
 /// An address of a group or of a source, of IPv4 or of IPv6.
 pub trait Address: Copy + Eq + Debug {
@@ -51,7 +52,7 @@ impl Address for Ipv6Addr {
 }
 
 /// What only queries say that can name sources.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Details<A> {
     /// Routers that hear it are not to lower their timers (S flag).
     pub suppress: bool,
@@ -96,7 +97,8 @@ impl<A: Address> Details<A> {
 }
 
 /// What a record says of a group and its sources (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RecordKind {
     /// These sources are wanted.
     IsInclude,
@@ -133,7 +135,7 @@ impl RecordKind {
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// |                       Source Address [i]                      |
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<A = Ipv4Addr> {
     /// What it says.
     pub kind: RecordKind,
