@@ -8,7 +8,7 @@ use base::Span;
 use base::describe::{Name, Section};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::GroupKey;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 base::problems! {
@@ -122,8 +122,8 @@ impl Section<dyn Setup> for IgmpSpec {
 }
 
 impl Setup for IgmpSpec {
-    fn hears_sources(&self) -> bool {
-        self.version == 3 || !self.static_groups.is_empty()
+    fn hears_sources(&self, group: IpAddr) -> bool {
+        group.is_ipv4() && (self.version == 3 || !self.static_groups.is_empty())
     }
 
     fn protocol(&self, services: &Services) -> Box<dyn Protocol> {

@@ -4,11 +4,13 @@
 //! - `querier`: who asks on a link, as a state machine
 //! - `link`: a link with its questions and its groups; `group`: filter mode and sources of one
 //! - `timing`: how often is asked, and how long an answer holds
+//! - `shown`: what tables show of groups
 //! - [`Listeners`]: all links of a router, and what the service of groups is told
 
 mod group;
 mod link;
 mod querier;
+mod shown;
 mod timing;
 
 pub(crate) use group::Speaks;
