@@ -717,6 +717,11 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it hear which hosts want a group, or is it told?
+    fn hears_hosts(&self, _group: IpAddr) -> bool {
+        false
+    }
+
     /// Does it hear which senders of a group hosts name, or is it told?
     fn hears_sources(&self, _group: IpAddr) -> bool {
         false

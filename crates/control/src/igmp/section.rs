@@ -122,6 +122,10 @@ impl Section<dyn Setup> for IgmpSpec {
 }
 
 impl Setup for IgmpSpec {
+    fn hears_hosts(&self, group: IpAddr) -> bool {
+        group.is_ipv4()
+    }
+
     fn hears_sources(&self, group: IpAddr) -> bool {
         group.is_ipv4() && (self.version == 3 || !self.static_groups.is_empty())
     }

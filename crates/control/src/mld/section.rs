@@ -122,6 +122,10 @@ impl Section<dyn Setup> for MldSpec {
 }
 
 impl Setup for MldSpec {
+    fn hears_hosts(&self, group: IpAddr) -> bool {
+        group.is_ipv6()
+    }
+
     fn hears_sources(&self, group: IpAddr) -> bool {
         group.is_ipv6() && (self.version == 2 || !self.static_groups.is_empty())
     }
