@@ -121,6 +121,36 @@ fn a_group_that_is_left_is_asked_for_twice_and_forgotten() {
     assert_eq!(link.groups[&GROUP].expires, Some(at(9)));
 }
 
+/// RFC 3376, 6.6.3.1 and 6.6.3.2: else routers that listen would forget what they have just heard.
+#[test]
+fn whoever_has_answered_is_asked_without_a_change_of_timers() {
+    let (mut link, timing) = link();
+    link.advance(at(0), &timing);
+    let asked = |link: &mut Link<Ipv4Addr>, s| -> Vec<_> {
+        link.advance(at(s), &timing).into_iter().map(|query| (query.sources, query.suppress)).collect()
+    };
+    link.report(at(1), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Leaves);
+    link.report(at(2), &timing, &record(RecordKind::ToInclude, &[]), Speaks::Leaves);
+    assert_eq!(asked(&mut link, 2), [(vec![], false)]);
+    link.report(at(2), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Leaves);
+    assert_eq!(asked(&mut link, 3), [(vec![], true)]);
+    let (mut link, timing) = self::link();
+    link.advance(at(0), &timing);
+    link.report(at(1), &timing, &record(RecordKind::IsInclude, &[1, 2, 3]), Speaks::Sources);
+    link.report(at(2), &timing, &record(RecordKind::Block, &[1, 2]), Speaks::Sources);
+    let asked = |link: &mut Link<Ipv4Addr>, s| -> Vec<_> {
+        link.advance(at(s), &timing).into_iter().map(|query| (query.sources, query.suppress)).collect()
+    };
+    assert_eq!(asked(&mut link, 2), [(vec![source(1), source(2)], false)]);
+    link.report(at(2), &timing, &record(RecordKind::IsInclude, &[2]), Speaks::Sources);
+    assert_eq!(asked(&mut link, 3), [(vec![source(2)], true), (vec![source(1)], false)]);
+    // Whoever does not ask keeps its timers if it is told so.
+    link.hear(at(4), &timing, Ipv4Addr::new(10, 0, 0, 2), &asks(None));
+    let kept = Query { sources: vec![source(2)], suppress: true, ..asks(Some(GROUP)) };
+    link.hear(at(4), &timing, Ipv4Addr::new(10, 0, 0, 2), &kept);
+    assert_eq!(link.groups[&GROUP].sources[&source(2)], Some(at(262)));
+}
+
 #[test]
 fn the_machine() {
     let lines = [

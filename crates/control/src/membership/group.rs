@@ -135,6 +135,25 @@ impl<A: Address + Ord> Group<A> {
         }
     }
 
+    /// The questions by which it is asked for something that is forgotten at `end` unless somebody answers: sources, and
+    /// whether routers that listen are to keep their timers, since somebody has answered already (RFC 3376, 6.6.3; RFC
+    /// 3810, 7.6.3).
+    pub(crate) fn asked(&self, ask: &Ask<A>, end: Time) -> Vec<(Vec<A>, bool)> {
+        let is_answered = |timer: Option<Time>| timer.is_some_and(|timer| timer > end);
+        match ask {
+            Ask::Group => vec![(Vec::new(), is_answered(self.expires))],
+            Ask::Sources(sources) => {
+                let timer = |source: &A| self.sources.get(source).copied().flatten();
+                let (kept, asked): (Vec<A>, Vec<A>) =
+                    sources.iter().copied().partition(|source| is_answered(timer(source)));
+                [(kept, true), (asked, false)]
+                    .into_iter()
+                    .filter(|(sources, _)| !sources.is_empty())
+                    .collect()
+            }
+        }
+    }
+
     /// Lets timers end. Returns false if nobody wants anything of the group any more (RFC 3376, 6.5).
     pub(crate) fn advance(&mut self, now: Time) -> bool {
         let is_exclude = self.expires.is_some();

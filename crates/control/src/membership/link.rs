@@ -152,15 +152,13 @@ impl<A: Address + Ord> Link<A> {
                 question.left = 0;
                 continue;
             };
-            let sources = match &question.ask {
-                Ask::Group => Vec::new(),
-                Ask::Sources(sources) => sources.iter().copied().collect(),
-            };
             if question.left == timing.robustness {
                 group.lower(&question.ask, end);
             }
             let response = timing.last_listener_interval;
-            queries.push(Query { group: Some(question.group), sources, suppress: false, response });
+            let asked = group.asked(&question.ask, end).into_iter();
+            let group = Some(question.group);
+            queries.extend(asked.map(|(sources, suppress)| Query { group, sources, suppress, response }));
             question.left -= 1;
             question.due = now + response;
         }

@@ -204,3 +204,24 @@ fn static_groups_are_wanted_as_long_as_the_link_is_up() {
     assert!(bench.wanted().is_empty());
     assert!(bench.mld.listeners.links.values().all(|link| link.state == QuerierState::Down));
 }
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let read = |key: &str, value: Value| {
+        let spec = MldSpec::read(&Value::Map(vec![(key.into(), value)]));
+        spec.err().map(|error| error.words().to_string()).unwrap_or_default()
+    };
+    let statics = |one: Vec<(&str, &str)>| {
+        let one = one.into_iter().map(|(key, value)| (key.into(), Value::from(value.to_string()))).collect();
+        let one = Value::List(vec![Value::Map(one)]);
+        read("static_groups", Value::Map(vec![("h".into(), one)]))
+    };
+    // RFC 3810, 9.1 and 9.14.2.
+    assert!(read("robustness", Value::Int(0)).contains("1 to 7"));
+    assert!(read("response_interval", "125 s".to_string().into()).contains("below query_interval=125 s"));
+    assert!(read("version", Value::Int(3)).contains("1 to 2"));
+    assert!(statics(vec![("group", "ff02::5")]).contains("a group of IPv6 of scope 3 or more is needed"));
+    assert!(statics(vec![("group", "2001:db8::1")]).contains("a group of IPv6"));
+    let source = vec![("group", "ff3e::1"), ("source", "fe80::1")];
+    assert!(statics(source).contains("fe80::1: the address of a host is needed"));
+}
