@@ -119,3 +119,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn auxiliary_data_is_ignored() {
+    // RFC 3810, 5.2.10: its length is in words of four bytes.
+    let group = "ff3e0000 00000000 00000000 00001234";
+    let message = bytes(&format!("8f00 0000 0000 0002 0201 0000 {group} deadbeef 0200 0000 {group}"));
+    let record = Record { kind: RecordKind::IsExclude, group: GROUP6, sources: Vec::new() };
+    let read = Repr::ReportV2 { records: vec![record.clone(), record] };
+    assert_eq!(Repr::parse(&message, SRC, DST), Ok(read.clone()));
+    assert_eq!(Repr::parse(&read.emit(SRC, DST), SRC, DST), Ok(read));
+}
