@@ -4,7 +4,6 @@
 //! - [`plane`]: [`ControlPlane`], the protocols of a node with their services and the control processor
 //! - [`services`]: what the protocols of a node share
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
-//! - `membership`: who wants which groups on a link, as IGMP and MLD have it in common
 //! - [`messages`]: messages counted over time
 //! - [`lifetimes`]: when keys are good, and which of several is used
 //! - [`machine`]: state machines as tables
@@ -43,7 +42,6 @@ pub mod ldp;
 pub mod lifetimes;
 pub mod lsp_ping;
 pub mod machine;
-mod membership;
 pub mod messages;
 pub mod mld;
 pub mod openflow;

@@ -47,8 +47,8 @@ pub enum Listen {
     /// What the protocol listens to of IPv6 is taken if it is sent to this group, too, and comes by a port that has an
     /// IPv6 address.
     Group6(Ipv6Addr),
-    /// The same, whatever the group. What has the Router Alert option is taken out of the stream, too (RFC 2711), though
-    /// the group is one that is forwarded.
+    /// The same, whatever the group. What has the Router Alert option (RFC 2711) is taken out of the stream, too,
+    /// though the group is one that is forwarded.
     EveryGroup6,
     /// The UDP datagrams that the protocol listens to are taken if they are sent to an address of 127/8, too, or to one
     /// of ::ffff:127/104: what tests an LSP is (RFC 8029, 2.1; RFC 5884, 7). They come as [`Arrival::Lsp`] or

@@ -179,8 +179,8 @@ impl Host {
         }
     }
 
-    /// Says which groups of IPv6 the host wants, where that is due (RFC 3810, 5: from a link-local address, hop limit 1,
-    /// and the Router Alert option).
+    /// Says which groups of IPv6 the host wants, where that is due (RFC 3810, 5: from a link-local address, hop limit
+    /// 1, and the Router Alert option).
     pub(crate) fn report_groups6(&mut self, now: Time) {
         for (port, report) in self.memberships6.poll(now) {
             let Some(own) = self.own6(port).filter(|_| self.is_up(port)) else { continue };

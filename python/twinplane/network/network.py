@@ -623,7 +623,8 @@ class Network(Acting, Asking, Shown):
         router at a link or as its loopback.
 
         To a multicast `group`, such as ``"239.1.1.1"`` or ``"ff3e::1"``, a flow goes to `c` and to all other
-        `receivers`: hosts that have joined it (``join`` of `host`). Table ``receivers`` has what each of them got.
+        `receivers`: hosts that have joined it (``join`` of `host`). Table ``receivers`` has what each of
+        them got.
 
         `hops` is the number of routers between its ends: then the TTL of packets that come over an LSP is
         checked (`checks`), else only that it became lower.

@@ -5,7 +5,7 @@
 //! - [`section`](IgmpSpec): the settings that users write, `igmp: true` or a mapping
 //! - `shown`: its table
 //!
-//! Links, groups and the election are in [`crate::membership`], which MLD has, too.
+//! Links, groups and the election are in [`crate::services::membership`], which MLD has, too.
 
 mod section;
 mod shown;
@@ -15,10 +15,10 @@ mod tests;
 pub use section::IgmpSpec;
 
 use crate::machine::{Chart, State};
-use crate::membership::{Listeners, QuerierState, Query, Speaks, Timing};
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Topic, UNKNOWN_KIND,
 };
+use crate::services::membership::{Listeners, QuerierState, Query, Speaks, Timing};
 use crate::services::{Interface, Services};
 use base::describe::SectionDecl;
 use base::plane::Ack;

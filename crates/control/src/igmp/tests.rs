@@ -1,5 +1,5 @@
 use super::*;
-use crate::membership::{Ask, Group, Link};
+use crate::services::membership::{Ask, Group, Link};
 use base::Span;
 use base::describe::{Describe, Value};
 use std::collections::BTreeSet;

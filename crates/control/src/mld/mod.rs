@@ -6,7 +6,7 @@
 //! - [`section`](MldSpec): the settings that users write, `mld: true` or a mapping
 //! - `shown`: its table
 //!
-//! Links, groups and the election are in [`crate::membership`], which IGMP has, too.
+//! Links, groups and the election are in [`crate::services::membership`], which IGMP has, too.
 
 mod section;
 mod shown;
@@ -15,10 +15,10 @@ mod tests;
 
 pub use section::MldSpec;
 
-use crate::membership::{Listeners, Query, Speaks, Timing};
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message6, Output, Over, Protocol, Topic, UNKNOWN_KIND,
 };
+use crate::services::membership::{Listeners, Query, Speaks, Timing};
 use crate::services::{Interface, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, is_link_local_group};

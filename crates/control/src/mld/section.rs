@@ -1,9 +1,9 @@
 //! What users write of MLD at a router.
 
 use super::Mld;
-use crate::membership::Timing;
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
+use crate::services::membership::Timing;
 use base::Span;
 use base::describe::{Name, Section};
 use base::diagnostic::{At, Diagnostic};

@@ -1,8 +1,8 @@
 use super::section::MldStaticSpec;
 use super::*;
-use crate::membership::QuerierState;
 use crate::owner::Owner;
 use crate::protocol::Ip6Arrival;
+use crate::services::membership::QuerierState;
 use crate::services::{Attached, Beyond, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 use base::Span;
 use base::describe::{Describe, Value};

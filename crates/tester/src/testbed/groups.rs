@@ -89,13 +89,6 @@ impl Testbed {
         (node, router): (usize, usize),
         key: &'static str,
     ) -> Result<(), Diagnostic> {
-        let mut spoken = self.description().nodes[router].protocols.spoken();
-        if !spoken.any(|one| one.setup.hears_hosts(group)) {
-            let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
-            let protocol = if group.is_ipv6() { "mld" } else { "igmp" };
-            let problem = TrafficProblem::HostNotHeard { group: group.to_string(), router, node, protocol };
-            return Err(Diagnostic::new(problem).at("group").on_key());
-        }
         // A tree of RSVP-TE may have this router as a leaf, now or later.
         let is_carried = self.p2mp().iter().any(|tree| tree.groups.contains(&group));
         match self.brings(router, group) {
@@ -112,8 +105,20 @@ impl Testbed {
                     .at(key)
                     .map_err(Diagnostic::on_key)
             }
-            None | Some(false) => Ok(()),
+            None | Some(false) => self.check_heard(group, node, router),
         }
+    }
+
+    /// Refuses a receiver whose router does not hear which groups it wants.
+    fn check_heard(&self, group: IpAddr, node: usize, router: usize) -> Result<(), Diagnostic> {
+        let mut spoken = self.description().nodes[router].protocols.spoken();
+        if spoken.any(|one| one.setup.hears_hosts(group)) {
+            return Ok(());
+        }
+        let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
+        let protocol = if group.is_ipv6() { "mld" } else { "igmp" };
+        let problem = TrafficProblem::HostNotHeard { group: group.to_string(), router, node, protocol };
+        Err(Diagnostic::new(problem).at("group").on_key())
     }
 
     /// Refuses a receiver whose router does not hear which senders it names: IGMP of version 3 and MLD of version

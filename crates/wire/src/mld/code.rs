@@ -1,5 +1,5 @@
-//! Response times as codes of 16 bits (RFC 3810, 5.1.3): below 32,768 the number itself, above a mantissa of twelve bits
-//! and an exponent of three.
+//! Response times as codes of 16 bits (RFC 3810, 5.1.3): below 32,768 the number itself, above a mantissa of twelve
+//! bits and an exponent of three.
 
 const LINEAR: u32 = 1 << 15;
 

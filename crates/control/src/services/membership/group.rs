@@ -135,9 +135,9 @@ impl<A: Address + Ord> Group<A> {
         }
     }
 
-    /// The questions by which it is asked for something that is forgotten at `end` unless somebody answers: sources, and
-    /// whether routers that listen are to keep their timers, since somebody has answered already (RFC 3376, 6.6.3; RFC
-    /// 3810, 7.6.3).
+    /// The questions by which it is asked for something that is forgotten at `end` unless somebody answers: sources,
+    /// and whether routers that listen are to keep their timers, since somebody has answered already (RFC 3376, 6.6.3;
+    /// RFC 3810, 7.6.3).
     pub(crate) fn asked(&self, ask: &Ask<A>, end: Time) -> Vec<(Vec<A>, bool)> {
         let is_answered = |timer: Option<Time>| timer.is_some_and(|timer| timer > end);
         match ask {
