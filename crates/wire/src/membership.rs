@@ -61,6 +61,7 @@ pub struct Details<A> {
     /// The querier's query interval, in seconds.
     pub interval_s: u16,
     /// The sources that are asked about; none in other queries than group-and-source-specific ones.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<A>,
 }
 
@@ -142,6 +143,7 @@ pub struct Record<A = Ipv4Addr> {
     /// Of which group.
     pub group: A,
     /// The sources.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<A>,
 }
 

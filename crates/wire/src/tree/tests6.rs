@@ -94,6 +94,9 @@ fn listeners_of_groups_are_told_apart() {
     assert!(line(Repr::Done { group }).ends_with("listens to ff3e::1234 no more"));
     let record = Record { kind: RecordKind::ToExclude, group, sources: Vec::new() };
     assert!(line(Repr::ReportV2 { records: vec![record] }).ends_with("listener report, ff3e::1234"));
+    let said = r#"{"listener": "report-v2", "records": [{"kind": "to-exclude", "group": "ff3e::1234"}]}"#;
+    let record = Record { kind: RecordKind::ToExclude, group, sources: Vec::new() };
+    assert_eq!(serde_json::from_str::<Repr>(said).unwrap(), Repr::ReportV2 { records: vec![record] });
 }
 
 #[test]
