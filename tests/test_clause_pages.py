@@ -114,6 +114,20 @@ PAGES = {
         ),
         30,
     ),
+    "mld": Page(
+        ("3810",),
+        Named(
+            {
+                "mld": "crates/control/src/mld/{}.rs",
+                "groups": "crates/control/src/igmp/{}.rs",
+                "wire": "crates/wire/src/mld/{}.rs",
+                "host": "crates/node/src/{}.rs",
+                "router": "crates/node/src/router/{}.rs",
+                "tester": "crates/tester/tests/{}.rs",
+            }
+        ),
+        20,
+    ),
     "ospf": Page(
         ("2328", "3101", "3630", "5250", "5709", "6987", "8405"),
         Named(

@@ -42,7 +42,7 @@ PAGES: dict[str, tuple[str, str, list[Any]]] = {
     "protocols": (
         "Protocols",
         "Say what a router speaks beside RSVP-TE.",
-        [tp.Ospf, tp.Ldp, tp.Tdp, tp.Bgp, tp.Bfd, tp.LspPing, tp.Igmp, tp.Cbt, tp.Pim, tp.Probing],
+        [tp.Ospf, tp.Ldp, tp.Tdp, tp.Bgp, tp.Bfd, tp.LspPing, tp.Igmp, tp.Mld, tp.Cbt, tp.Pim, tp.Probing],
     ),
     "handles": (
         "Links, LSPs, flows, captures, recordings",

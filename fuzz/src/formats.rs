@@ -3,7 +3,7 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{Hex, bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, nd, openflow, ospf, pim, tcp, udp};
+use wire::{Hex, bfd, bgp, greet, icmpv6, ipv6, ldp, lsp_ping, mld, nd, openflow, ospf, pim, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
@@ -133,6 +133,9 @@ fn icmpv6_message(bytes: &[u8]) {
     }
     icmpv6::Packet::new_unchecked(&mut whole).fill_checksum(SRC, DST);
     let packet = icmpv6::Packet::new_unchecked(&whole);
+    if let Ok(message) = mld::Repr::parse(&whole, SRC, DST) {
+        assert_eq!(mld::Repr::parse(&message.emit(SRC, DST), SRC, DST), Ok(message));
+    }
     let Ok(message) = icmpv6::Repr::parse(&packet, SRC, DST) else { return };
     if let icmpv6::Repr::Discovery(message) = &message {
         let mut ip = ipv6::Repr::new(SRC, DST, ipv6::Protocol::ICMPV6, 0);

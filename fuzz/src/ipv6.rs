@@ -45,6 +45,19 @@ pub fn ipv6() -> Vec<Vec<u8>> {
             "target": "2001:db8::1"}),
         ),
         discovery(json!({"discovery": "redirect", "target": "fe80::1", "destination": "2001:db8::1"})),
+        icmp(
+            "multicast-listener",
+            json!({"listener": "query", "max_resp_ms": 40_000, "group": "ff3e::1",
+            "v2": {"suppress": true, "robustness": 2, "interval_s": 125, "sources": ["2001:db8::1"]}}),
+        ),
+        icmp("multicast-listener", json!({"listener": "query", "max_resp_ms": 1_000, "group": "::"})),
+        icmp("multicast-listener", json!({"listener": "report-v1", "group": "ff3e::1"})),
+        icmp("multicast-listener", json!({"listener": "done", "group": "ff3e::1"})),
+        icmp(
+            "multicast-listener",
+            json!({"listener": "report-v2", "records": [{"kind": "to-exclude", "group": "ff3e::1"},
+            {"kind": "allow", "group": "ff3e::2", "sources": ["2001:db8::1"]}]}),
+        ),
         json!({"layer": "udp", "src_port": 1, "dst_port": 2}),
     ];
     let headers = json!([

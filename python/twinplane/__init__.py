@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
-    from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Ospf, Pim, Probing, Tdp
+    from .model.generated import Bfd, Bgp, Cbt, Igmp, Ldp, LspPing, Mld, Ospf, Pim, Probing, Tdp
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp, P2mp, TcpFlow
     from .network.nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch
@@ -50,6 +50,7 @@ __all__ = [
     "Link",
     "Lsp",
     "LspPing",
+    "Mld",
     "Network",
     "Ospf",
     "P2mp",
@@ -91,6 +92,7 @@ _HOMES = {
     "Lsp": "network.handles",
     "P2mp": "network.handles",
     "LspPing": "model.generated",
+    "Mld": "model.generated",
     "Network": "network",
     "Ospf": "model.generated",
     "Peer": "network.nodes",

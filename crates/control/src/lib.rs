@@ -18,6 +18,7 @@
 //! - [`igmp`]: IGMP, which groups hosts want
 //! - [`ldp`]: LDP, labels for the routes of a router
 //! - [`lsp_ping`]: LSP ping and traceroute, whether both planes agree on an LSP
+//! - [`mld`]: MLD, which groups of IPv6 hosts want
 //! - [`openflow`]: the channel of a switch to its controllers
 //! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`pim`]: PIM, trees of groups with named senders
@@ -42,6 +43,7 @@ pub mod lifetimes;
 pub mod lsp_ping;
 pub mod machine;
 pub mod messages;
+pub mod mld;
 pub mod openflow;
 pub mod ospf;
 pub mod owner;
@@ -69,6 +71,7 @@ pub const PROTOCOLS: &[protocol::Known] = &[
     bfd::Bfd::KNOWN,
     lsp_ping::LspPing::KNOWN,
     igmp::Igmp::KNOWN,
+    mld::Mld::KNOWN,
     cbt::Cbt::KNOWN,
     pim::Pim::KNOWN,
     probing::Probing::KNOWN,

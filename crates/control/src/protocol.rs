@@ -40,11 +40,16 @@ pub enum Listen {
     /// IPv6 packets of an IP protocol, by its number, that are addressed to this node; ICMPv6 and TCP are the node's
     /// own.
     IpProtocol6(u8),
+    /// ICMPv6 messages of a type that are addressed to this node. Their checksum is the protocol's to look at.
+    Icmpv6(u8),
     /// Datagrams of IPv6 to a UDP port.
     UdpPort6(u16),
     /// What the protocol listens to of IPv6 is taken if it is sent to this group, too, and comes by a port that has an
     /// IPv6 address.
     Group6(Ipv6Addr),
+    /// The same, whatever the group. What has the Router Alert option (RFC 2711) is taken out of the stream, too,
+    /// though the group is one that is forwarded.
+    EveryGroup6,
     /// The UDP datagrams that the protocol listens to are taken if they are sent to an address of 127/8, too, or to one
     /// of ::ffff:127/104: what tests an LSP is (RFC 8029, 2.1; RFC 5884, 7). They come as [`Arrival::Lsp`] or
     /// [`Arrival::Lsp6`], with the labels that they had.
@@ -56,7 +61,14 @@ pub enum Listen {
 impl Listen {
     /// May several protocols listen to it? A group is none by itself: it adds to what a protocol listens to.
     pub(crate) fn is_shared(self) -> bool {
-        matches!(self, Listen::Group(_) | Listen::EveryGroup | Listen::Group6(_) | Listen::Loopback)
+        matches!(
+            self,
+            Listen::Group(_)
+                | Listen::EveryGroup
+                | Listen::Group6(_)
+                | Listen::EveryGroup6
+                | Listen::Loopback
+        )
     }
 }
 
@@ -173,6 +185,8 @@ pub struct Ip6Arrival {
     pub dst: Ipv6Addr,
     /// Hop limit on arrival: 255 if no router has forwarded what was sent with that (RFC 5082, 3).
     pub hop_limit: u8,
+    /// Was it marked for every router on its way to look at, by the Router Alert option (RFC 2711)?
+    pub router_alert: bool,
     /// What carried it above IPv6, extension headers apart.
     pub over: Over,
 }
@@ -703,8 +717,13 @@ pub trait Setup: Any + Debug + Send + Sync {
         false
     }
 
+    /// Does it hear which hosts want a group, or is it told?
+    fn hears_hosts(&self, _group: IpAddr) -> bool {
+        false
+    }
+
     /// Does it hear which senders of a group hosts name, or is it told?
-    fn hears_sources(&self) -> bool {
+    fn hears_sources(&self, _group: IpAddr) -> bool {
         false
     }
 

@@ -24,7 +24,7 @@ use control::rsvp::command::{ReservationStyle, WhenDown};
 use control::rsvp::{ProtectionRequest, Signalling, TreeShape};
 use control::services::Pace;
 use control::services::te::{Affinities, Disjoint, Metric};
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use engine::Medium;
 use engine::discipline::TreeSpec;
 use node::Advertise;
@@ -112,7 +112,7 @@ pub struct P2mpSpec {
     /// Bandwidth to reserve on each link.
     pub bandwidth: Rate,
     /// Groups whose packets take it.
-    pub groups: Vec<Ipv4Addr>,
+    pub groups: Vec<IpAddr>,
     /// Destinations whose packets take it.
     pub carries: Vec<Prefix>,
     /// Packets that take it wherever they go.

@@ -126,7 +126,7 @@ impl Network {
         }
         self.check_meeting(spec, &ways)?;
         self.check_groups(index, spec)?;
-        let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
+        let key = |group: &IpAddr| GroupKey { group: *group, source: None };
         let tree = rsvp::P2mpSpec {
             name: spec.name.clone(),
             p2mp_id: tree_id(index).0,
@@ -184,7 +184,7 @@ impl Network {
         let ends = ends();
         for (node, group) in ends.flat_map(|node| spec.groups.iter().map(move |group| (node, *group))) {
             let node = &self.description.nodes[node];
-            let brings = |spoken: &&Spoken| spoken.setup.brings(group.into()) == Some(true);
+            let brings = |spoken: &&Spoken| spoken.setup.brings(group) == Some(true);
             if let Some(other) = node.protocols.spoken().find(brings) {
                 let (node, group, protocol) =
                     (node.name.clone(), group.to_string(), other.protocol.to_string());

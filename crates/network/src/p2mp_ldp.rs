@@ -31,7 +31,7 @@ impl Network {
         }
         self.check_groups(index, spec)?;
         let (root, lsp_id) = (self.loopback(spec.root), lsp_id(index, spec));
-        let key = |group: &core::net::Ipv4Addr| GroupKey { group: IpAddr::V4(*group), source: None };
+        let key = |group: &IpAddr| GroupKey { group: *group, source: None };
         let tree = TreeSpec {
             name: spec.name.clone(),
             lsp_id,

@@ -5,14 +5,14 @@
 
 use crate::echo;
 use crate::host_tcp::HostTcp;
-use crate::membership::{Membership, Memberships};
+use crate::membership::{Membership, Memberships, Question, Report};
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use crate::probing::Probing;
 use crate::trouble::about;
 use base::Limiter;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Prefix, group_mac};
-use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};
+use base::plane::{Prefix, group_mac, group_mac6};
+use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Span, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use forwarding::icmp::{IcmpError, icmp_error};
 use std::collections::VecDeque;
@@ -110,7 +110,8 @@ pub struct Host {
     pub(crate) tcp: Option<Box<HostTcp>>,
     /// What ports know of their IPv6 addresses, where they look whether these are free.
     pub(crate) probing: Vec<Option<Probing>>,
-    memberships: Memberships,
+    memberships: Memberships<Ipv4Addr>,
+    pub(crate) memberships6: Memberships<Ipv6Addr>,
     /// Why the frame that is being handled is discarded, once that is so.
     discarded: Option<DropReason>,
 }
@@ -121,7 +122,14 @@ impl Host {
         let mut host = Host {
             up: vec![true; config.ports.len()],
             probing: vec![None; config.ports.len()],
-            memberships: Memberships::new(config.groups.clone(), config.ports.len()),
+            memberships: Memberships::new(&config.groups, |address| match address {
+                IpAddr::V4(address) => Some(address),
+                IpAddr::V6(_) => None,
+            }),
+            memberships6: Memberships::new(&config.groups, |address| match address {
+                IpAddr::V4(_) => None,
+                IpAddr::V6(address) => Some(address),
+            }),
             config,
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
@@ -131,6 +139,8 @@ impl Host {
             tcp: None,
             discarded: None,
         };
+        let ports = (0..host.config.ports.len()).map(|port| PortId(port as u16));
+        ports.for_each(|port| host.memberships.begin(Time::ZERO, port));
         host.begin6(Time::ZERO);
         host
     }
@@ -151,7 +161,7 @@ impl Host {
     pub fn neighbor_mac(&self, port: PortId, to: impl Into<IpAddr>) -> Option<MacAddr> {
         let own = self.config.port(port)?;
         match to.into() {
-            IpAddr::V4(group) if group.is_multicast() => Some(group_mac(group)),
+            to if to.is_multicast() => Some(mac_of(to)),
             to => self.neighbors.get(port, own.neighbor_towards(to)?),
         }
     }
@@ -173,10 +183,8 @@ impl Host {
     /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of
     /// [`Host::send_ip`] does.
     pub fn send_frame(&mut self, now: Time, port: PortId, to: IpAddr, mut frame: Frame) {
-        if let (IpAddr::V4(group), Some(own)) = (to, self.config.port(port))
-            && group.is_multicast()
-        {
-            let header = ethernet::Repr::untagged(group_mac(group), own.mac, ethernet::EtherType::IPV4);
+        if let Some(own) = self.config.port(port).filter(|_| to.is_multicast()) {
+            let header = ethernet::Repr::untagged(mac_of(to), own.mac, ethertype_of(to));
             header.emit(frame.header_mut());
             return self.transmit(now, port, frame);
         }
@@ -184,6 +192,11 @@ impl Host {
             Some(neighbor) => self.send_to(now, port, neighbor, frame),
             None => self.lose(port, frame, DropReason::PortDown),
         }
+    }
+
+    /// Can a port be used?
+    pub(crate) fn is_up(&self, port: PortId) -> bool {
+        self.up.get(port.index()) == Some(&true)
     }
 
     /// Discards the frame that is being handled.
@@ -205,11 +218,7 @@ impl Host {
         };
         match self.neighbors.get(port, neighbor) {
             Some(mac) => {
-                let ethertype = match neighbor {
-                    IpAddr::V4(_) => ethernet::EtherType::IPV4,
-                    IpAddr::V6(_) => ethernet::EtherType::IPV6,
-                };
-                let header = ethernet::Repr::untagged(mac, own.mac, ethertype);
+                let header = ethernet::Repr::untagged(mac, own.mac, ethertype_of(neighbor));
                 header.emit(frame.header_mut());
                 self.transmit(now, port, frame);
             }
@@ -330,7 +339,13 @@ impl Host {
         }
         let query = (ip.protocol().0 == igmp::PROTOCOL).then(|| igmp::Repr::parse(ip.payload()));
         match (query, self.config.port(port).map(|own| own.address)) {
-            (Some(Ok(query)), Some(own)) => self.memberships.hear(now, port, own, &query),
+            (Some(Ok(igmp::Repr::Query { max_resp_ds, group, v3 })), Some(own)) => {
+                let group = (!group.is_unspecified()).then_some(group);
+                let within = Span::from_ms(100 * i64::from(max_resp_ds.max(1)));
+                let question = Question { group, within, is_older: v3.is_none() };
+                self.memberships.hear(now, port, own.to_bits(), &question);
+            }
+            (Some(Ok(_)), Some(_)) => {}
             (Some(Err(_)), _) => self.discard(DropReason::Malformed),
             _ => self.discard(DropReason::NoListener),
         }
@@ -338,12 +353,17 @@ impl Host {
 
     /// The groups that the host wants.
     pub fn groups(&self) -> &[Membership] {
-        self.memberships.groups()
+        &self.config.groups
     }
 
     /// Says which groups the host wants, where that is due (RFC 3376, 4: TTL 1, and the Router Alert option).
     fn report_groups(&mut self, now: Time) {
-        for (port, dst, report) in self.memberships.poll(now) {
+        self.report_groups6(now);
+        for (port, report) in self.memberships.poll(now) {
+            let (dst, report) = match report {
+                Report::Older(group) => (group, igmp::Repr::ReportV2 { group }),
+                Report::Records(records) => (igmp::ALL_V3_ROUTERS, igmp::Repr::ReportV3 { records }),
+            };
             let Some(own) = self.config.port(port).filter(|_| self.up[port.index()]).copied() else {
                 continue;
             };
@@ -416,11 +436,11 @@ impl Host {
             let (_, lost) = self.neighbors.forget_port(port);
             lost.into_iter().for_each(|frame| self.lose(port, frame, DropReason::PortDown));
         }
+        self.begin_link6(now, port, up);
         if up {
             self.memberships.begin(now, port);
             self.report_groups(now);
         }
-        self.begin_link6(now, port, up);
         let port = port.0;
         let event = if up { Event::PortUp { port } } else { Event::PortDown { port } };
         self.outputs.push_back(Output::Event(event));
@@ -464,6 +484,21 @@ impl Host {
             Some(_) => self.discard(DropReason::UnknownProtocol),
             None => self.discard(DropReason::Truncated),
         }
+    }
+}
+
+/// The Ethernet address of a group of either family.
+const fn mac_of(group: IpAddr) -> MacAddr {
+    match group {
+        IpAddr::V4(group) => group_mac(group),
+        IpAddr::V6(group) => group_mac6(group),
+    }
+}
+
+const fn ethertype_of(to: IpAddr) -> ethernet::EtherType {
+    match to {
+        IpAddr::V4(_) => ethernet::EtherType::IPV4,
+        IpAddr::V6(_) => ethernet::EtherType::IPV6,
     }
 }
 
@@ -511,7 +546,8 @@ impl Device for Host {
 
     fn poll_timeout(&self) -> Option<Time> {
         let tcp = self.tcp.as_ref().and_then(|tcp| tcp.next());
-        Time::earliest([self.neighbors.next(), self.memberships.next(), tcp])
+        let [groups, groups6] = [self.memberships.next(), self.memberships6.next()];
+        Time::earliest([self.neighbors.next(), groups, groups6, tcp])
     }
 
     fn show_held(&self, see: &mut dyn FnMut(&Frame)) {

@@ -1,16 +1,17 @@
-//! IPv6 of a host: neighbour discovery, echo, and errors about what nobody listens to.
+//! IPv6 of a host: neighbour discovery, echo, groups (MLD), and errors about what nobody listens to.
 
 use crate::discovery::{self, HOP_LIMIT, Heard, Own};
 use crate::host::{Host, HostAddress6};
+use crate::membership::{Question, Report};
 use crate::probing::{Action, Probing, Seen, conflict};
 use crate::trouble::about6;
 use base::device::DropReason;
 use base::plane::Prefix6;
-use base::{Event, Frame, MacAddr, Output, PortId, Time};
+use base::{Event, Frame, MacAddr, Output, PortId, Span, Time};
 use core::net::Ipv6Addr;
 use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
 use forwarding::is_single_node;
-use wire::{ethernet, icmpv6, ipv6, nd, udp};
+use wire::{ethernet, icmpv6, ipv6, mld, nd, udp};
 
 impl HostAddress6 {
     /// The neighbour that packets to an address go to (RFC 4861, 5.2).
@@ -40,10 +41,14 @@ impl Host {
     /// The same of a port that has come up; one that went down stops.
     pub(crate) fn begin_link6(&mut self, now: Time, port: PortId, up: bool) {
         let Some(own) = self.config().port(port) else { return };
-        if own.ipv6.is_some_and(|own| own.dad) {
+        let Some(HostAddress6 { dad, .. }) = own.ipv6 else { return };
+        if dad {
             let probing = if up { Probing::new(now, own.mac) } else { Probing::DOWN };
             self.neighbors.wake(port, probing.next);
             self.probing[port.index()] = Some(probing);
+        }
+        if up && !dad {
+            self.memberships6.begin(now, port);
         }
     }
 
@@ -57,6 +62,10 @@ impl Host {
             for target in [own.link_local(), own.address] {
                 self.transmit(now, port, own.probe(target));
             }
+        }
+        if action.is_some() && self.is_usable6(port) {
+            // RFC 3810, 5.2.13: groups are reported when there is an address to report them from.
+            self.memberships6.begin(now, port);
         }
     }
 
@@ -101,7 +110,8 @@ impl Host {
             Ok((ipv6::Repr::parse(&packet)?, upper, packet))
         });
         let Ok((ip, upper, packet)) = read else { return self.discard(DropReason::Malformed) };
-        let in_group = ip.dst.is_multicast() && self.interface6(port).is_some_and(|own| own.is_in(ip.dst));
+        let own = self.interface6(port).filter(|_| ip.dst.is_multicast());
+        let in_group = own.is_some_and(|own| own.is_in(ip.dst) || self.memberships6.wants(ip.dst));
         if in_group && !self.is_usable6(port) && upper.protocol != ipv6::Protocol::ICMPV6 {
             return self.discard(DropReason::NotForUs);
         }
@@ -113,6 +123,11 @@ impl Host {
         }
         let rest = packet.payload().get(upper.offset..).unwrap_or_default();
         match upper.protocol {
+            ipv6::Protocol::ICMPV6
+                if rest.first().is_some_and(|first| icmpv6::Type(*first).is_listener()) =>
+            {
+                self.handle_listener(now, port, &ip, upper.router_alert, rest);
+            }
             ipv6::Protocol::ICMPV6 => {
                 let from = frame.header().get(6..12).and_then(|mac| mac.first_chunk::<6>());
                 self.handle_icmpv6(
@@ -138,6 +153,52 @@ impl Host {
                 self.refuse6(now, port, frame, ip.dst, Icmpv6Error::UnknownNextHeader { pointer: 6 });
             }
             _ => self.discard(DropReason::NoListener),
+        }
+    }
+
+    /// A message of MLD: questions of routers are answered, if they are from this link (RFC 3810, 6.2).
+    fn handle_listener(
+        &mut self,
+        now: Time,
+        port: PortId,
+        ip: &ipv6::Repr,
+        router_alert: bool,
+        bytes: &[u8],
+    ) {
+        let is_of_link = ip.src.is_unicast_link_local() && ip.hop_limit == 1 && router_alert;
+        match (mld::Repr::parse(bytes, ip.src, ip.dst), self.own6(port)) {
+            (Ok(mld::Repr::Query { max_resp_ms, group, v2 }), Some(own)) if is_of_link => {
+                let group = (!group.is_unspecified()).then_some(group);
+                let within = Span::from_ms(i64::from(max_resp_ms.max(1)));
+                let question = Question { group, within, is_older: v2.is_none() };
+                self.memberships6.hear(now, port, own.link_local().to_bits() as u32, &question);
+            }
+            (Ok(_), Some(_)) if is_of_link => self.discard(DropReason::NoListener),
+            (Ok(_), None) => self.discard(DropReason::NotForUs),
+            _ => self.discard(DropReason::Malformed),
+        }
+    }
+
+    /// Says which groups of IPv6 the host wants, where that is due (RFC 3810, 5: from a link-local address, hop limit
+    /// 1, and the Router Alert option).
+    pub(crate) fn report_groups6(&mut self, now: Time) {
+        for (port, report) in self.memberships6.poll(now) {
+            let Some(own) = self.own6(port).filter(|_| self.is_up(port)) else { continue };
+            let (dst, report) = match report {
+                Report::Older(group) => (group, mld::Repr::ReportV1 { group }),
+                Report::Records(records) => (mld::ALL_V2_ROUTERS, mld::Repr::ReportV2 { records }),
+            };
+            let src = own.link_local();
+            let alert = ipv6::extension::router_alert(ipv6::Protocol::ICMPV6, mld::ROUTER_ALERT);
+            let payload = [&alert[..], &report.emit(src, dst)].concat();
+            let next = ipv6::Protocol::HOP_BY_HOP;
+            let repr = ipv6::Repr { hop_limit: 1, ..ipv6::Repr::new(src, dst, next, payload.len() as u16) };
+            let mut bytes = vec![0; ethernet::HEADER_LEN + repr.buffer_len()];
+            let header = ethernet::Repr::untagged(nd::group_mac(dst), own.mac, ethernet::EtherType::IPV6);
+            header.emit(&mut bytes);
+            repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
+            bytes.extend(payload);
+            self.transmit(now, port, Frame::from_bytes(&bytes));
         }
     }
 

@@ -135,3 +135,107 @@ fn a_flood_gets_no_flood_of_errors() {
     }
     assert_eq!(sent(&mut host).len(), ERRORS.1 as usize);
 }
+
+const GROUP6: Ipv6Addr = Ipv6Addr::new(0xff3e, 0, 0, 0, 0, 0, 0, 1);
+const SENDER6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 1);
+const ROUTER6: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 9);
+
+/// A host that wants a group of IPv6 from one sender.
+fn listener(dad: bool) -> Host {
+    let net = |last| Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, last);
+    let ipv6 = Some(HostAddress6 { address: net(2), prefix_len: 64, gateway: net(1), dad });
+    let port = HostPort { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY, ipv6, mtu: 1_500 };
+    let wanted = Membership { group: GROUP6.into(), sources: vec![SENDER6.into()] };
+    Host::new(HostConfig { ports: vec![port], groups: vec![wanted] })
+}
+
+/// Messages of MLD that a host sends up to a time: when, hop limit, destination, and what they say.
+fn listened(host: &mut Host, until: Time) -> Vec<(Time, u8, Ipv6Addr, wire::mld::Repr)> {
+    use wire::{ipv6, mld, nd};
+    let mut all = Vec::new();
+    while let Some(now) = host.poll_timeout().filter(|now| *now <= until) {
+        host.handle_timeout(now);
+        for frame in sent(host) {
+            let packet = ipv6::Packet::new_checked(&frame[ethernet::HEADER_LEN..]).expect("IPv6");
+            let upper = ipv6::upper(packet.next_header(), packet.payload()).expect("headers");
+            if !upper.router_alert {
+                continue;
+            }
+            assert_eq!(
+                (packet.src(), &frame[..6]),
+                (nd::link_local(MAC), &nd::group_mac(packet.dst()).0[..])
+            );
+            let message = mld::Repr::parse(&packet.payload()[upper.offset..], packet.src(), packet.dst());
+            all.push((now, packet.hop_limit(), packet.dst(), message.expect("MLD")));
+        }
+    }
+    all
+}
+
+/// A query from `src` to all nodes, with a hop limit, and with Router Alert or without.
+fn query(src: Ipv6Addr, hop_limit: u8, alert: bool, v2: Option<wire::mld::QueryV2>) -> Frame {
+    use wire::{ipv6, mld, nd};
+    let dst = nd::ALL_NODES;
+    let message = mld::Repr::Query { max_resp_ms: 1_000, group: Ipv6Addr::UNSPECIFIED, v2 }.emit(src, dst);
+    let header = ipv6::extension::router_alert(ipv6::Protocol::ICMPV6, mld::ROUTER_ALERT);
+    let (next, header) = match alert {
+        true => (ipv6::Protocol::HOP_BY_HOP, &header[..]),
+        false => (ipv6::Protocol::ICMPV6, &[][..]),
+    };
+    let payload = [header, &message].concat();
+    let ip = ipv6::Repr { hop_limit, ..ipv6::Repr::new(src, dst, next, payload.len() as u16) };
+    let mut bytes = vec![0; ethernet::HEADER_LEN + ipv6::HEADER_LEN];
+    ethernet::Repr::untagged(nd::group_mac(dst), ROUTER, ethernet::EtherType::IPV6).emit(&mut bytes);
+    ip.emit(&mut bytes[ethernet::HEADER_LEN..]);
+    bytes.extend(payload);
+    Frame::from_bytes(&bytes)
+}
+
+/// What the host reports in version 2.
+fn report() -> wire::mld::Repr {
+    use wire::mld::{Record, RecordKind, Repr};
+    let record = Record { kind: RecordKind::IsInclude, group: GROUP6, sources: vec![SENDER6] };
+    Repr::ReportV2 { records: vec![record] }
+}
+
+#[test]
+fn groups_of_ipv6_are_reported_when_there_is_an_address() {
+    let twice = |first: Time| {
+        [first, first + Span::from_secs(1)].map(|at| (at, 1, wire::mld::ALL_V2_ROUTERS, report())).to_vec()
+    };
+    let until = Time::ZERO + Span::from_secs(10);
+    assert_eq!(listened(&mut listener(false), until), twice(Time::ZERO));
+    // RFC 3810, 5.2.13: at once when nobody else has the address (RFC 4862, 5.4).
+    let late = listened(&mut listener(true), until);
+    assert!(late[0].0 >= Time::ZERO + Span::from_secs(1), "{late:?}");
+    assert_eq!(late, twice(late[0].0));
+}
+
+#[test]
+fn a_host_answers_a_router_of_mld_in_its_version() {
+    let at = |s| Time::ZERO + Span::from_secs(s);
+    let v2 = || Some(wire::mld::QueryV2 { suppress: false, robustness: 2, interval_s: 125, sources: vec![] });
+    let mut host = listener(false);
+    listened(&mut host, at(5));
+    host.handle_packet(at(10), PORT, query(ROUTER6, 1, true, v2()));
+    let answers = listened(&mut host, at(11));
+    assert_eq!((answers.len(), &answers[0].3), (1, &report()));
+    // RFC 3810, 6.2: none of these is from a router of the link.
+    for frame in
+        [query(SENDER6, 1, true, v2()), query(ROUTER6, 64, true, v2()), query(ROUTER6, 1, false, v2())]
+    {
+        host.handle_packet(at(20), PORT, frame);
+        assert_eq!(listened(&mut host, at(22)), []);
+    }
+    assert_eq!(host.drops().get(DropReason::Malformed), 3);
+    // RFC 3810, 8.2.1, and back after 2 x 125 s + 10 s (9.12).
+    let older = wire::mld::Repr::ReportV1 { group: GROUP6 };
+    host.handle_packet(at(30), PORT, query(ROUTER6, 1, true, None));
+    let answers = listened(&mut host, at(31));
+    assert_eq!((answers.len(), answers[0].2, &answers[0].3), (1, GROUP6, &older));
+    for (s, said) in [(289, older), (291, report())] {
+        host.handle_packet(at(s), PORT, query(ROUTER6, 1, true, v2()));
+        let answers = listened(&mut host, at(s + 1));
+        assert_eq!((answers.len(), &answers[0].3), (1, &said), "after {s} s");
+    }
+}

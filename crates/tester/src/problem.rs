@@ -35,17 +35,19 @@ base::problems! {
         /// Several receivers of a flow to one node.
         NoGroupToReceive {} is Conflict, "no-group-to-receive", "only a flow to a group has several receivers: 'group' is missing";
         /// A flow to a group that is none.
-        NotAGroup { group: String } is OutOfRange, "not-a-group", "group={group}: groups that routers forward are 224.0.1.0 to 239.255.255.255";
+        NotAGroup { group: String } is OutOfRange, "not-a-group", "group={group}: groups that routers forward are 224.0.1.0 to 239.255.255.255, and those of IPv6 of scope 3 or more";
         /// A flow to a group over an LSP to one node.
         GroupOverLsp {} is Conflict, "group-over-lsp", "packets to a group take its tree, and no LSP to one node";
         /// A receiver that can't join.
         ReceiverNoHost { node: String } is Conflict, "receiver-no-host", "'{node}' is no host: only hosts join groups";
         /// A group whose packets no router in front of a receiver brings.
-        GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core, its 'pim' a range with the group, or a 'p2mp' LSP has to carry it";
+        GroupWithoutTree { group: String, router: String, node: String } is Conflict, "group-without-tree", "router '{router}' in front of '{node}' knows no core of {group}: its 'cbt' needs the group with its core, its 'pim' a range with the group (IPv4 only), or a 'p2mp' LSP has to carry it";
+        /// A receiver of a group in front of which a router does not hear what hosts want.
+        HostNotHeard { group: String, router: String, node: String, protocol: &'static str } is Conflict, "host-not-heard", "router '{router}' does not hear that '{node}' wants {group}: it needs '{protocol}'";
         /// A receiver of a group with named senders that wants no packets of this sender.
         SenderNotNamed { node: String, group: String, from: String, source: String } is Conflict, "sender-not-named", "'{node}' has not joined {group} from {source}, the address of '{from}': PIM brings packets of named senders only, as join: '{group} from {source}' asks for";
         /// A router in front of a receiver that does not hear which senders it names.
-        SenderNotHeard { group: String, router: String, node: String } is Conflict, "sender-not-heard", "router '{router}' does not hear which senders of {group} '{node}' names: it needs 'igmp', of version 3";
+        SenderNotHeard { group: String, router: String, node: String } is Conflict, "sender-not-heard", "router '{router}' does not hear which senders of {group} '{node}' names: it needs 'igmp' of version 3, or 'mld' of version 2 for IPv6";
         /// A sender that no routers with PIM lead to.
         NoWayToSender { router: String, group: String, from: String } is Conflict, "no-way-to-sender", "no way leads from router '{router}' to '{from}' on which every router speaks PIM for {group}: give those between 'pim'";
         /// A receiver to which no link leads.

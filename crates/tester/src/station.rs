@@ -39,7 +39,7 @@ pub struct Station {
     specs: Vec<(PortId, Vec<StreamSpec>)>,
     /// IPv4 addresses of the host, one for each port, and the groups that it wants.
     own: Vec<[u8; 4]>,
-    /// IPv6 addresses of its ports that have one.
+    /// IPv6 addresses of its ports that have one, and the groups of IPv6 that it wants.
     own6: Vec<[u8; 16]>,
     sink: Sink,
     /// When to see whether a neighbour has to be asked for again, as long as one that a stream sends to is not known.
@@ -65,10 +65,23 @@ impl Station {
                 .ports
                 .iter()
                 .map(|port| port.address)
-                .chain(host.groups().iter().map(|known| known.group))
+                .chain(host.groups().iter().filter_map(|known| match known.group {
+                    IpAddr::V4(group) => Some(group),
+                    IpAddr::V6(_) => None,
+                }))
                 .map(|address| address.octets())
                 .collect(),
-            own6: host.config().ports.iter().filter_map(|port| Some(port.ipv6?.address.octets())).collect(),
+            own6: host
+                .config()
+                .ports
+                .iter()
+                .filter_map(|port| Some(port.ipv6?.address))
+                .chain(host.groups().iter().filter_map(|known| match known.group {
+                    IpAddr::V4(_) => None,
+                    IpAddr::V6(group) => Some(group),
+                }))
+                .map(|address| address.octets())
+                .collect(),
             host,
             generator: Generator::default(),
             specs: Vec::new(),

@@ -31,6 +31,7 @@ mod lsp_ping;
 mod lsp_ping_trees;
 mod lsp_watched;
 mod media;
+mod mld;
 mod mldp;
 mod openflow;
 mod ospf;

@@ -29,6 +29,8 @@ pub mod link;
 pub mod llc;
 pub mod lsp_ping;
 pub mod measurement;
+pub mod membership;
+pub mod mld;
 pub mod mpls;
 pub mod nd;
 pub mod openflow;

@@ -875,7 +875,7 @@ class P2mpSpec(Written):
     bandwidth: Quantity = 0
     """Bandwidth to reserve on each link of the tree, once."""
     group: str | Sequence[str] | None = None
-    """Groups whose packets take it that hosts at the root send, one or several; at leaves they go to hosts that have joined (IGMP) [default: none]."""
+    """Groups whose packets take it that hosts at the root send, one or several; at leaves they go to hosts that have joined (IGMP, or MLD for groups of IPv6) [default: none]."""
     carries: str | Sequence[str] | None = None
     """Destinations whose packets take it, one prefix or several; every leaf gets them [default: none]."""
     filters: Sequence[FilterSpec] = field(default_factory=list)
@@ -968,6 +968,8 @@ class RouterSpec(Written):
     """LSP ping (RFC 8029), which every router answers: how [default: not spoken]."""
     igmp: Igmp | None = None
     """IGMP: which groups the hosts of its links want [default: not spoken]."""
+    mld: Mld | None = None
+    """MLD: which groups of IPv6 the hosts of its links want [default: not spoken]."""
     cbt: Cbt | None = None
     """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
     pim: Pim | None = None
@@ -1619,6 +1621,34 @@ class IgmpStatic(Written):
 
 
 @written
+class Mld(Written):
+    """MLD on the links to hosts and on shared segments: who wants which groups of IPv6."""
+
+    version: int = 2
+    """Version that it asks in: 1, or 2, which takes answers of version 1, too."""
+    query_interval: Quantity = "125 s"
+    """Time between two general queries."""
+    response_interval: Quantity = "10 s"
+    """Time in which hosts answer them."""
+    last_listener_interval: Quantity = "1 s"
+    """Time between two queries about a group that somebody has left, in which hosts answer."""
+    robustness: int = 2
+    """So many messages are sent where one may get lost."""
+    static_groups: Mapping[str, Sequence[MldStatic]] = field(default_factory=dict)
+    """Groups whose packets go out on a link as long as it is up, though no host reports them, by the node at the other end."""
+
+
+@written
+class MldStatic(Written):
+    """A group of IPv6 that is wanted on a link whatever hosts there say."""
+
+    group: str
+    """The group."""
+    source: str | None = None
+    """Only packets from this address are wanted [default: all of the group are]."""
+
+
+@written
 class Cbt(Written):
     """Core-based trees: label-switched, and the same for all senders of a group."""
 
@@ -1920,6 +1950,8 @@ class AtmLsrSpec(Written):
     """LSP ping (RFC 8029), which every router answers: how [default: not spoken]."""
     igmp: Igmp | None = None
     """IGMP: which groups the hosts of its links want [default: not spoken]."""
+    mld: Mld | None = None
+    """MLD: which groups of IPv6 the hosts of its links want [default: not spoken]."""
     cbt: Cbt | None = None
     """CBT, core-based trees: label-switched, one for each group [default: not spoken]."""
     pim: Pim | None = None
@@ -2035,7 +2067,7 @@ class FlowSpec(Written):
     receivers: Sequence[str] = field(default_factory=list)
     """Hosts that receive it beside `to`, if it goes to a group."""
     family: Literal["ipv4", "ipv6"] | None = None
-    """Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes by [default: ipv4]."""
+    """Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes by. A flow to a group is of the group's [default: that of the group, else ipv4]."""
     over: str | None = None
     """LSP that it takes from where it begins [default: routers decide]."""
     rate: Quantity = "1 Mbit/s"

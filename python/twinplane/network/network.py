@@ -369,8 +369,8 @@ class Network(Acting, Asking, Shown):
         is given. In real time a real host is beyond `interface`, if that is given; otherwise, and in virtual
         time, the host is simulated.
 
-        It joins the groups of `join` by IGMP: ``"239.1.1.1"``, or of some sources
-        ``"232.1.1.1 from 10.0.0.1"``.
+        It joins the groups of `join` by IGMP, or by MLD those of IPv6: ``"239.1.1.1"``, ``"ff3e::1"``, or of
+        some sources ``"232.1.1.1 from 10.0.0.1"``.
 
         A host with several links has no `address` here: each link says its own, as ``link(...,
         addresses=...)``.
@@ -622,8 +622,9 @@ class Network(Acting, Asking, Shown):
         With ``family="ipv6"`` packets are of IPv6. Both ends have IPv6 addresses then: a host at its link, a
         router at a link or as its loopback.
 
-        To a multicast `group`, such as ``"239.1.1.1"``, a flow goes to `c` and to all other `receivers`:
-        hosts that have joined it (``join`` of `host`). Table ``receivers`` has what each of them got.
+        To a multicast `group`, such as ``"239.1.1.1"`` or ``"ff3e::1"``, a flow goes to `c` and to all other
+        `receivers`: hosts that have joined it (``join`` of `host`). Table ``receivers`` has what each of
+        them got.
 
         `hops` is the number of routers between its ends: then the TTL of packets that come over an LSP is
         checked (`checks`), else only that it became lower.

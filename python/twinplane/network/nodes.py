@@ -173,8 +173,8 @@ class HeadEnd(Node):
         `carries`, `filters` and `bfd` may be said, and `lsp_id`, the generic LSP identifier.
 
         `group` are groups whose packets take it that hosts here send; at leaves they go to hosts that have
-        joined (routers there speak IGMP). `carries` are prefixes, and `filters` packets wherever they go: all
-        leaves get them.
+        joined (routers there speak IGMP, or MLD). `carries` are prefixes, and `filters` packets wherever they
+        go: all leaves get them.
 
         `routes` are explicit routes by the names of leaves, each without this node; they may be `loose`. Of
         other leaves the root computes the path where it knows of traffic engineering (OSPF with `te`), under

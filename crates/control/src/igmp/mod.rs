@@ -3,34 +3,29 @@
 //! What hosts want is noted in the service of groups; which protocol then brings the packets is not its business.
 //!
 //! - [`section`](IgmpSpec): the settings that users write, `igmp: true` or a mapping
-//! - `querier`: who asks on a link, as a state machine
-//! - `link`: a link with its questions and its groups; `group`: filter mode and sources of one
 //! - `shown`: its table
+//!
+//! Links, groups and the election are in [`crate::services::membership`], which MLD has, too.
 
-mod group;
-mod link;
-mod querier;
 mod section;
 mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use querier::{QuerierEvent, QuerierState};
 pub use section::IgmpSpec;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Topic, UNKNOWN_KIND,
 };
-use crate::services::{Beyond, Interfaces, Services};
+use crate::services::membership::{Listeners, QuerierState, Query, Speaks, Timing};
+use crate::services::{Interface, Services};
 use base::describe::SectionDecl;
-use base::plane::{Ack, GroupKey};
+use base::plane::Ack;
 use base::{PortId, ProtocolId, ProtocolValue, Time};
 use core::net::Ipv4Addr;
-use group::Version;
-use link::Link;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use wire::igmp::{self, Record, RecordKind, Repr, kind};
+use std::collections::VecDeque;
+use wire::igmp::{self, QueryV3, Record, RecordKind, Repr, kind};
 
 /// The state machines of IGMP.
 pub const CHARTS: &[Chart] = &[QuerierState::CHART];
@@ -39,15 +34,9 @@ pub const CHARTS: &[Chart] = &[QuerierState::CHART];
 #[derive(Debug)]
 pub struct Igmp {
     spec: IgmpSpec,
-    links: BTreeMap<PortId, Link>,
-    /// What is wanted whatever hosts say, and on which links.
-    static_groups: BTreeSet<(PortId, GroupKey)>,
-    /// What the service of groups was told.
-    told: BTreeSet<(PortId, GroupKey)>,
+    listeners: Listeners<Ipv4Addr>,
     /// Messages that could not be read, or that no router may take.
     malformed: u64,
-    begun: bool,
-    next: Option<Time>,
     outputs: VecDeque<Output>,
 }
 
@@ -64,14 +53,13 @@ impl Igmp {
     };
 
     fn new(spec: IgmpSpec, services: &Services) -> Igmp {
-        let links = links_of(&services.interfaces);
         let ports = services.interfaces.ports().map(|(port, _)| port);
         let named = ports.filter_map(|port| Some((port, services.interfaces.attached(port)?)));
         let statics =
             named.flat_map(|(port, link)| spec.static_groups(&link.node).map(move |one| (port, one.key())));
-        let static_groups = statics.collect();
-        let (told, outputs) = (BTreeSet::new(), VecDeque::new());
-        Igmp { spec, links, static_groups, told, malformed: 0, begun: false, next: Some(Time::ZERO), outputs }
+        let own = |interface: &Interface| Some(interface.ipv4()?.0);
+        let listeners = Listeners::new(&services.interfaces, own, statics.collect());
+        Igmp { spec, listeners, malformed: 0, outputs: VecDeque::new() }
     }
 
     fn name_of(number: u8) -> &'static str {
@@ -87,82 +75,57 @@ impl Igmp {
 
     /// Does what is due, and tells what is wanted now.
     fn advance(&mut self, now: Time, context: &mut Context<'_>) {
-        for (port, link) in &mut self.links {
-            for (dst, query) in link.advance(now, &self.spec) {
-                let (src, over) = (link.own, Over::Ip(igmp::PROTOCOL));
-                let (bytes, router_alert) = (query.emit(), true);
-                // RFC 3376, 4: TTL 1, and the Router Alert option.
-                let message =
-                    Message { port: *port, next: None, src, dst, over, ttl: 1, router_alert, bytes };
-                self.outputs.push_back(Output::Message(message));
-            }
+        let timing = self.spec.timing();
+        for (port, src, query) in self.listeners.advance(now, &timing, context.services, Igmp::ID) {
+            let dst = query.group.unwrap_or(igmp::ALL_SYSTEMS);
+            let bytes = self.written(&timing, query).emit();
+            let over = Over::Ip(igmp::PROTOCOL);
+            // RFC 3376, 4: TTL 1, and the Router Alert option.
+            let message = Message { port, next: None, src, dst, over, ttl: 1, router_alert: true, bytes };
+            self.outputs.push_back(Output::Message(message));
         }
-        self.next = self.links.values().filter_map(Link::next).min();
-        let mut wanted = BTreeSet::new();
-        for (port, link) in &self.links {
-            for (group, known) in &link.groups {
-                let key = |source: Option<Ipv4Addr>| {
-                    (*port, GroupKey { group: (*group).into(), source: source.map(Into::into) })
-                };
-                match known.wanted() {
-                    None => drop(wanted.insert(key(None))),
-                    Some(sources) => wanted.extend(sources.into_iter().map(|source| key(Some(source)))),
-                }
-            }
-        }
-        let interfaces = &context.services.interfaces;
-        let is_up = |port: PortId| interfaces.of_port(port).is_some_and(|interface| interface.up);
-        wanted.extend(self.static_groups.iter().filter(|(port, _)| is_up(*port)));
-        let groups = &mut context.services.multicast;
-        for (port, key) in wanted.difference(&self.told) {
-            groups.want(*key, *port, Igmp::ID, true);
-        }
-        for (port, key) in self.told.difference(&wanted) {
-            groups.want(*key, *port, Igmp::ID, false);
-        }
-        self.told = wanted;
     }
 
-    fn hear(&mut self, now: Time, port: PortId, src: Ipv4Addr, repr: &Repr) {
-        let spec = &self.spec;
-        let Some(link) = self.links.get_mut(&port) else { return };
+    fn written(&self, timing: &Timing, query: Query<Ipv4Addr>) -> Repr {
+        let max_resp_ds = u16::try_from(query.response.0 / 100_000_000_000).unwrap_or(u16::MAX);
+        let interval_s = u16::try_from(timing.query_interval.0 / 1_000_000_000_000).unwrap_or(u16::MAX);
+        let (suppress, robustness, sources) = (query.suppress, timing.robustness, query.sources);
+        let v3 = QueryV3 { suppress, robustness, interval_s, sources };
+        let group = query.group.unwrap_or(Ipv4Addr::UNSPECIFIED);
+        Repr::Query { max_resp_ds, group, v3: (self.spec.version == 3).then_some(v3) }
+    }
+
+    fn hear(&mut self, now: Time, port: PortId, src: Ipv4Addr, repr: Repr) {
+        let timing = self.spec.timing();
+        let Some(link) = self.listeners.links.get_mut(&port) else { return };
+        let mut report = |record: &Record, speaks| {
+            if !is_local(record.group) {
+                link.report(now, &timing, record, speaks);
+            }
+        };
         let older = |kind, group| Record { kind, group, sources: Vec::new() };
         // RFC 3376, 7.3.2: reports and leaves of older versions are records, too.
         match repr {
-            Repr::Query { group, v3, .. } => link.hear(now, spec, src, *group, v3.as_ref()),
-            Repr::ReportV1 { group } => {
-                link.report(now, spec, &older(RecordKind::IsExclude, *group), Version::V1);
+            Repr::Query { group, v3, .. } => {
+                let group = (!group.is_unspecified()).then_some(group);
+                let (suppress, sources) = v3.map(|v3| (v3.suppress, v3.sources)).unwrap_or_default();
+                let query = Query { group, sources, suppress, response: timing.response_interval };
+                link.hear(now, &timing, src, &query);
             }
-            Repr::ReportV2 { group } => {
-                link.report(now, spec, &older(RecordKind::IsExclude, *group), Version::V2);
-            }
-            Repr::Leave { group } => {
-                link.report(now, spec, &older(RecordKind::ToInclude, *group), Version::V2);
-            }
-            Repr::ReportV3 { records } if spec.version == 3 => {
-                for record in records.iter().filter(|record| !is_local(record.group)) {
-                    link.report(now, spec, record, Version::V3);
-                }
+            Repr::ReportV1 { group } => report(&older(RecordKind::IsExclude, group), Speaks::Joins),
+            Repr::ReportV2 { group } => report(&older(RecordKind::IsExclude, group), Speaks::Leaves),
+            Repr::Leave { group } => report(&older(RecordKind::ToInclude, group), Speaks::Leaves),
+            Repr::ReportV3 { records } if self.spec.version == 3 => {
+                records.iter().for_each(|record| report(record, Speaks::Sources));
             }
             Repr::ReportV3 { .. } => {}
         }
-        link.groups.retain(|group, _| !is_local(*group));
     }
 }
 
 /// Groups of one link need no tree.
 fn is_local(group: Ipv4Addr) -> bool {
     base::plane::is_link_local_group(group.into())
-}
-
-/// Links with hosts, none of which is up yet.
-fn links_of(interfaces: &Interfaces) -> BTreeMap<PortId, Link> {
-    let speaks = |port: PortId| match interfaces.attached(port) {
-        Some(attached) => matches!(attached.beyond, Beyond::Host | Beyond::Segment),
-        None => false,
-    };
-    let all = interfaces.ports().filter(|(port, _)| speaks(*port));
-    all.filter_map(|(port, interface)| Some((port, Link::new(interface.ipv4()?.0)))).collect()
 }
 
 impl Protocol for Igmp {
@@ -180,7 +143,7 @@ impl Protocol for Igmp {
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
-        self.links.contains_key(&port)
+        self.listeners.links.contains_key(&port)
     }
 
     fn kind_of(&self, bytes: &[u8]) -> u8 {
@@ -192,7 +155,7 @@ impl Protocol for Igmp {
     }
 
     fn state_count(&self) -> usize {
-        self.links.values().map(|link| link.groups.len()).sum()
+        self.listeners.state_count()
     }
 
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
@@ -201,7 +164,7 @@ impl Protocol for Igmp {
         // version 1 have none.
         match Repr::parse(bytes) {
             Ok(repr) if ip.ttl == 1 || matches!(repr, Repr::ReportV1 { .. }) => {
-                self.hear(now, ip.port, ip.src, &repr);
+                self.hear(now, ip.port, ip.src, repr);
                 self.advance(now, context);
             }
             _ => self.malformed += 1,
@@ -209,14 +172,7 @@ impl Protocol for Igmp {
     }
 
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
-        if !core::mem::replace(&mut self.begun, true) {
-            let interfaces = &context.services.interfaces;
-            let up = |port: &PortId| interfaces.of_port(*port).is_some_and(|interface| interface.up);
-            self.links
-                .iter_mut()
-                .filter(|(port, _)| up(port))
-                .for_each(|(_, link)| link.begin(now, &self.spec));
-        }
+        self.listeners.begin(now, &self.spec.timing(), &context.services.interfaces);
         self.advance(now, context);
     }
 
@@ -228,11 +184,9 @@ impl Protocol for Igmp {
 
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
         match *change {
-            // Before the first timeout nothing has begun: it looks at all interfaces as they are then.
-            Change::Interface { port: Some(port), up, .. } if self.begun => {
-                if let Some(link) = self.links.get_mut(&port) {
-                    if up { link.begin(now, &self.spec) } else { link.lose() }
-                }
+            Change::Interface { port: Some(port), up, .. }
+                if self.listeners.port_changed(now, &self.spec.timing(), port, up) =>
+            {
                 self.advance(now, context);
             }
             Change::Restart => *self = Igmp::new(self.spec.clone(), context.services),
@@ -245,6 +199,6 @@ impl Protocol for Igmp {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.next
+        self.listeners.next()
     }
 }

@@ -3,11 +3,12 @@
 use super::Igmp;
 use crate::protocol::{Protocol, Setup};
 use crate::services::Services;
+use crate::services::membership::Timing;
 use base::Span;
 use base::describe::{Name, Section};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::GroupKey;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 base::problems! {
@@ -77,23 +78,13 @@ impl IgmpSpec {
         self.static_groups.iter().filter(move |(name, _)| **name == *node).flat_map(|(_, all)| all)
     }
 
-    fn times(&self, span: Span) -> Span {
-        Span(span.0.saturating_mul(i64::from(self.robustness)))
-    }
-
-    /// How long an answer holds (RFC 3376, 8.4).
-    pub(super) fn membership_interval(&self) -> Span {
-        self.times(self.query_interval) + self.response_interval
-    }
-
-    /// After so long without a query of the other querier it is gone (RFC 3376, 8.5).
-    pub(super) fn other_querier_interval(&self) -> Span {
-        self.times(self.query_interval) + Span(self.response_interval.0 / 2)
-    }
-
-    /// Time until what is asked about in the end is forgotten (RFC 3376, 8.10).
-    pub(super) fn last_member_time(&self) -> Span {
-        self.times(self.last_member_interval)
+    pub(super) fn timing(&self) -> Timing {
+        Timing {
+            robustness: self.robustness,
+            query_interval: self.query_interval,
+            response_interval: self.response_interval,
+            last_listener_interval: self.last_member_interval,
+        }
     }
 }
 
@@ -131,8 +122,12 @@ impl Section<dyn Setup> for IgmpSpec {
 }
 
 impl Setup for IgmpSpec {
-    fn hears_sources(&self) -> bool {
-        self.version == 3 || !self.static_groups.is_empty()
+    fn hears_hosts(&self, group: IpAddr) -> bool {
+        group.is_ipv4()
+    }
+
+    fn hears_sources(&self, group: IpAddr) -> bool {
+        group.is_ipv4() && (self.version == 3 || !self.static_groups.is_empty())
     }
 
     fn protocol(&self, services: &Services) -> Box<dyn Protocol> {

@@ -4,7 +4,6 @@ use super::Igmp;
 use base::table::{RowsOf, Table, View};
 use base::{PortId, Time};
 use core::net::{IpAddr, Ipv4Addr};
-use std::collections::BTreeMap;
 
 /// The tables of IGMP.
 pub(super) const VIEWS: &[View] = &[View::of::<Igmp, GroupRow<'static>>()];
@@ -18,7 +17,7 @@ base::table! {
         /// The port of the link.
         port: PortId,
         /// The group.
-        group: Ipv4Addr,
+        group: IpAddr,
         /// `include`: only some sources are wanted; `exclude`: all but some.
         mode: &'static str,
         /// Is this what `static_groups` says, and not what hosts do?
@@ -36,45 +35,17 @@ base::table! {
 
 impl RowsOf<Igmp> for GroupRow<'static> {
     fn rows(igmp: &Igmp, node: &str, to: &mut Table) {
-        for (port, link) in &igmp.links {
-            for (group, known) in &link.groups {
-                let those = |running: bool| {
-                    let all = known.sources.iter().filter(|(_, end)| end.is_some() == running);
-                    let all: Vec<String> = all.map(|(source, _)| source.to_string()).collect();
-                    (!all.is_empty()).then(|| all.join(" "))
-                };
-                to.push(GroupRow {
-                    node,
-                    port: *port,
-                    group: *group,
-                    mode: if known.expires.is_some() { "exclude" } else { "include" },
-                    is_static: false,
-                    sources: those(true),
-                    excluded: those(false),
-                    querier: link.querier,
-                    expires_s: known.expires,
-                });
-            }
-        }
-        let mut statics: BTreeMap<(PortId, IpAddr), Vec<Option<IpAddr>>> = BTreeMap::new();
-        for (port, key) in &igmp.static_groups {
-            statics.entry((*port, key.group)).or_default().push(key.source);
-        }
-        for ((port, group), sources) in statics {
-            let IpAddr::V4(group) = group else { continue };
-            // All sources are wanted if one entry names none.
-            let named: Option<Vec<String>> =
-                sources.iter().map(|source| source.map(|source| source.to_string())).collect();
+        for one in igmp.listeners.shown() {
             to.push(GroupRow {
                 node,
-                port,
-                group,
-                mode: if named.is_some() { "include" } else { "exclude" },
-                is_static: true,
-                sources: named.map(|all| all.join(" ")),
-                excluded: None,
-                querier: None,
-                expires_s: None,
+                port: one.port,
+                group: one.group,
+                mode: one.mode,
+                is_static: one.is_static,
+                sources: one.sources,
+                excluded: one.excluded,
+                querier: one.querier,
+                expires_s: one.expires,
             });
         }
     }

@@ -1,7 +1,7 @@
-use super::group::{Ask, Group, Version};
-use super::querier::QuerierState;
 use super::*;
+use crate::services::membership::{Ask, Group, Link};
 use base::Span;
+use base::describe::{Describe, Value};
 use std::collections::BTreeSet;
 
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 1, 1, 1);
@@ -21,7 +21,7 @@ fn record(kind: RecordKind, all: &[u8]) -> Record {
 }
 
 /// INCLUDE(1, 2), or EXCLUDE(X: 1, 2; Y: 3, 4).
-fn begun(exclude: bool) -> Group {
+fn begun(exclude: bool) -> Group<Ipv4Addr> {
     let mut group = Group::default();
     group.record(at(0), Span::from_secs(260), &record(RecordKind::IsInclude, &[1, 2]));
     if exclude {
@@ -74,45 +74,81 @@ fn timers_end_as_the_filter_mode_says() {
     assert!(!group.advance(at(260)), "nobody has asked for them again");
 }
 
-fn link() -> (Link, IgmpSpec) {
-    use base::describe::{Describe, Value};
-    let spec = IgmpSpec::read(&Value::Map(Vec::new())).expect("defaults");
+fn defaults() -> IgmpSpec {
+    IgmpSpec::read(&Value::Map(Vec::new())).expect("defaults")
+}
+
+fn link() -> (Link<Ipv4Addr>, Timing) {
+    let timing = defaults().timing();
     let mut link = Link::new(OWN);
-    link.begin(at(0), &spec);
-    (link, spec)
+    link.begin(at(0), &timing);
+    (link, timing)
+}
+
+/// A query as another router's is.
+fn asks(group: Option<Ipv4Addr>) -> Query<Ipv4Addr> {
+    Query { group, sources: Vec::new(), suppress: false, response: Span::from_secs(1) }
 }
 
 #[test]
 fn the_lowest_address_asks() {
-    let (mut link, spec) = link();
+    let (mut link, timing) = link();
     // RFC 3376, 8.6 and 8.7: twice at first, a quarter of the interval apart.
-    assert_eq!((link.advance(at(0), &spec).len(), link.next()), (1, Some(at(31) + Span::from_ms(250))));
-    let general = Ipv4Addr::UNSPECIFIED;
-    link.hear(at(1), &spec, Ipv4Addr::new(10, 0, 0, 9), general, None);
+    assert_eq!((link.advance(at(0), &timing).len(), link.next()), (1, Some(at(31) + Span::from_ms(250))));
+    link.hear(at(1), &timing, Ipv4Addr::new(10, 0, 0, 9), &asks(None));
     assert_eq!(link.state, QuerierState::Querier, "a higher address does not count");
-    link.hear(at(1), &spec, Ipv4Addr::new(10, 0, 0, 2), general, None);
+    link.hear(at(1), &timing, Ipv4Addr::new(10, 0, 0, 2), &asks(None));
     assert_eq!((link.state, link.querier), (QuerierState::NonQuerier, Some(Ipv4Addr::new(10, 0, 0, 2))));
-    assert!(link.advance(at(200), &spec).is_empty());
+    assert!(link.advance(at(200), &timing).is_empty());
     // RFC 3376, 8.5: 2 x 125 s + 5 s.
     assert_eq!(link.next(), Some(at(256)));
-    assert_eq!((link.advance(at(256), &spec).len(), link.state), (1, QuerierState::Querier));
+    assert_eq!((link.advance(at(256), &timing).len(), link.state), (1, QuerierState::Querier));
 }
 
 #[test]
 fn a_group_that_is_left_is_asked_for_twice_and_forgotten() {
-    let (mut link, spec) = link();
-    link.advance(at(0), &spec);
-    link.report(at(1), &spec, &record(RecordKind::IsExclude, &[]), Version::V2);
-    link.report(at(2), &spec, &record(RecordKind::ToInclude, &[]), Version::V2);
-    let asked: Vec<_> = [2, 3, 4].map(|s| link.advance(at(s), &spec)).into_iter().flatten().collect();
-    assert!(asked.iter().all(|(dst, query)| *dst == GROUP
-        && matches!(query, Repr::Query { group, max_resp_ds: 10, .. } if *group == GROUP)));
+    let (mut link, timing) = link();
+    link.advance(at(0), &timing);
+    link.report(at(1), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Leaves);
+    link.report(at(2), &timing, &record(RecordKind::ToInclude, &[]), Speaks::Leaves);
+    let asked: Vec<_> = [2, 3, 4].map(|s| link.advance(at(s), &timing)).into_iter().flatten().collect();
+    assert!(asked.iter().all(|query| *query == asks(Some(GROUP))));
     assert_eq!((asked.len(), link.groups.len()), (2, 0));
     // RFC 3376, 6.6.1: whoever does not ask lowers its timers by the questions of whoever does.
-    link.report(at(5), &spec, &record(RecordKind::IsExclude, &[]), Version::V3);
-    link.hear(at(6), &spec, Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::UNSPECIFIED, None);
-    link.hear(at(7), &spec, Ipv4Addr::new(10, 0, 0, 2), GROUP, None);
+    link.report(at(5), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Sources);
+    link.hear(at(6), &timing, Ipv4Addr::new(10, 0, 0, 2), &asks(None));
+    link.hear(at(7), &timing, Ipv4Addr::new(10, 0, 0, 2), &asks(Some(GROUP)));
     assert_eq!(link.groups[&GROUP].expires, Some(at(9)));
+}
+
+/// RFC 3376, 6.6.3.1 and 6.6.3.2: else routers that listen would forget what they have just heard.
+#[test]
+fn whoever_has_answered_is_asked_without_a_change_of_timers() {
+    let (mut link, timing) = link();
+    link.advance(at(0), &timing);
+    let asked = |link: &mut Link<Ipv4Addr>, s| -> Vec<_> {
+        link.advance(at(s), &timing).into_iter().map(|query| (query.sources, query.suppress)).collect()
+    };
+    link.report(at(1), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Leaves);
+    link.report(at(2), &timing, &record(RecordKind::ToInclude, &[]), Speaks::Leaves);
+    assert_eq!(asked(&mut link, 2), [(vec![], false)]);
+    link.report(at(2), &timing, &record(RecordKind::IsExclude, &[]), Speaks::Leaves);
+    assert_eq!(asked(&mut link, 3), [(vec![], true)]);
+    let (mut link, timing) = self::link();
+    link.advance(at(0), &timing);
+    link.report(at(1), &timing, &record(RecordKind::IsInclude, &[1, 2, 3]), Speaks::Sources);
+    link.report(at(2), &timing, &record(RecordKind::Block, &[1, 2]), Speaks::Sources);
+    let asked = |link: &mut Link<Ipv4Addr>, s| -> Vec<_> {
+        link.advance(at(s), &timing).into_iter().map(|query| (query.sources, query.suppress)).collect()
+    };
+    assert_eq!(asked(&mut link, 2), [(vec![source(1), source(2)], false)]);
+    link.report(at(2), &timing, &record(RecordKind::IsInclude, &[2]), Speaks::Sources);
+    assert_eq!(asked(&mut link, 3), [(vec![source(2)], true), (vec![source(1)], false)]);
+    // Whoever does not ask keeps its timers if it is told so.
+    link.hear(at(4), &timing, Ipv4Addr::new(10, 0, 0, 2), &asks(None));
+    let kept = Query { sources: vec![source(2)], suppress: true, ..asks(Some(GROUP)) };
+    link.hear(at(4), &timing, Ipv4Addr::new(10, 0, 0, 2), &kept);
+    assert_eq!(link.groups[&GROUP].sources[&source(2)], Some(at(262)));
 }
 
 #[test]
@@ -131,7 +167,7 @@ fn the_machine() {
 #[test]
 fn older_hosts_have_blocks_ignored() {
     let mut group = begun(true);
-    group.note(Version::V2, at(50));
+    group.note(Speaks::Leaves, at(50));
     let before = group.clone();
     assert_eq!(group.record(at(9), Span::from_secs(260), &record(RecordKind::Block, &[2, 5])), []);
     assert_eq!(group, before);
@@ -144,7 +180,7 @@ fn older_hosts_have_blocks_ignored() {
 #[test]
 fn nobody_leaves_for_a_host_of_version_1() {
     let mut group = begun(true);
-    group.note(Version::V1, at(50));
+    group.note(Speaks::Joins, at(50));
     let before = group.clone();
     for kind in [RecordKind::ToInclude, RecordKind::Block] {
         assert_eq!(group.record(at(9), Span::from_secs(260), &record(kind, &[])), []);
@@ -158,9 +194,8 @@ fn nobody_leaves_for_a_host_of_version_1() {
 #[test]
 fn a_port_that_comes_up_before_the_first_timeout_keeps_nothing_from_beginning() {
     use crate::owner::Owner;
-    use base::describe::{Describe, Value};
     let mut services = Box::new(Services::none());
-    let mut igmp = Igmp::new(IgmpSpec::read(&Value::Map(Vec::new())).expect("defaults"), &services);
+    let mut igmp = Igmp::new(defaults(), &services);
     let change = Change::Interface {
         interface: crate::services::InterfaceId::of(PortId(0)),
         port: Some(PortId(0)),

@@ -104,7 +104,11 @@ impl ControlPlane {
 
     /// The protocol that listens to something of IPv6 that was sent to a group.
     pub fn group_listener6(&self, listen: Listen, group: Ipv6Addr) -> Option<Owner> {
-        self.listener(listen).filter(|owner| self.groups.contains(*owner, Listen::Group6(group)))
+        let hears = |owner: Owner| {
+            let all = [Listen::EveryGroup6, Listen::Group6(group)];
+            all.into_iter().any(|listen| self.groups.contains(owner, listen))
+        };
+        self.listener(listen).filter(|owner| hears(*owner))
     }
 
     /// Does a protocol listen to frames with an LLC header?

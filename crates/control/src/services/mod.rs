@@ -11,6 +11,7 @@
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`Labelled`]: packets that get a label for a far router, and go there by LSPs
 //! - [`Multicast`]: groups, who wants them and where their packets go
+//! - `membership`: who wants which groups on links, for protocols that hear it from hosts (IGMP, MLD)
 //! - [`distribution`]: labels for routes, for protocols that carry them
 //! - [`label_vcs`]: labels that are channels of ATM
 //! - [`policy`]: which routes pass from one place to another, and what is changed of them
@@ -31,6 +32,7 @@ pub mod label_vcs;
 mod labelled;
 pub mod labels;
 pub mod liveness;
+pub(crate) mod membership;
 mod multicast;
 pub mod policy;
 pub mod rib;

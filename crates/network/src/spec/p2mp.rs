@@ -15,7 +15,7 @@ use base::{Rate, Span};
 use control::rsvp::command::ReservationStyle;
 use control::rsvp::{Signalling, TreeShape};
 use control::services::WatchSpec;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use std::collections::BTreeSet;
 
 base::words! {
@@ -59,8 +59,8 @@ base::record! {
         /// Bandwidth to reserve on each link of the tree, once.
         pub bandwidth: Rate = Rate(0);
         /// Groups whose packets take it that hosts at the root send, one or several; at leaves they go to hosts that
-        /// have joined (IGMP).
-        pub group: Option<Several<Ipv4Addr>>, absent "none";
+        /// have joined (IGMP, or MLD for groups of IPv6).
+        pub group: Option<Several<IpAddr>>, absent "none";
         /// Destinations whose packets take it, one prefix or several; every leaf gets them.
         pub carries: Option<Several<Prefix>>, absent "none";
         /// Packets that take it wherever they go.
@@ -155,15 +155,15 @@ impl P2mpSpec {
             let weak = NetworkProblem::WeakHolding { setup, holding };
             return Err(Diagnostic::new(weak).at("holding_priority"));
         }
-        // RFC 5771, 4: groups of a single link are not forwarded.
-        let is_forwarded = |group: Ipv4Addr| group.is_multicast() && !is_link_local_group(group.into());
+        // RFC 5771, 4, and RFC 4291, 2.7: groups of a single link are not forwarded.
+        let is_forwarded = |group: IpAddr| group.is_multicast() && !is_link_local_group(group);
         if let Some(group) = self.groups().iter().find(|group| !is_forwarded(**group)) {
             return Err(Diagnostic::new(NetworkProblem::NotAGroup { group: group.to_string() }).at("group"));
         }
         Ok(())
     }
 
-    fn groups(&self) -> &[Ipv4Addr] {
+    fn groups(&self) -> &[IpAddr] {
         self.group.as_ref().map_or(&[], |several| &several.0)
     }
 

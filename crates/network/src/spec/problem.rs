@@ -84,7 +84,7 @@ base::problems! {
         /// An explicit route to what is no leaf.
         RouteToNoLeaf { node: String } is Conflict, "route-to-no-leaf", "'{node}' is no leaf of it: routes are said by leaf";
         /// An address that is no group, or one of a single link.
-        NotAGroup { group: String } is OutOfRange, "tree-not-a-group", "{group} is no group that routers forward: those are 224.0.1.0 to 239.255.255.255";
+        NotAGroup { group: String } is OutOfRange, "tree-not-a-group", "{group} is no group that routers forward: those are 224.0.1.0 to 239.255.255.255, and those of IPv6 of scope 3 or more";
         /// Something at an end that the link does not have.
         NoEnd { name: String, a: String, b: String, hint: String } is UnknownName, "no-end", "'{name}' is no end of it, {a} and {b} are{hint}";
         /// Queues or meters where no port of ours is.

@@ -50,7 +50,11 @@ impl Router {
             PuntReason::Llc => self.handle_llc(now, port, &frame),
             PuntReason::Local { labels } => self.handle_local(now, port, &frame, labels),
             PuntReason::RouterAlert { labels } | PuntReason::Options { labels } => {
-                if self.is_ipv6(&frame, labels) || !self.intercept(now, port, &frame, labels, reason) {
+                let is_taken = match self.is_ipv6(&frame, labels) {
+                    true => self.intercept6(now, port, &frame, labels),
+                    false => self.intercept(now, port, &frame, labels, reason),
+                };
+                if !is_taken {
                     return self.forward_again(now, port, frame);
                 }
             }

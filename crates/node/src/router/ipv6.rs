@@ -73,15 +73,17 @@ impl Router {
             return self.drop_unheard(port, Unheard::Fragment);
         }
         let payload = packet.payload().get(upper.offset..).unwrap_or_default();
-        let listener = listen(upper.protocol, payload).and_then(|listen| match group {
+        // RFC 3810, 5.2.13: what a node reports that has no address yet is nothing to a router.
+        let is_heard = upper.protocol != ipv6::Protocol::ICMPV6 || !ip.src.is_unspecified();
+        let listen = listen(upper.protocol, payload).filter(|_| is_heard);
+        let listener = listen.and_then(|listen| match group {
             true => self.control.group_listener6(listen, ip.dst),
             false => self.control.listener(listen),
         });
         if let Some(owner) = listener {
             let start = at + ipv6::HEADER_LEN + upper.offset;
-            let (protocol, end) = (upper.protocol, start + payload.len());
-            return self
-                .signal6(now, owner, (port, ip, protocol), bytes, start..end, |ip| Some(Arrival::Ip6(ip)));
+            let part = start..start + payload.len();
+            return self.signal6(now, owner, (port, ip, upper), bytes, part, |ip| Some(Arrival::Ip6(ip)));
         }
         if !is_for_node {
             return self.drop_unheard(port, Unheard::Group);
@@ -108,6 +110,25 @@ impl Router {
             }
         }
         self.recycle(bytes);
+    }
+
+    /// Takes a packet to a group with the Router Alert option out of the stream, if a protocol listens to such whatever
+    /// the group. Others go on.
+    pub(super) fn intercept6(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
+        let bytes = self.bytes_of(frame);
+        let packet = ipv6::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default());
+        let heard = packet.is_ok_and(|packet| {
+            let upper = ipv6::upper(packet.next_header(), packet.payload()).ok();
+            let payload = |upper: &ipv6::Upper| packet.payload().get(upper.offset..).unwrap_or_default();
+            let listen = upper.and_then(|upper| listen(upper.protocol, payload(&upper)));
+            let is_for = |listen| self.control.group_listener6(listen, packet.dst()).is_some();
+            packet.dst().is_multicast() && labels == 0 && listen.is_some_and(is_for)
+        });
+        self.recycle(bytes);
+        if heard {
+            self.handle_local6(now, port, frame, labels);
+        }
+        heard
     }
 
     /// A TCP segment for a node that has TCP.

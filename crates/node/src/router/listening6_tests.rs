@@ -209,3 +209,49 @@ fn what_tests_an_lsp_is_sent_and_taken() {
     // A label without an entry is looked at where its time to live is over.
     assert_eq!(r.drops().get(DropReason::UnknownLabel), 1);
 }
+
+/// RFC 3810, 7: also of a group that is forwarded, and that the router itself is no member of; what a node says that
+/// has no address yet (5.2.13) reaches nobody.
+#[test]
+fn listeners_are_heard_whatever_the_group() {
+    use base::describe::{Describe, Value};
+    use base::plane::{GroupKey, Incoming, ReplicationId, TableOp};
+    use control::Protocol;
+    use control::mld::{Mld, MldSpec};
+    use control::services::{Attached, Beyond};
+    use wire::mld;
+    let spec = MldSpec::read(&Value::Map(Vec::new())).expect("defaults");
+    let mut config = config_with(vec![Arc::new(spec)]);
+    config.ports[0].ipv6 = Some(Address6::new(OURS6, 64));
+    config.attached = vec![Attached { beyond: Beyond::Host, ..Attached::default() }];
+    let mut r = Router::new(config);
+    r.handle_timeout(Time::ZERO);
+    let group = Ipv6Addr::new(0xff3e, 0, 0, 0, 0, 0, 0, 1);
+    // The group is forwarded: to nowhere, and from another way.
+    let (list, incoming) = (ReplicationId(9), Incoming::Label);
+    let key = GroupKey { group: group.into(), source: None };
+    let forwarding = r.plane.forwarding_mut();
+    let ops = [
+        TableOp::ReplicationSet { list, branches: [].into() },
+        TableOp::MulticastSet { key, incoming, list },
+    ];
+    ops.iter().for_each(|op| forwarding.apply(op).expect("a write"));
+    let said = |src: Ipv6Addr, dst: Ipv6Addr, message: &mld::Repr| {
+        let alert = ipv6::extension::router_alert(ipv6::Protocol::ICMPV6, mld::ROUTER_ALERT);
+        let payload = [&alert[..], &message.emit(src, dst)].concat();
+        packet(src, dst, 1, ipv6::Protocol::HOP_BY_HOP, &payload)
+    };
+    let wanted = |r: &Router| r.control().protocol::<Mld>().expect("MLD").state_count();
+    let theirs = nd::link_local(HOST_MAC);
+    let record = mld::Record { kind: mld::RecordKind::IsExclude, group, sources: Vec::new() };
+    let report = mld::Repr::ReportV2 { records: vec![record] };
+    give(&mut r, 1, said(Ipv6Addr::UNSPECIFIED, mld::ALL_V2_ROUTERS, &report));
+    assert_eq!(wanted(&r), 0);
+    assert!(r.control().unheard().iter().any(|one| one == (Unheard::Group, 1)));
+    give(&mut r, 2, said(theirs, group, &mld::Repr::ReportV1 { group }));
+    assert_eq!(wanted(&r), 1, "version 1 reports to the group");
+    let other = Ipv6Addr::new(0xff3e, 0, 0, 0, 0, 0, 0, 2);
+    let record = mld::Record { kind: mld::RecordKind::IsExclude, group: other, sources: Vec::new() };
+    give(&mut r, 3, said(theirs, mld::ALL_V2_ROUTERS, &mld::Repr::ReportV2 { records: vec![record] }));
+    assert_eq!(wanted(&r), 2);
+}

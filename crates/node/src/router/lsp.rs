@@ -71,18 +71,18 @@ impl Router {
         let bytes = self.bytes_of(frame);
         let at = ip_offset(labels);
         let found = self.lsp_datagram6(bytes.get(at..).unwrap_or_default());
-        let Some((owner, ip, payload)) = found else {
+        let Some((owner, ip, upper, payload)) = found else {
             self.recycle(bytes);
             return false;
         };
         let words = words_of(&bytes, labels);
-        let (what, part) = ((port, ip, ipv6::Protocol::UDP), at + payload.start..at + payload.end);
+        let (what, part) = ((port, ip, upper), at + payload.start..at + payload.end);
         self.signal6(now, owner, what, bytes, part, |ip| LspArrival::new(ip, &words).map(Arrival::Lsp6));
         true
     }
 
     /// Who listens to the datagram in an IPv6 packet to ::ffff:127/104, what the header says, and where it is.
-    fn lsp_datagram6(&self, packet: &[u8]) -> Option<(Owner, ipv6::Repr, Range<usize>)> {
+    fn lsp_datagram6(&self, packet: &[u8]) -> Option<(Owner, ipv6::Repr, ipv6::Upper, Range<usize>)> {
         let packet = ipv6::Packet::new_checked(packet).ok()?;
         let ip = ipv6::Repr::parse(&packet).ok().filter(|ip| is_mapped_loopback(ip.dst))?;
         let upper = ipv6::upper(packet.next_header(), packet.payload()).ok()?;
@@ -92,7 +92,7 @@ impl Router {
         let payload = packet.payload().get(upper.offset..)?;
         let owner = self.control.lsp_listener6(udp::Packet::new_checked(payload).ok()?.dst_port())?;
         let start = ipv6::HEADER_LEN + upper.offset;
-        Some((owner, ip, start..start + payload.len()))
+        Some((owner, ip, upper, start..start + payload.len()))
     }
 
     /// A packet to 127/8 that came with so many labels. What nobody listens to has no business outside a host (RFC

@@ -14,7 +14,8 @@ use wire::{ethernet, ipv6, nd, udp};
 /// What a protocol has to listen to, to be given the packet; nothing for what is the node's own affair.
 pub(super) fn listen(protocol: ipv6::Protocol, payload: &[u8]) -> Option<Listen> {
     match protocol {
-        ipv6::Protocol::TCP | ipv6::Protocol::ICMPV6 | ipv6::Protocol::NO_NEXT_HEADER => None,
+        ipv6::Protocol::TCP | ipv6::Protocol::NO_NEXT_HEADER => None,
+        ipv6::Protocol::ICMPV6 => payload.first().map(|icmp_type| Listen::Icmpv6(*icmp_type)),
         ipv6::Protocol::UDP => Some(Listen::UdpPort6(udp::Packet::new_checked(payload).ok()?.dst_port())),
         ipv6::Protocol(number) => Some(Listen::IpProtocol6(number)),
     }
@@ -65,7 +66,7 @@ impl Router {
         &mut self,
         now: Time,
         owner: Owner,
-        (port, ip, protocol): (PortId, ipv6::Repr, ipv6::Protocol),
+        (port, ip, upper): (PortId, ipv6::Repr, ipv6::Upper),
         frame: Vec<u8>,
         Range { mut start, mut end }: Range<usize>,
         told: impl FnOnce(Ip6Arrival) -> Option<Arrival>,
@@ -74,8 +75,8 @@ impl Router {
             // RFC 4291, 2.5.2 and 2.7: neither no address nor a group is anybody's to answer.
             return self.drop_received(port, DropReason::Malformed);
         }
-        let mut over = Over::Ip(protocol.0);
-        if protocol == ipv6::Protocol::UDP {
+        let mut over = Over::Ip(upper.protocol.0);
+        if upper.protocol == ipv6::Protocol::UDP {
             let Ok(datagram) = udp::Packet::new_checked(frame.get(start..end).unwrap_or_default()) else {
                 return self.drop_received(port, DropReason::Malformed);
             };
@@ -87,7 +88,8 @@ impl Router {
             end = start + usize::from(datagram.length());
             start += udp::HEADER_LEN;
         }
-        let arrival = Ip6Arrival { port, src: ip.src, dst: ip.dst, hop_limit: ip.hop_limit, over };
+        let (router_alert, hop_limit) = (upper.router_alert, ip.hop_limit);
+        let arrival = Ip6Arrival { port, src: ip.src, dst: ip.dst, hop_limit, router_alert, over };
         match told(arrival) {
             Some(told) => self.offer(now, owner, told, frame, (start, end)),
             None => self.drop_received(port, DropReason::StackDepth),

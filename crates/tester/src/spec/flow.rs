@@ -8,7 +8,7 @@ use crate::testbed::{self, Family};
 use base::describe::{Describe, Name};
 use base::diagnostic::{At, Diagnostic};
 use base::{Dscp, Rate, Time};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use network::spec::reference::{Endpoint, NodeRef};
 
 base::words! {
@@ -34,12 +34,12 @@ base::record! {
         /// Where it ends.
         pub to: NodeRef;
         /// The group that its packets go to, instead of the address of a node. Hosts that receive it have joined it.
-        pub group: Option<Ipv4Addr>, absent "it goes to a node";
+        pub group: Option<IpAddr>, absent "it goes to a node";
         /// Hosts that receive it beside `to`, if it goes to a group.
         pub receivers: Vec<NodeRef> = Vec::new();
         /// Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes
-        /// by.
-        pub family: Option<Family>, absent "ipv4";
+        /// by. A flow to a group is of the group's.
+        pub family: Option<Family>, absent "that of the group, else ipv4";
         /// LSP that it takes from where it begins.
         pub over: Option<Name>, absent "routers decide";
         /// Rate of all its packets; of arrivals on-off while it is on.
@@ -109,7 +109,7 @@ impl FlowSpec {
             to_link: link(&self.to, &self.to_link).at("to_link")?,
             group: self.group,
             also_to: self.receivers.iter().map(NodeRef::index).collect(),
-            family: self.family.unwrap_or(Family::Ipv4),
+            family: self.family.unwrap_or_else(|| self.family_of_group()),
             over,
             rate: self.rate,
             rate_counts: match self.rate_counts {
@@ -129,7 +129,17 @@ impl FlowSpec {
         })
     }
 
+    fn family_of_group(&self) -> Family {
+        if self.group.is_some_and(|group| group.is_ipv6()) { Family::Ipv6 } else { Family::Ipv4 }
+    }
+
     fn check(&self) -> Result<(), Diagnostic> {
+        if let (Some(group), Some(family)) = (self.group, self.family)
+            && family != self.family_of_group()
+        {
+            let group = group.to_string();
+            return Err(Diagnostic::new(FlowProblem::GroupOfOtherFamily { group }).at("family").on_key());
+        }
         let Some(stop) = self.stop.filter(|stop| *stop <= self.start) else { return Ok(()) };
         let [stop, start] =
             [stop, self.start].map(|time| time.write().as_text().unwrap_or("0 s").to_string());

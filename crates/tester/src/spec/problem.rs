@@ -9,6 +9,8 @@ base::problems! {
         UnknownLsp { name: String, hint: String } is UnknownName, "unknown-lsp", "'{name}', no LSP has that name{hint}";
         /// A station whose link says no addresses.
         StationAddresses { station: String } is Conflict, "station-addresses", "'{station}' is a station: addresses are needed, of both ends in their order, such as addresses: [10.1.0.2/24, 10.1.0.1/24]";
+        /// A flow of the other IP than its group.
+        GroupOfOtherFamily { group: String } is Conflict, "group-of-other-family", "{group} is a group of the other family: leave it out";
         /// A pace at which nothing would ever be done.
         NoPace { rate: f64 } is OutOfRange, "no-pace", "{rate}: it is not above zero";
         /// An end of a flow without the link that it names.

@@ -1,7 +1,7 @@
 //! Flows of test packets as the user describes them: how fast, how long the packets are, and when they are due.
 
 use base::{Rate, Span, Time};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use std::sync::Arc;
 
 /// A flow of test packets; over a group of LSPs, one stream for each, which share the rate evenly.
@@ -21,7 +21,7 @@ pub struct FlowSpec {
     /// Link of a host whose address it goes to; the last on the shortest path if absent.
     pub to_link: Option<usize>,
     /// The group that its packets go to, instead of the address of a node.
-    pub group: Option<Ipv4Addr>,
+    pub group: Option<IpAddr>,
     /// Nodes that receive it beside `to`, if it goes to a group.
     pub also_to: Vec<usize>,
     /// Which IP its packets are of.

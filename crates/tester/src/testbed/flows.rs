@@ -112,7 +112,7 @@ impl Testbed {
     /// The address that a flow goes to which takes no LSP of its own.
     pub(super) fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
         if let Some(group) = spec.group {
-            return group.into();
+            return group;
         }
         let Some(link) = to_link.map(|link| &self.links()[link]) else {
             return match spec.family {

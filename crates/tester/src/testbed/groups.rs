@@ -5,7 +5,7 @@ use super::flow_spec::FlowSpec;
 use crate::problem::TrafficProblem;
 use base::diagnostic::{At, Diagnostic};
 use base::plane::is_link_local_group;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use network::addressing;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ impl Testbed {
                 on("receivers", TrafficProblem::NoGroupToReceive {})
             };
         };
-        if !group.is_multicast() || is_link_local_group(group.into()) {
+        if !group.is_multicast() || is_link_local_group(group) {
             return on("group", TrafficProblem::NotAGroup { group: group.to_string() });
         }
         if spec.over.is_some() {
@@ -41,6 +41,10 @@ impl Testbed {
                 let group = group.to_string();
                 return on(key, TrafficProblem::ReceiverNotJoined { node: name(), group });
             }
+            let has_ipv6 = station.host().config().ports.iter().any(|port| port.ipv6.is_some());
+            if group.is_ipv6() && !has_ipv6 {
+                return on(key, TrafficProblem::Ipv6End { node: name() });
+            }
             if !parts.joined(spec.from, node) {
                 let from = self.node_name(spec.from).to_string();
                 return on(key, TrafficProblem::ReceiverUnreachable { node: name(), from });
@@ -54,7 +58,7 @@ impl Testbed {
     fn check_brought(
         &self,
         spec: &FlowSpec,
-        group: Ipv4Addr,
+        group: IpAddr,
         node: usize,
         key: &'static str,
     ) -> Result<(), Diagnostic> {
@@ -81,7 +85,7 @@ impl Testbed {
     fn check_brings(
         &self,
         spec: &FlowSpec,
-        group: Ipv4Addr,
+        group: IpAddr,
         (node, router): (usize, usize),
         key: &'static str,
     ) -> Result<(), Diagnostic> {
@@ -101,15 +105,27 @@ impl Testbed {
                     .at(key)
                     .map_err(Diagnostic::on_key)
             }
-            None | Some(false) => Ok(()),
+            None | Some(false) => self.check_heard(group, node, router),
         }
     }
 
-    /// Refuses a receiver whose router does not hear which senders it names: IGMP of version 3 says so, or the
-    /// settings.
-    fn check_asked(&self, group: Ipv4Addr, node: usize, router: usize) -> Result<(), Diagnostic> {
+    /// Refuses a receiver whose router does not hear which groups it wants.
+    fn check_heard(&self, group: IpAddr, node: usize, router: usize) -> Result<(), Diagnostic> {
         let mut spoken = self.description().nodes[router].protocols.spoken();
-        if spoken.any(|one| one.setup.hears_sources()) {
+        if spoken.any(|one| one.setup.hears_hosts(group)) {
+            return Ok(());
+        }
+        let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
+        let protocol = if group.is_ipv6() { "mld" } else { "igmp" };
+        let problem = TrafficProblem::HostNotHeard { group: group.to_string(), router, node, protocol };
+        Err(Diagnostic::new(problem).at("group").on_key())
+    }
+
+    /// Refuses a receiver whose router does not hear which senders it names: IGMP of version 3 and MLD of version
+    /// 2 say so, or the settings.
+    fn check_asked(&self, group: IpAddr, node: usize, router: usize) -> Result<(), Diagnostic> {
+        let mut spoken = self.description().nodes[router].protocols.spoken();
+        if spoken.any(|one| one.setup.hears_sources(group)) {
             return Ok(());
         }
         let [node, router] = [node, router].map(|node| self.node_name(node).to_string());
@@ -137,9 +153,9 @@ impl Testbed {
 
     /// Does a protocol of a node bring packets of a group, and to who has named their senders only? Nothing if none
     /// does.
-    fn brings(&self, node: usize, group: Ipv4Addr) -> Option<bool> {
+    fn brings(&self, node: usize, group: IpAddr) -> Option<bool> {
         let spoken = self.description().nodes[node].protocols.spoken();
-        let mut bringing = spoken.filter(|one| one.setup.brings(group.into()) == Some(true));
+        let mut bringing = spoken.filter(|one| one.setup.brings(group) == Some(true));
         bringing.next().map(|one| one.setup.needs_sources())
     }
 
@@ -148,19 +164,19 @@ impl Testbed {
     fn check_named_sender(
         &self,
         spec: &FlowSpec,
-        group: Ipv4Addr,
+        group: IpAddr,
         node: usize,
         router: usize,
     ) -> Result<(), Diagnostic> {
-        let own: Vec<Ipv4Addr> = match self.facts(spec.from).host {
-            Some(_) => self.ports_of(spec.from).map(|(link, side)| link.addresses[side]).collect(),
-            None => vec![addressing::probe(spec.from)],
+        let own: Vec<IpAddr> = match self.facts(spec.from).host {
+            Some(_) => self.ports_of(spec.from).map(|(link, side)| link.addresses[side].into()).collect(),
+            None => vec![addressing::probe(spec.from).into()],
         };
         let joined = self.station(node).map_or(&[][..], |station| station.host().groups());
         let named = joined.iter().filter(|known| known.group == group).flat_map(|known| &known.sources);
         let (name, from) = (self.node_name(node).to_string(), self.node_name(spec.from).to_string());
         if !named.clone().any(|source| own.contains(source)) {
-            let source = own.first().copied().unwrap_or(Ipv4Addr::UNSPECIFIED).to_string();
+            let source = own.first().map(ToString::to_string).unwrap_or_default();
             let group = group.to_string();
             return Err(TrafficProblem::SenderNotNamed { node: name, group, from, source }.into());
         }

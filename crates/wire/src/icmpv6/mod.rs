@@ -1,5 +1,5 @@
 //! ICMPv6 (RFC 4443): echo, errors with the packet that caused them and extensions (RFC 4884), and neighbour discovery
-//! ([`crate::nd`]).
+//! ([`crate::nd`]). What listeners of groups say is read by [`crate::mld`].
 //!
 //! Accessors of [`Packet`] panic only on a view made by [`Packet::new_unchecked`] over fewer than eight bytes.
 
@@ -52,6 +52,12 @@ impl Type {
     pub const ECHO_REQUEST: Type = Type(128);
     /// Echo reply, 129 (RFC 4443, 4.2).
     pub const ECHO_REPLY: Type = Type(129);
+    /// Multicast listener query, 130 (RFC 3810, 5.1).
+    pub const LISTENER_QUERY: Type = Type(130);
+    /// Multicast listener report of version 1, 131 (RFC 3810, 5).
+    pub const LISTENER_REPORT_V1: Type = Type(131);
+    /// Multicast listener done of version 1, 132 (RFC 3810, 5).
+    pub const LISTENER_DONE: Type = Type(132);
     /// Router solicitation, 133 (RFC 4861, 4.1).
     pub const ROUTER_SOLICITATION: Type = Type(133);
     /// Router advertisement, 134 (RFC 4861, 4.2).
@@ -62,6 +68,8 @@ impl Type {
     pub const NEIGHBOR_ADVERTISEMENT: Type = Type(136);
     /// Redirect, 137 (RFC 4861, 4.5).
     pub const REDIRECT: Type = Type(137);
+    /// Multicast listener report of version 2, 143 (RFC 3810, 5.2).
+    pub const LISTENER_REPORT_V2: Type = Type(143);
 
     /// Is it an error, whose type has the highest bit clear (RFC 4443, 2.1)?
     pub const fn is_error(self) -> bool {
@@ -70,6 +78,10 @@ impl Type {
     /// Is it a message of neighbour discovery (RFC 4861, 4)?
     pub const fn is_discovery(self) -> bool {
         matches!(self.0, 133..=137)
+    }
+    /// Is it a message about listeners of groups ([`crate::mld`])?
+    pub const fn is_listener(self) -> bool {
+        matches!(self.0, 130..=132 | 143)
     }
     /// Must no error be sent about it (RFC 4443, 2.4 (e.1), (e.2))?
     pub const fn forbids_errors(self) -> bool {

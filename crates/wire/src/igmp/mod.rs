@@ -1,15 +1,15 @@
 //! IGMP: which groups the hosts of a link want. Versions 1 and 2 (RFC 2236) and 3 (RFC 3376).
 
 mod code;
-mod report;
 #[cfg(test)]
 mod tests;
 
+pub use crate::membership::{Record, RecordKind};
 pub use code::{of_code, to_code};
-pub use report::{Record, RecordKind};
 
 use crate::checksum;
 use crate::error::{Error, Reason, need};
+use crate::membership::{self, Address};
 use core::net::Ipv4Addr;
 
 pub(crate) const LAYER: &str = "igmp";
@@ -24,8 +24,6 @@ pub const ALL_V3_ROUTERS: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 22);
 
 /// Bytes of a message of version 2, and of what each message begins with.
 pub const HEADER_LEN: usize = 8;
-/// Bytes of a query of version 3 without sources.
-const QUERY_LEN: usize = 12;
 
 /// Each constant is a type of message.
 pub mod kind {
@@ -42,17 +40,7 @@ pub mod kind {
 }
 
 /// What only queries of version 3 say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryV3 {
-    /// Routers that hear it are not to lower their timers (S flag).
-    pub suppress: bool,
-    /// The querier's robustness variable, 0 to 7.
-    pub robustness: u8,
-    /// The querier's query interval, in seconds.
-    pub interval_s: u16,
-    /// The sources that are asked about; none in other queries than group-and-source-specific ones.
-    pub sources: Vec<Ipv4Addr>,
-}
+pub type QueryV3 = membership::Details<Ipv4Addr>;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +96,7 @@ impl Repr {
             let computed = !checksum::combine(&[checksum::sum(&bytes[..2]), checksum::sum(&bytes[4..])]);
             return Err(Error::new(LAYER, 2, Reason::Checksum { found, computed }));
         }
-        let group = address(bytes, 4);
+        let group = Ipv4Addr::read(bytes, 4);
         let known = |group: Ipv4Addr| match group.is_multicast() {
             true => Ok(group),
             false => Err(Error::invalid(LAYER, 4, "the address is no group")),
@@ -118,7 +106,7 @@ impl Repr {
             kind::REPORT_V1 => Ok(Repr::ReportV1 { group: known(group)? }),
             kind::REPORT_V2 => Ok(Repr::ReportV2 { group: known(group)? }),
             kind::LEAVE => Ok(Repr::Leave { group: known(group)? }),
-            kind::REPORT_V3 => Ok(Repr::ReportV3 { records: report::parse(bytes)? }),
+            kind::REPORT_V3 => Ok(Repr::ReportV3 { records: membership::parse_records(LAYER, bytes)? }),
             other => {
                 let (min, max) = (kind::QUERY.into(), kind::REPORT_V3.into());
                 Err(Error::new(LAYER, 0, Reason::OutOfRange { field: "type", found: other.into(), min, max }))
@@ -134,15 +122,7 @@ impl Repr {
         if bytes.len() == HEADER_LEN {
             return Ok(Repr::Query { max_resp_ds: bytes[1].into(), group, v3: None });
         }
-        need(LAYER, QUERY_LEN, bytes.len())?;
-        let count = usize::from(u16::from_be_bytes([bytes[10], bytes[11]]));
-        need(LAYER, QUERY_LEN + 4 * count, bytes.len())?;
-        let v3 = QueryV3 {
-            suppress: bytes[8] & 8 != 0,
-            robustness: bytes[8] & 7,
-            interval_s: of_code(bytes[9]),
-            sources: (0..count).map(|place| address(bytes, QUERY_LEN + 4 * place)).collect(),
-        };
+        let v3 = QueryV3::parse(LAYER, bytes, HEADER_LEN)?;
         Ok(Repr::Query { max_resp_ds: of_code(bytes[1]), group, v3: Some(v3) })
     }
 
@@ -157,9 +137,7 @@ impl Repr {
                     None => u8::try_from(*max_resp_ds).unwrap_or(u8::MAX),
                 };
                 if let Some(v3) = v3 {
-                    out.extend([u8::from(v3.suppress) << 3 | v3.robustness.min(7), to_code(v3.interval_s)]);
-                    out.extend((v3.sources.len() as u16).to_be_bytes());
-                    v3.sources.iter().for_each(|source| out.extend(source.octets()));
+                    v3.append_to(&mut out);
                 }
                 *group
             }
@@ -177,7 +155,7 @@ impl Repr {
             }
             Repr::ReportV3 { records } => {
                 out[0] = kind::REPORT_V3;
-                report::emit(records, &mut out);
+                membership::append_records(records, &mut out);
                 // Two reserved bytes, and the number of records.
                 Ipv4Addr::from_bits(records.len() as u32 & 0xffff)
             }
@@ -187,10 +165,4 @@ impl Repr {
         out[2..4].copy_from_slice(&sum.to_be_bytes());
         out
     }
-}
-
-/// The address at a place that is there.
-pub(crate) fn address(bytes: &[u8], at: usize) -> Ipv4Addr {
-    let octets = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
-    octets.map_or(Ipv4Addr::UNSPECIFIED, |octets| Ipv4Addr::from(*octets))
 }

@@ -6,6 +6,7 @@ use super::layers6::{Discovery, Icmpv6, Icmpv6Message, LinkPrefix, NeighborOptio
 use crate::Hex;
 use crate::error::Error;
 use crate::icmpv6::{self, HEADER_LEN, Packet, Repr};
+use crate::mld;
 use crate::nd::{self, NdOption, Options, PrefixInformation};
 use core::net::Ipv6Addr;
 
@@ -17,7 +18,12 @@ impl Icmpv6 {
         let checksum = Some(packet.checksum());
         let wrong = packet.verify_checksum(src, dst).is_err();
         let correct_checksum = wrong.then(|| packet.compute_checksum(src, dst));
-        let icmp = Icmpv6 { message: (&repr).into(), checksum, correct_checksum };
+        let listener = packet.icmp_type().is_listener().then(|| mld::Repr::parse_unverified(data));
+        let message = match listener {
+            Some(said) => Icmpv6Message::MulticastListener { said: said? },
+            None => (&repr).into(),
+        };
+        let icmp = Icmpv6 { message, checksum, correct_checksum };
         if icmp.write(None).is_ok_and(|again| again == data) {
             return Ok(icmp);
         }
@@ -65,6 +71,9 @@ impl Icmpv6 {
                 list.iter().for_each(|option| option.append_to(&mut options));
                 Repr::Discovery(said.repr(Options::of(&options)?))
             }
+            Icmpv6Message::MulticastListener { said } => {
+                return Ok(self.with_checksum(said.emit(addresses.0, addresses.1)));
+            }
             &Icmpv6Message::Other { icmp_type, code, ref rest, ref data } => {
                 let rest = rest.0.as_slice().try_into();
                 let rest = rest.map_err(|_| Error::invalid("icmpv6", 4, "rest has four bytes"))?;
@@ -73,10 +82,15 @@ impl Icmpv6 {
         };
         let mut bytes = vec![0; repr.buffer_len()];
         repr.emit(addresses.0, addresses.1, &mut bytes);
+        Ok(self.with_checksum(bytes))
+    }
+
+    /// The message with the checksum that is given, if one is.
+    fn with_checksum(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         if let Some(checksum) = self.checksum {
             Packet::new_unchecked(&mut bytes).set_checksum(checksum);
         }
-        Ok(bytes)
+        bytes
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::layers::Quote;
 use crate::hex::Hex;
-use crate::{icmpv6, ipv6};
+use crate::{icmpv6, ipv6, mld};
 use base::MacAddr;
 use core::net::Ipv6Addr;
 use serde::{Deserialize, Serialize};
@@ -162,6 +162,12 @@ pub enum Icmpv6Message {
         /// The options in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         options: Vec<NeighborOption>,
+    },
+    /// A message about listeners of groups, its name under `listener` (RFC 3810).
+    MulticastListener {
+        /// What it says.
+        #[serde(flatten)]
+        said: mld::Repr,
     },
     /// A message of any other type, its contents as they came.
     Other {

@@ -4,6 +4,7 @@ use super::layers::Layer;
 use super::layers6::{Discovery, ExtensionHeader, Icmpv6, Icmpv6Message, Ipv6, NeighborOption};
 use super::summary::{write_quoted_labels, wrong_checksum};
 use crate::icmpv6::{time_exceeded, unreachable};
+use crate::mld;
 use core::fmt::{self, Write};
 
 impl Ipv6 {
@@ -48,6 +49,7 @@ impl Icmpv6 {
                 write!(out, "parameter problem at byte {pointer}")
             }
             Icmpv6Message::NeighborDiscovery { said, options } => write_discovery(out, said, options),
+            Icmpv6Message::MulticastListener { said } => write_listener(out, said),
             Icmpv6Message::Other { icmp_type, code, .. } => write!(out, "type {} code {code}", icmp_type.0),
         }?;
         write_quoted_labels(out, self.message.quote())?;
@@ -75,4 +77,23 @@ fn write_discovery(out: &mut String, said: &Discovery, options: &[NeighborOption
         }?;
     }
     Ok(())
+}
+
+fn write_listener(out: &mut String, said: &mld::Repr) -> fmt::Result {
+    match said {
+        mld::Repr::Query { group, .. } if group.is_unspecified() => out.write_str("who listens to groups"),
+        mld::Repr::Query { group, v2, .. } => {
+            write!(out, "who listens to {group}")?;
+            let sources = v2.iter().flat_map(|v2| &v2.sources);
+            sources.enumerate().try_for_each(|(place, source)| {
+                write!(out, "{} {source}", if place == 0 { " from" } else { "," })
+            })
+        }
+        mld::Repr::ReportV1 { group } => write!(out, "listens to {group}"),
+        mld::Repr::Done { group } => write!(out, "listens to {group} no more"),
+        mld::Repr::ReportV2 { records } => {
+            out.write_str("listener report")?;
+            records.iter().try_for_each(|record| write!(out, ", {}", record.group))
+        }
+    }
 }

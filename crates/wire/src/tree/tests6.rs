@@ -80,6 +80,26 @@ fn a_datagram_has_the_bytes_of_the_rfc() {
 }
 
 #[test]
+fn listeners_of_groups_are_told_apart() {
+    use crate::mld::{QueryV2, Record, RecordKind, Repr};
+    let group = address("ff3e::1234");
+    let line =
+        |said| round(vec![ethernet(), ipv6(vec![]), icmpv6(Icmpv6Message::MulticastListener { said })]);
+    let query = |group, v2| Repr::Query { max_resp_ms: 40_000, group, v2 };
+    let v2 =
+        QueryV2 { suppress: true, robustness: 2, interval_s: 128, sources: vec![address("2001:db8::9")] };
+    assert!(line(query(Ipv6Addr::UNSPECIFIED, Some(v2.clone()))).ends_with("ICMPv6 who listens to groups"));
+    assert!(line(query(group, Some(v2))).ends_with("who listens to ff3e::1234 from 2001:db8::9"));
+    assert!(line(Repr::ReportV1 { group }).ends_with("listens to ff3e::1234"));
+    assert!(line(Repr::Done { group }).ends_with("listens to ff3e::1234 no more"));
+    let record = Record { kind: RecordKind::ToExclude, group, sources: Vec::new() };
+    assert!(line(Repr::ReportV2 { records: vec![record] }).ends_with("listener report, ff3e::1234"));
+    let said = r#"{"listener": "report-v2", "records": [{"kind": "to-exclude", "group": "ff3e::1234"}]}"#;
+    let record = Record { kind: RecordKind::ToExclude, group, sources: Vec::new() };
+    assert_eq!(serde_json::from_str::<Repr>(said).unwrap(), Repr::ReportV2 { records: vec![record] });
+}
+
+#[test]
 fn lines_are_readable() {
     let ping = || icmpv6(Icmpv6Message::EchoRequest { ident: 7, sequence: 8, data: Hex(vec![1]) });
     assert_eq!(

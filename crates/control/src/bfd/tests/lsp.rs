@@ -109,7 +109,7 @@ fn a_session_over_an_lsp_may_be_of_ipv6() {
     let hear = |node: &mut Node, src| {
         let over = Over::Udp { src: 50_000, dst: PORT };
         let dst = Ipv4Addr::new(127, 8, 9, 10).to_ipv6_mapped();
-        let ip = Ip6Arrival { port: PortId(1), src, dst, hop_limit: 1, over };
+        let ip = Ip6Arrival { port: PortId(1), src, dst, hop_limit: 1, router_alert: true, over };
         let arrival = Arrival::Lsp6(LspArrival::new(ip, &[]).expect("no labels"));
         let packet = Repr { state: State::Init, my_discriminator: 7, your_discriminator: number, ..down() };
         node.call(|bfd, now, context| bfd.handle_message(now, context, &arrival, &packet.emit()))

@@ -210,7 +210,7 @@ fn neighbors_of_ipv6_are_watched_as_well() {
     assert_eq!((message.hop_limit, message.dst, message.next), (255, address(2), Some(address(2))));
     let over = Over::Udp { src: 50_000, dst: PORT };
     let (src, dst) = (address(2), address(1));
-    let arrival = Ip6Arrival { port: PortId(0), src, dst, hop_limit: 254, over };
+    let arrival = Ip6Arrival { port: PortId(0), src, dst, hop_limit: 254, router_alert: false, over };
     let hear = |node: &mut Node, arrival| {
         node.call(|bfd, now, context| {
             bfd.handle_message(now, context, &Arrival::Ip6(arrival), &down().emit())

@@ -67,7 +67,7 @@ fn null() -> Leg {
 /// Hears a request that came from an address by IPv6.
 fn hear(node: &mut Node, src: Ipv6Addr, stack: &[u32], bytes: &[u8]) -> Vec<Output> {
     let over = Over::Udp { src: 40_000, dst: PORT };
-    let ip = Ip6Arrival { port: PortId(0), src, dst: MAPPED, hop_limit: 1, over };
+    let ip = Ip6Arrival { port: PortId(0), src, dst: MAPPED, hop_limit: 1, router_alert: true, over };
     let arrival = Arrival::Lsp6(LspArrival::new(ip, stack).expect("few labels"));
     let outputs = node.call(|ping, now, context| ping.handle_message(now, context, &arrival, bytes));
     node.answer(outputs, egress)
@@ -127,7 +127,8 @@ fn a_reply_is_of_the_same_family() {
     let mut message = Wire::parse(&requests[0].bytes).expect("a request");
     (message.message_type, message.tlvs, message.return_code) = (2, Vec::new(), 3);
     let over = Over::Udp { src: PORT, dst: source_of(&requests[0]) };
-    let ip = Ip6Arrival { port: PortId(0), src: ASKER6, dst: OWN6, hop_limit: 250, over };
+    let ip =
+        Ip6Arrival { port: PortId(0), src: ASKER6, dst: OWN6, hop_limit: 250, router_alert: false, over };
     let bytes = message.write().expect("bytes");
     head.call(|ping, now, context| ping.handle_message(now, context, &Arrival::Ip6(ip), &bytes));
     let Some(Outcome::Answered(answer)) = head.ping().records().last().map(|record| record.outcome.clone())

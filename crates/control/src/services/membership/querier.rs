@@ -1,4 +1,4 @@
-//! Who asks the hosts of a link (RFC 3376, 6.6.2; RFC 2236, 7).
+//! Who asks the hosts of a link (RFC 3376, 6.6.2; RFC 2236, 7; RFC 3810, 7.6.2).
 
 crate::machine! {
     /// The router with the lowest address on a link asks; the others listen, and ask again when it has not been heard
