@@ -142,8 +142,6 @@ def test_a_repair_is_refreshed_and_ends_without_answers(build: Any) -> None:
     r.end.answers_repairs = False
     r.lives(paths, 8)
     assert r.sends() == SOUTH and r.reserved_now() == {r.leaf["south"].address}
-    # No PathTear comes for what is given up: test_tree_disagreements.py.
-    r.end.around.clear()
 
 
 def test_a_bypass_that_goes_takes_its_flags_along(build: Any) -> None:

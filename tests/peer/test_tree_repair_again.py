@@ -178,8 +178,6 @@ def test_changed_bytes_to_who_repairs_harm_no_other_branch(build: Any) -> None:
         if place % 10 == 9:
             assert r.sends()["south"] == SOUTH["south"], place
             assert len(r.sends().get("east2", [])) <= 1, place
-    # What was taken back by chance was given up without a PathTear: test_tree_disagreements.py.
     for path in list(r.signalled.values()):
         r.tear(path)
     r.bench.run(0.05)
-    r.end.around.clear()
