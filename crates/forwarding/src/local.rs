@@ -36,7 +36,9 @@ impl Forwarding {
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Selected => {
+                return Err(DropReason::Discard.into());
+            }
             Kind::One | Kind::Via | Kind::Connected => {}
         }
         let mut plan = Plan { by, below_is_ip: true, phb: treatment, ..Plan::default() };

@@ -33,7 +33,9 @@ impl Forwarding {
         let entry = known.active();
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Selected => {
+                return Err(DropReason::Discard.into());
+            }
             Kind::One | Kind::Via | Kind::Connected => {}
         }
         let mut plan = Plan { by: By::Prefix6(place), phb: self.phb_of_tos(class), ..Plan::default() };

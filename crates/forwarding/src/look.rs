@@ -15,7 +15,7 @@ impl Forwarding {
         }
         let Some(row) = self.ilm_row(label) else { return LabelUse::Unknown };
         match row.nhlfe.next_hop {
-            NextHop::Local | NextHop::Unlabelled => LabelUse::Below,
+            NextHop::Local | NextHop::Unlabelled | NextHop::Selected(_) => LabelUse::Below,
             NextHop::Discard => LabelUse::Discarded,
             NextHop::Replicate(list) => {
                 let branches = || self.replications().filter(|branch| branch.list == list);
@@ -60,7 +60,11 @@ impl Forwarding {
                 };
                 members.filter_map(|row| leg(row.member.leg)).collect()
             }
-            NextHop::Replicate(_) | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => Vec::new(),
+            NextHop::Replicate(_)
+            | NextHop::Local
+            | NextHop::Unlabelled
+            | NextHop::Discard
+            | NextHop::Selected(_) => Vec::new(),
         }
     }
 }

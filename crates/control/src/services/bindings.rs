@@ -279,7 +279,11 @@ impl Bindings {
                 };
                 self.groups.get(&group)?.iter().map(leg).collect()
             }
-            NextHop::Replicate(_) | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => None,
+            NextHop::Replicate(_)
+            | NextHop::Local
+            | NextHop::Unlabelled
+            | NextHop::Discard
+            | NextHop::Selected(_) => None,
         }
     }
 
