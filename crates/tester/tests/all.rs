@@ -32,6 +32,7 @@ mod lsp_ping_trees;
 mod lsp_watched;
 mod media;
 mod mldp;
+mod one_plus_one;
 mod openflow;
 mod ospf;
 mod ospf_keys;
