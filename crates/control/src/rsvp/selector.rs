@@ -197,6 +197,9 @@ impl Rsvp {
             return;
         }
         if selector.working == Some(lsp) {
+            if selector.state == SelectorState::Restoring {
+                self.counters.faults.step(&mut selector.state, SelectorEvent::Failed);
+            }
             // Of several that are left the last has come in its place: the head end has moved.
             let moved = selector.members.last().filter(|_| selector.members.len() > 1);
             selector.working = moved.map(|member| member.lsp);
@@ -250,7 +253,8 @@ impl Rsvp {
                 faults.step(&mut selector.state, SelectorEvent::Emptied);
                 selector.taken = None;
             }
-            Some(_) if is_new && choice == selector.working => {
+            // The one that is selected may have become the working LSP.
+            Some(_) if choice == selector.working && (is_new || selector.state != SelectorState::Working) => {
                 faults.step(&mut selector.state, SelectorEvent::SelectedWorking);
             }
             Some(_) if is_new => faults.step(&mut selector.state, SelectorEvent::SelectedOther),
@@ -291,6 +295,7 @@ impl Rsvp {
 
     /// Forgets the LSPs: the node restarts.
     pub(super) fn selectors_restart(&mut self) {
+        self.selectors.retain(|_, selector| selector.is_wanted);
         for selector in self.selectors.values_mut() {
             *selector = Selector::new(selector.id, selector.spec);
         }

@@ -18,7 +18,8 @@ crate::machine! {
     }
     /// What happens to the selector of a tunnel.
     pub(in crate::rsvp) enum SelectorEvent {
-        /// The working LSP is selected: it is the first, the other one has failed, or the wait to restore is over.
+        /// The working LSP is selected: it is the first, the other one has failed, the wait to restore is over, or the one
+        /// that is selected has become the working LSP.
         SelectedWorking,
         /// Another LSP is selected: the one that was has failed.
         SelectedOther,
@@ -32,7 +33,7 @@ crate::machine! {
     begins { Idle }
     steps {
         Idle: SelectedWorking => Working;
-        Working: SelectedOther => Protecting, Emptied => Idle;
+        Working: SelectedWorking => Working, SelectedOther => Protecting, Emptied => Idle;
         Protecting: SelectedWorking => Working, SelectedOther => Protecting, Mended => Restoring, Emptied => Idle;
         Restoring: SelectedWorking => Working, Failed => Protecting, Emptied => Idle;
     }

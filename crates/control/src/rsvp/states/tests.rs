@@ -241,6 +241,7 @@ Ready --Promoted--> Absent";
 fn steps_of_selector() {
     let expected = "\
 Idle --SelectedWorking--> Working
+Working --SelectedWorking--> Working
 Working --SelectedOther--> Protecting
 Working --Emptied--> Idle
 Protecting --SelectedWorking--> Working
