@@ -60,9 +60,8 @@ impl Forwarding {
                             self.note_pop(&mut popped.known, word, Some(entry))?;
                         }
                         Kind::Selected => {
-                            if !self.selectors.takes(entry.next_hop, label)
-                                && !(bottom && is_for_node(bytes.header, at + LABEL))
-                            {
+                            let is_test = || bottom && is_for_node(bytes.header, at + LABEL);
+                            if !self.selectors.takes(entry.next_hop, label) && !is_test() {
                                 return Err(DropReason::Unselected.into());
                             }
                             popped = popped.pop(entry.ttl(), ttl);
