@@ -130,6 +130,8 @@ drop_reasons! {
     PduLength,
     /// A label of another router lies below one that has no label of the next router (RFC 3031, 3.22).
     LabelBelow,
+    /// A copy that came by an LSP of which the selector of its tunnel takes none now: its twin has come by the other.
+    Unselected,
 }
 
 /// Drops counted by reason.

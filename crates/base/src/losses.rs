@@ -196,6 +196,8 @@ struct Kept {
     start: Time,
     /// Frames made in the network, by flow.
     copies: BTreeMap<u32, u64>,
+    /// Copies that were left since another is taken, by flow.
+    unselected: BTreeMap<u32, u64>,
 }
 
 /// What was lost at one place, and what was made there. Keeps nothing until it is told how.
@@ -213,16 +215,23 @@ impl LossBook {
             recent_runs: RecentRuns::default(),
             start: Time::ZERO,
             copies: BTreeMap::new(),
+            unselected: BTreeMap::new(),
         })))
     }
 
-    /// A frame ended at `at`.
+    /// A frame ended at `at`. A copy that a selector left is not lost: it is counted, no more.
     #[cold]
     pub fn lost(&mut self, at: Time, frame: &Frame, reason: DropReason) {
         if let Some(kept) = &mut self.0
             && let Some(of) = kept.keeping.recognise.recognise(frame.header())
         {
-            kept.lose(at, of, reason);
+            match reason {
+                DropReason::Unselected => {
+                    *kept.unselected.entry(of.packet.flow).or_default() += 1;
+                    kept.keeping.note();
+                }
+                _ => kept.lose(at, of, reason),
+            }
         }
     }
 
@@ -286,6 +295,11 @@ impl LossBook {
     /// Frames made here, by flow.
     pub fn copies(&self) -> impl Iterator<Item = (u32, u64)> {
         self.0.iter().flat_map(|kept| kept.copies.iter()).map(|(flow, count)| (*flow, *count))
+    }
+
+    /// Copies that were left here, by flow.
+    pub fn unselected(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.0.iter().flat_map(|kept| kept.unselected.iter()).map(|(flow, count)| (*flow, *count))
     }
 }
 
@@ -363,6 +377,9 @@ mod tests {
         let full = DropReason::BufferFull;
         let down = DropReason::LinkDown;
         assert_eq!(rows, [(0, 1, full, 3), (10, 1, full, 1), (10, 2, down, 2), (10, 10, down, 1)]);
+        book.lost(Time(14), &of(2), DropReason::Unselected);
+        assert_eq!(book.unselected().collect::<Vec<_>>(), [(2, 1)]);
+        assert_eq!(book.losses().count(), 4, "nothing is lost by that");
         let mut silent = LossBook::default();
         silent.lost(Time(3), &of(1), full);
         assert_eq!(silent.losses().count(), 0);

@@ -33,12 +33,14 @@ pub(crate) enum Kind {
     Unlabelled,
     /// The packet is dropped, and counted.
     Discard,
+    /// Keeps the packet at this node if a selector takes the packets of its label.
+    Selected,
 }
 
 impl Kind {
     /// Is a label with such an entry taken off here, and what is below it looked up?
     pub(crate) fn is_popped(self) -> bool {
-        matches!(self, Kind::Local | Kind::Unlabelled)
+        matches!(self, Kind::Local | Kind::Unlabelled | Kind::Selected)
     }
 }
 
@@ -54,7 +56,7 @@ pub(crate) struct Entry {
     /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the TC bits if they are copied.
     pub(crate) keep: u32,
     /// Place among the next hops: of a neighbour, of a group, or of the entry without a neighbour of a connected
-    /// network. Of an entry that replicates, place of the replication list.
+    /// network. Of an entry that replicates, place of the replication list; of one with a selector, place of that.
     pub(crate) next_hop: u32,
     pub(crate) kind: Kind,
     /// How many labels to put on: at most [`LabelStack::MAX`](base::plane::LabelStack::MAX).

@@ -166,8 +166,11 @@ impl Forwarding {
             taken.push(Taken { rule: Rule::Label(label), nhlfe });
             let bottom = word & BOTTOM != 0;
             match nhlfe.next_hop {
-                NextHop::Local | NextHop::Unlabelled if bottom => break,
-                NextHop::Local => {}
+                NextHop::Selected(_) if !entry.is_some_and(|e| self.selectors.takes(e.next_hop, label)) => {
+                    return (taken, true);
+                }
+                NextHop::Local | NextHop::Unlabelled | NextHop::Selected(_) if bottom => break,
+                NextHop::Local | NextHop::Selected(_) => {}
                 _ => return (taken, true),
             }
             at += LABEL;

@@ -54,6 +54,7 @@ mod recent;
 mod replicate;
 mod routed;
 mod routed6;
+mod selector;
 mod tables;
 mod tokens;
 mod unwritten;

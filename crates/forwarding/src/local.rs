@@ -36,7 +36,7 @@ impl Forwarding {
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby => {
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby | Kind::Selected => {
                 return Err(DropReason::Discard.into());
             }
             Kind::One | Kind::Via | Kind::Connected => {}

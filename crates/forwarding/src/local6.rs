@@ -33,7 +33,7 @@ impl Forwarding {
         let entry = known.active();
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby => {
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby | Kind::Selected => {
                 return Err(DropReason::Discard.into());
             }
             Kind::One | Kind::Via | Kind::Connected => {}

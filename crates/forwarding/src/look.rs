@@ -15,7 +15,7 @@ impl Forwarding {
         }
         let Some(row) = self.ilm_row(label) else { return LabelUse::Unknown };
         match row.nhlfe.next_hop {
-            NextHop::Local | NextHop::Unlabelled => LabelUse::Below,
+            NextHop::Local | NextHop::Unlabelled | NextHop::Selected(_) => LabelUse::Below,
             NextHop::Discard | NextHop::Standby(_) => LabelUse::Discarded,
             NextHop::Replicate(list) => {
                 let branches = || self.replications().filter(|branch| branch.list == list);
@@ -65,7 +65,8 @@ impl Forwarding {
             | NextHop::Replicate(_)
             | NextHop::Local
             | NextHop::Unlabelled
-            | NextHop::Discard => Vec::new(),
+            | NextHop::Discard
+            | NextHop::Selected(_) => Vec::new(),
         }
     }
 }

@@ -16,12 +16,13 @@ use crate::multicast::Groups;
 use crate::port::Ports;
 use crate::recent::Recent;
 use crate::replicate::Lists;
+use crate::selector::Selectors;
 use crate::unwritten::{Pending, plain};
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
-    Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, Table, TableError,
-    TableOp, TcSource, TtlModel,
+    Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, SelectorId, Table,
+    TableError, TableOp, TcSource, TtlModel,
 };
 use base::{DiffServConfig, Label, PhbSet, PortId};
 
@@ -95,6 +96,7 @@ pub struct Forwarding {
     pub(crate) groups: Vec<Group>,
     pub(crate) free_groups: Vec<u32>,
     pub(crate) lists: Lists,
+    pub(crate) selectors: Selectors,
     /// Of a node that forwards packets to groups.
     pub(crate) multicast: Option<Box<Groups>>,
     pub(crate) stacks: Stacks,
@@ -130,6 +132,11 @@ impl Forwarding {
             TableOp::GroupRemove { group } => self.group_remove(group),
             TableOp::ReplicationSet { list, ref branches } => self.replication_set(list, branches),
             TableOp::ReplicationRemove { list } => self.replication_remove(list),
+            TableOp::SelectorSet { selector, label } => {
+                self.selectors.set(selector, label);
+                Ok(())
+            }
+            TableOp::SelectorRemove { selector } => self.selectors.remove(selector),
             TableOp::MulticastSet { key, incoming, list } => self.multicast_set(key, incoming, list),
             TableOp::MulticastRemove { key, incoming } => self.multicast_remove(key, incoming),
             TableOp::MulticastThreshold { port, ttl } => self.multicast_threshold(port, ttl),
@@ -226,6 +233,8 @@ impl Forwarding {
             | TableOp::Route6Remove { .. }
             | TableOp::ReplicationSet { .. }
             | TableOp::ReplicationRemove { .. }
+            | TableOp::SelectorSet { .. }
+            | TableOp::SelectorRemove { .. }
             | TableOp::MulticastSet { .. }
             | TableOp::MulticastRemove { .. }
             | TableOp::MulticastThreshold { .. }
@@ -271,7 +280,10 @@ impl Forwarding {
         if !bound && self.ilm.len() >= self.config.ilm_max {
             return Err(TableError::Full);
         }
-        let entry = self.compile(nhlfe)?;
+        let entry = match nhlfe.next_hop {
+            NextHop::Selected(id) => self.compile_selected(nhlfe, id)?,
+            _ => self.compile(nhlfe)?,
+        };
         if let Some(old) = self.ilm.set(label, entry) {
             self.release(&old);
         }
@@ -391,6 +403,8 @@ impl Forwarding {
             (NextHop::Local, _) => Kind::Local,
             (NextHop::Unlabelled, _) => Kind::Unlabelled,
             (NextHop::Discard, _) => Kind::Discard,
+            // Only where there is a label to be selected.
+            (NextHop::Selected(_), _) => return Err(TableError::NoSelector),
             (NextHop::Replicate(_), 0) => Kind::Replicate,
             // The labels are those of the branches.
             (NextHop::Replicate(_), _) | (NextHop::Standby(_), _) => return Err(TableError::Nested),
@@ -429,8 +443,20 @@ impl Forwarding {
                 self.adjacencies.acquire_group(group).ok_or(TableError::NoGroup)
             }
             NextHop::Replicate(list) => self.lists.acquire(list).ok_or(TableError::NoGroup),
+            NextHop::Selected(_) => Err(TableError::NoSelector),
             NextHop::Local | NextHop::Unlabelled | NextHop::Discard => Ok(u32::MAX),
         }
+    }
+
+    /// The entry of a label whose packets this node takes while a selector takes them.
+    fn compile_selected(&mut self, nhlfe: &Nhlfe, id: SelectorId) -> Result<Entry, TableError> {
+        if !self.selectors.has(id) {
+            return Err(TableError::NoSelector);
+        }
+        let mut entry = self.compile(&Nhlfe { next_hop: NextHop::Local, ..*nhlfe })?;
+        entry.next_hop = self.selectors.acquire(id).ok_or(TableError::NoSelector)?;
+        entry.kind = Kind::Selected;
+        Ok(entry)
     }
 
     pub(crate) fn release(&mut self, entry: &Entry) {
@@ -443,10 +469,10 @@ impl Forwarding {
         if let Some(context) = entry.context() {
             self.contexts.release(context);
         }
-        if entry.kind == Kind::Replicate {
-            self.lists.release(entry.next_hop);
-        } else {
-            self.adjacencies.release(entry.next_hop);
+        match entry.kind {
+            Kind::Replicate => self.lists.release(entry.next_hop),
+            Kind::Selected => self.selectors.release(entry.next_hop),
+            _ => self.adjacencies.release(entry.next_hop),
         }
     }
 
@@ -460,6 +486,7 @@ impl Forwarding {
             Kind::Discard | Kind::Empty => NextHop::Discard,
             Kind::Replicate => self.lists.id(entry.next_hop).map_or(NextHop::Discard, NextHop::Replicate),
             Kind::Standby => self.group_at(entry.next_hop).map_or(NextHop::Discard, NextHop::Standby),
+            Kind::Selected => self.selectors.id(entry.next_hop).map_or(NextHop::Discard, NextHop::Selected),
             Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.next_hop) {
                 Some(a) => match self.group_at(entry.next_hop) {
                     Some(group) => NextHop::Group(group),

@@ -9,6 +9,7 @@ use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
     GroupId, GroupKey, Incoming, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId,
+    SelectorId,
 };
 use base::{Label, MacAddr, PhbSet, PortId};
 use core::net::IpAddr;
@@ -156,7 +157,12 @@ impl Forwarding {
     /// Does an LSP end here with `label`?
     #[inline]
     pub fn is_local(&self, label: Label) -> bool {
-        self.ilm.get(label.value()).is_some_and(|e| e.kind == Kind::Local)
+        self.ilm.get(label.value()).is_some_and(|e| matches!(e.kind, Kind::Local | Kind::Selected))
+    }
+
+    /// Selectors in the order of their numbers, each with the label of which it takes packets.
+    pub fn selectors(&self) -> impl Iterator<Item = (SelectorId, Option<Label>)> {
+        self.selectors.iter()
     }
 
     /// How many labels are bound.

@@ -10,4 +10,5 @@ mod labels;
 mod offload;
 mod reference;
 mod replication;
+mod selectors;
 mod support;

@@ -42,6 +42,8 @@ impl Naive {
             | TableOp::GroupRemove { .. }
             | TableOp::ReplicationSet { .. }
             | TableOp::ReplicationRemove { .. }
+            | TableOp::SelectorSet { .. }
+            | TableOp::SelectorRemove { .. }
             | TableOp::MulticastSet { .. }
             | TableOp::MulticastRemove { .. }
             | TableOp::MulticastThreshold { .. } => unreachable!("groups and lists have tests of their own"),

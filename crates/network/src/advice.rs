@@ -5,6 +5,7 @@ use super::place::Place;
 use super::problem::AdviceProblem;
 use super::queues::{SIDES, in_tree};
 use super::{Link, Network};
+use crate::spec::rsvp::EgressLabel;
 use crate::tables::controllers::name;
 use base::device::DropReason;
 use base::diagnostic::Diagnostic;
@@ -71,9 +72,18 @@ impl Network {
         said.extend(self.unjoined());
         for (index, spec) in self.lsps.iter().map(|group| &group.spec).enumerate() {
             let none = no_place(spec, &self.description.nodes[spec.from]).into_iter();
+            let none = none.chain(self.own_labels(spec));
             said.extend(none.chain(self.refusals(spec)).map(|found| found.of_lsp(index, spec)));
         }
         said
+    }
+
+    /// Where two LSPs with the same packets end, `egress_label` does not count.
+    fn own_labels(&self, spec: &LspSpec) -> Option<Diagnostic> {
+        spec.path.as_ref().filter(|path| path.one_plus_one.is_some())?;
+        let node = &self.description.nodes[spec.to];
+        let own = AdviceProblem::OwnLabels { node: node.name.clone() };
+        (node.rsvp.egress_label != EgressLabel::Real).then(|| own.into())
     }
 }
 

@@ -20,7 +20,7 @@ use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
-use control::rsvp::command::{ReservationStyle, WhenDown};
+use control::rsvp::command::{ReservationStyle, SelectorSpec, WhenDown};
 use control::rsvp::{ProtectionRequest, Signalling, TreeShape};
 use control::services::Pace;
 use control::services::te::{Affinities, Disjoint, Metric};
@@ -310,6 +310,8 @@ pub struct PathSpec {
     pub k: u32,
     /// An LSP stands by along a path that has not these in common; none if absent.
     pub standby: Option<Disjoint>,
+    /// Both LSPs carry each packet, and the tail end chooses so; absent if one stands by without traffic.
+    pub one_plus_one: Option<SelectorSpec>,
     /// Go back to the best path when nothing has changed of links for so long.
     pub revert_after: Option<Span>,
 }

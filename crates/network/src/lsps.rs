@@ -87,6 +87,7 @@ impl Network {
             self.by_tunnel.insert((spec.from as u32, key), (group as u32, index));
             let tunnel = self.tunnel_spec(&spec, id, index, first, &routes);
             self.tell_model(&spec, id)?;
+            self.tell_selector(&spec, id)?;
             if !self.is_local(spec.from) {
                 continue;
             }
@@ -121,6 +122,16 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// Tells the tail end of a tunnel, if it is in this process, that its LSPs carry the same packets.
+    fn tell_selector(&mut self, spec: &LspSpec, tunnel: TunnelId) -> Result<(), NetworkError> {
+        let selector = spec.path.as_ref().and_then(|path| path.one_plus_one);
+        if selector.is_none() || self.router(spec.to).is_none() {
+            return Ok(());
+        }
+        let command = rsvp::Command::Selector { from: self.loopback(spec.from), tunnel, selector };
+        Ok(self.world.command(self.now(), NodeId(spec.to as u32), command.into())?)
     }
 
     /// A prefix or router id that the description gives and that overlaps `prefix`.
@@ -264,6 +275,7 @@ impl Network {
             follow: path.follow,
             k: path.k,
             standby: path.standby,
+            one_plus_one: path.one_plus_one.is_some(),
             revert_after: path.revert_after,
         }
     }
@@ -313,6 +325,11 @@ impl Network {
         }
         if to.facts().foreign && to.router_id.is_none() {
             return on("to", LspProblem::ForeignTail { node: to.name.clone() });
+        }
+        let is_twice = spec.path.as_ref().is_some_and(|path| path.one_plus_one.is_some());
+        if is_twice && !to.facts().is_own_router() {
+            let (node, called) = (to.name.clone(), to.facts().called.to_string());
+            return on("to", LspProblem::NoSelector { node, called });
         }
         check_carried(spec)?;
         check_diffserv(spec, [spec.from, spec.to].map(|node| &self.description.nodes[node]))?;

@@ -150,6 +150,7 @@ base::problems! {
         /// An LSP to a router that does not signal.
         SilentTail { node: String, called: String } is Conflict, "silent-tail", "'{node}' is {called}, which does not speak RSVP-TE";
         /// An LSP to somebody else's router, of which the id is not known.
+        NoSelector { node: String, called: String } is Conflict, "no-selector", "'{node}' is {called}, and only routers choose between the two LSPs of '1+1': use '1:1'";
         ForeignTail { node: String } is WrongType, "foreign-tail", "'{node}' is external: say its router_id";
         /// A set of classes without any.
         NoClasses {} is OutOfRange, "no-classes", "'classes' is empty: no packet would take it";
@@ -413,6 +414,8 @@ base::problems! {
         NoSecondWay { a: String, b: String, others: String } is Conflict, "no-second-way", "no second way leads it{others} around the link from '{a}' to '{b}', as 'protection' asks for: when that fails, it is down";
         /// An LSP with a standby for which there is only one way somewhere.
         NoStandbyWay { a: String, b: String, others: String } is Conflict, "no-standby-way", "no second way leads it{others} from end to end without the link from '{a}' to '{b}', as its standby would have to: when that fails, it is down";
+        /// A tail end that is asked for a label by which it could not tell two LSPs apart.
+        OwnLabels { node: String } is Conflict, "own-labels", "'{node}' gives it labels of its own, whatever 'egress_label' says: with '1+1' it has to tell two LSPs apart";
         /// A router on the way of a protected LSP without a bypass tunnel.
         NoBypass { a: String, b: String, others: String } is Conflict, "no-bypass", "'{a}' has no bypass tunnel that leads it{others} around the link to '{b}', as 'protection' asks for: declare one with 'bypass', or have the router make them by 'rsvp: {{protection: facility}}'";
         /// A router on the way of an LSP with one-to-one backup that computes no paths.

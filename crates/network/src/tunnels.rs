@@ -43,8 +43,9 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         rsvp::Event::LspStandbyUp { tunnel, .. }
         | rsvp::Event::LspStandbyDown { tunnel, .. }
         | rsvp::Event::LspStandbyNoPath { tunnel, .. } => (tunnel, TunnelChange::Standby),
-        // The traffic flows, by another way.
-        rsvp::Event::LspRepaired { .. }
+        // The traffic flows, by another way. Of a tunnel that ends here its head end tells the rest.
+        rsvp::Event::LspSelected { .. }
+        | rsvp::Event::LspRepaired { .. }
         | rsvp::Event::LspsDiverted { .. }
         | rsvp::Event::LeafUp { .. }
         | rsvp::Event::LeafDown { .. }

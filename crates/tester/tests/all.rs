@@ -33,6 +33,7 @@ mod lsp_watched;
 mod media;
 mod mld;
 mod mldp;
+mod one_plus_one;
 mod openflow;
 mod ospf;
 mod ospf_keys;

@@ -771,12 +771,12 @@ class ProtectionSpec(Written):
     """Around the next router where that can be, and not only around the link to it."""
     bandwidth: bool = False
     """With as much bandwidth as it has itself."""
-    method: Literal["facility", "one-to-one", "1:1"] = "facility"
-    """Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by what OSPF (with `te`) knows of links (`one-to-one`). Or from end to end (`1:1`, in quotes): an LSP along a disjoint path, which the head end computes, stands by."""
+    method: Literal["facility", "one-to-one", "1:1", "1+1"] = "facility"
+    """Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by what OSPF (with `te`) knows of links (`one-to-one`). Or from end to end (in quotes): an LSP along a disjoint path, which the head end computes, stands by (`1:1`), or carries each packet, too, and the tail end takes those of one (`1+1`)."""
     disjoint: Literal["link", "node", "srlg"] | None = None
-    """With `1:1`: what the two paths have not in common, as `standby` of `path` says it [default: `link`]."""
+    """With `1:1` and `1+1`: what the two paths have not in common, as `standby` of `path` says it [default: `link`]."""
     revert_after: Quantity | None = None
-    """With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long (wait to restore) [default: it stays where it is]."""
+    """Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long. With `1+1`: the tail end takes packets of the working LSP again when that has been there for so long [default: it stays where it is]."""
 
 
 @written

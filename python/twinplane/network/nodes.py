@@ -91,9 +91,10 @@ class HeadEnd(Node):
         router that knows of traffic engineering (OSPF with `te`) sets up a detour for this LSP alone
         instead; table `detours` shows them. With ``"method": "1:1"`` a second LSP along a disjoint path
         stands by from end to end (``"disjoint": "link"``, ``"node"`` or ``"srlg"``), and the traffic goes
-        back after a wait if ``"revert_after"`` says how long. With `bypass` it is a bypass tunnel itself,
-        which LSPs take when the link from here to that neighbour fails; it ends at the neighbour, or at a
-        router after it.
+        back after a wait if ``"revert_after"`` says how long. With ``"method": "1+1"`` that LSP carries each
+        packet, too, and the tail end takes those of one: table `selectors`. With `bypass` it is a bypass
+        tunnel itself, which LSPs take when the link from here to that neighbour fails; it ends at the
+        neighbour, or at a router after it.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file

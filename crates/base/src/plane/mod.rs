@@ -22,7 +22,7 @@ pub use label_use::LabelUse;
 pub use multicast::{
     GroupKey, Incoming, group_mac, group_mac6, is_label_mac, is_link_local_group, label_mac,
 };
-pub use next_hop::{Backup, Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
+pub use next_hop::{Backup, Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId, SelectorId};
 pub use prefix::Prefix;
 pub use prefix6::Prefix6;
 pub use stack::LabelStack;
@@ -261,6 +261,18 @@ pub enum TableOp {
         /// As it was set.
         list: ReplicationId,
     },
+    /// Makes a selector, or has it take the packets of another label, in one step.
+    SelectorSet {
+        /// The selector, which entries of the incoming label map name by [`NextHop::Selected`].
+        selector: SelectorId,
+        /// The label of which packets are taken; none if absent.
+        label: Option<Label>,
+    },
+    /// Forgets a selector; [`TableError::InUse`] if an entry names it.
+    SelectorRemove {
+        /// As it was set.
+        selector: SelectorId,
+    },
     /// Has packets to a group that arrive one way leave by the branches of a list. Those that arrive in no way which
     /// an entry of the group names fail the check of the reverse path.
     MulticastSet {
@@ -360,6 +372,9 @@ pub enum TableError {
     /// The device refused the write, for a reason of its own.
     #[error("the device refused the write")]
     Refused,
+    /// There is no such selector, or an entry that can't have one names it: a selector is of labels.
+    #[error("there is no such selector")]
+    NoSelector,
     /// Entries name it: they have to go first.
     #[error("entries still use it")]
     InUse,

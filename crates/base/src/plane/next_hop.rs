@@ -18,6 +18,11 @@ pub struct GroupId(pub u32);
 #[serde(transparent)]
 pub struct ReplicationId(pub u32);
 
+/// Names a selector within one forwarding plane; whoever writes the tables chooses the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SelectorId(pub u32);
+
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -47,6 +52,11 @@ pub enum NextHop {
     Unlabelled,
     /// Nowhere: the packet is dropped and counted as [`DropReason::Discard`](crate::device::DropReason::Discard).
     Discard,
+    /// To this node if the label is the one that the selector takes packets of now. Labels of several LSPs that carry
+    /// the same packets name one selector. A packet with another of them is dropped and counted as
+    /// [`DropReason::Unselected`](crate::device::DropReason::Unselected), unless it is for the node alone: what is sent
+    /// to 127/8, or to the same below ::ffff/96, tests the LSP.
+    Selected(SelectorId),
 }
 
 /// One way out: a neighbour, and what is put on for the way there.

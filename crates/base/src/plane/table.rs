@@ -62,7 +62,9 @@ impl TableOp {
             | TableOp::IlmRemove { .. }
             | TableOp::CircuitSet { .. }
             | TableOp::CircuitRemove { .. }
-            | TableOp::CircuitHops { .. } => Table::Ilm,
+            | TableOp::CircuitHops { .. }
+            | TableOp::SelectorSet { .. }
+            | TableOp::SelectorRemove { .. } => Table::Ilm,
             TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
                 Table::Filters
             }
@@ -84,6 +86,7 @@ impl TableOp {
                 | TableOp::MulticastRemove { .. }
                 | TableOp::IlmRemove { .. }
                 | TableOp::CircuitRemove { .. }
+                | TableOp::SelectorRemove { .. }
                 | TableOp::CircuitHops { hops: None, .. }
                 | TableOp::FtnRemove { .. }
                 | TableOp::RouteRemove { .. }

@@ -8,7 +8,7 @@ use super::{Bfd, Time};
 use crate::inquiry::{self, Fec, Findings, takes};
 use crate::protocol::{Context, LspMessage, Output, Over};
 use crate::services::bootstrap::{Offer, Wish};
-use crate::services::{WatchedPath, Way};
+use crate::services::{Verdict, WatchedPath, Way};
 use base::Span;
 use base::plane::Leg;
 use base::random::{Rng as _, Stream};
@@ -33,6 +33,17 @@ impl Session {
             Role::Beside => None,
             Role::Head { .. } => self.path.lsp().map(|lsp| lsp.fec()),
             Role::Tail { fec, .. } => Some(fec.clone()),
+        }
+    }
+
+    /// Do packets of its LSP come out here, where it ends? Nothing if that is as it was: that the head end does not
+    /// hear this one says something of the way back alone.
+    pub fn verdict_at_end(&self) -> Option<Verdict> {
+        match self.state {
+            SessionState::Up => Some(Verdict::Alive),
+            SessionState::Down if self.diag == Diag::TIME_EXPIRED => Some(Verdict::Dead),
+            SessionState::AdminDown => Some(Verdict::Unknown),
+            SessionState::Down | SessionState::Init => None,
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::machine::State as _;
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, LspArrival, Output, Over, Protocol, Topic, UNKNOWN_KIND,
 };
-use crate::services::{Pace, Services, Verdict, WatchedPath, Way};
+use crate::services::{Pace, Services, Verdict, WatchedLsp, WatchedPath, Way};
 use base::describe::SectionDecl;
 use base::plane::Ack;
 use base::random::{Rng as _, Stream};
@@ -309,12 +309,12 @@ impl Bfd {
         let at = match path.way {
             Way::Hop(port) => format!("port {}", port.0),
             Way::Routed => path.local.to_string(),
-            Way::Lsp(lsp) => lsp.to_string(),
+            Way::Lsp(lsp) | Way::End(lsp) => lsp.to_string(),
         };
         let mut random = self.stream(context, &format!("{at}/{}", path.remote));
         let role = match path.way {
             Way::Lsp(_) => Role::Head { destination: lsp::destination(path.local, &mut random) },
-            Way::Hop(_) | Way::Routed => Role::Beside,
+            Way::Hop(_) | Way::Routed | Way::End(_) => Role::Beside,
         };
         let number = self.open(now, context, (path, role), terms, random);
         self.by_path.insert(path, number);
@@ -382,6 +382,12 @@ impl Bfd {
             }
             liveness.found(path, session.verdict);
         }
+        if let Role::Tail { fec, .. } = &session.role
+            && let Some(end) = WatchedLsp::of_rsvp(fec).and_then(WatchedPath::end)
+            && let Some(verdict) = session.verdict_at_end()
+        {
+            context.services.liveness.found(end, verdict);
+        }
         let (address, port) = (path.remote, path.port());
         let lsp = || session.fec().map(|fec| fec.to_string());
         let event = match (before, session.state) {
@@ -423,7 +429,7 @@ impl Bfd {
             // LSP is spoken to on the LSP, and answers by way of the tables.
             let is_its_way = match (&session.role, session.path.way) {
                 (Role::Tail { .. }, _) => ip.is_on_lsp && !is_multihop,
-                (Role::Head { .. }, _) | (Role::Beside, Way::Routed | Way::Lsp(_)) => {
+                (Role::Head { .. }, _) | (Role::Beside, Way::Routed | Way::Lsp(_) | Way::End(_)) => {
                     is_multihop && !ip.is_on_lsp
                 }
                 (Role::Beside, Way::Hop(port)) => !is_multihop && !ip.is_on_lsp && port == ip.port,
@@ -570,6 +576,8 @@ impl Protocol for Bfd {
             Change::Watching(path) if path.lsp().is_some_and(|lsp| lsp.fec().has_several_ends()) => {
                 self.watching_several(now, context, path);
             }
+            // The head end asks for sessions over an LSP.
+            Change::Watching(path) if matches!(path.way, Way::End(_)) => {}
             Change::Watching(path) => self.watching(now, context, path),
             Change::Offered => self.offered(now, context),
             Change::Interface { port: Some(port), up, .. } => self.interface(now, context, port, up),

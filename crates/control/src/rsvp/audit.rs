@@ -26,6 +26,10 @@ pub struct Audit {
     pub groups: usize,
     /// LSPs that have a detour here, or wait for one.
     pub detours: usize,
+    /// LSPs between which selectors choose.
+    pub selected: usize,
+    /// Lists by which packets go over several LSPs.
+    pub bridges: usize,
     /// Timers that have been set and have neither expired nor been taken back.
     pub timers: usize,
     /// Batches of table writes that were not acknowledged.
@@ -59,6 +63,8 @@ impl Rsvp {
             p2mp: self.p2mp.held(),
             groups: self.protections.groups(),
             detours: self.protections.detours(),
+            selected: self.selectors.values().map(|selector| selector.members.len()).sum(),
+            bridges: self.tunnels.iter().filter(|(_, tunnel)| tunnel.bridge.is_some()).count(),
             timers: self.wheel.len(),
             transactions: self.tables.pending(),
             transport: self.transport.audit(),

@@ -9,7 +9,7 @@ use super::lsp::{Lsp, Role};
 use super::states::ResvEvent;
 use super::transport::Neighbor;
 use crate::services::{CellLabels, InterfaceId, LabelSpace, Switching};
-use base::plane::{ChannelRange, CircuitTo, TableOp};
+use base::plane::{ChannelRange, CircuitTo, Nhlfe, TableOp};
 use base::{Label, PortId};
 use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{LabelRequest, class};
@@ -182,10 +182,16 @@ impl Rsvp {
     /// The entries that carry an LSP on which comes with this label; none if they need a label that is not to be had.
     pub(super) fn entries(&mut self, index: u32, label: Label) -> Option<Vec<TableOp>> {
         let lsp = self.store.get(index)?;
-        let nhlfe = self.nhlfe_of(lsp);
-        let Some(ByCells { port, beside }) = lsp.by_cells() else {
-            return Some(vec![TableOp::IlmSet { label, nhlfe }]);
+        let (nhlfe, by_cells) = (self.nhlfe_of(lsp), lsp.by_cells());
+        let Some(ByCells { port, beside }) = by_cells else {
+            return Some(match self.selector_join(index, label) {
+                Some((selector, next_hop)) => {
+                    vec![selector, TableOp::IlmSet { label, nhlfe: Nhlfe { next_hop, ..nhlfe } }]
+                }
+                None => vec![TableOp::IlmSet { label, nhlfe }],
+            });
         };
+        let lsp = self.store.get(index)?;
         let set = |to: CircuitTo| TableOp::CircuitSet { port, label, to };
         if let Some(to) = self.passes_to(lsp) {
             return Some(vec![set(to)]);

@@ -69,6 +69,9 @@ pub struct PathRequest {
     /// An LSP stands by along another path, and what the two paths have not in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standby: Option<Disjoint>,
+    /// The LSP that stands by carries each packet, too, and the end of the tunnel takes those of one (1+1).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub one_plus_one: bool,
     /// The traffic goes back to the best path when nothing has changed of links for so long (wait to restore); it stays
     /// where it is if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,6 +161,14 @@ pub struct TunnelId {
     pub id: u16,
 }
 
+/// How the end of a tunnel chooses between LSPs that carry the same packets (1+1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectorSpec {
+    /// The working LSP is taken again when it has been there for so long (wait to restore); another LSP is taken until it
+    /// fails if absent.
+    pub revert_after: Option<Span>,
+}
+
 /// A command to RSVP-TE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -180,6 +191,15 @@ pub enum Command {
         tunnel: TunnelId,
         /// The model; the node's own if absent.
         model: Option<TunnelModel>,
+    },
+    /// Says that the LSPs of somebody's tunnel that end here carry the same packets, of which those of one are taken.
+    Selector {
+        /// The head end's address (its router id).
+        from: Ipv4Addr,
+        /// Identifies the tunnel together with `from`.
+        tunnel: TunnelId,
+        /// How to choose; LSPs that come from now on are taken each for itself if absent.
+        selector: Option<SelectorSpec>,
     },
 }
 

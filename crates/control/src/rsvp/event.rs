@@ -75,6 +75,19 @@ pub enum Event {
         /// What is in the way, in words for people.
         reason: String,
     },
+    /// The end of a tunnel whose LSPs carry the same packets takes those of this one from now on.
+    LspSelected {
+        /// Address of the tunnel's head end.
+        from: Ipv4Addr,
+        /// Identifies the tunnel among those that begin there.
+        tunnel: TunnelId,
+        /// LSP id within the tunnel.
+        lsp_id: u16,
+        /// LSP id of the LSP whose packets were taken before; absent if it is the first.
+        before: Option<u16>,
+        /// Why, in words for people.
+        reason: String,
+    },
     /// A tunnel's traffic moved to another LSP without being interrupted.
     LspRerouted {
         /// Identifies the tunnel among those that begin at the device.

@@ -191,6 +191,7 @@ impl Rsvp {
         self.autorouted.clear();
         self.wheel = Wheel::new();
         self.tables.forget();
+        self.selectors_restart();
         self.lost.clear();
         self.outputs.retain(|output| matches!(output, crate::protocol::Output::Event(_)));
         self.transport.restart(self.now);

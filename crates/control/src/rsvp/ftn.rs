@@ -11,6 +11,7 @@ use super::command::TunnelSpec;
 use super::event::Event;
 use super::faults::Fault;
 use super::head::Loss;
+use super::permanent_bridge::Entries;
 use super::record_route;
 use super::states::{ResvEvent, TunnelEvent};
 use super::tables::Purpose;
@@ -58,18 +59,18 @@ pub(super) fn entry(fec: Fec) -> Entry {
     }
 }
 
-/// The entry of what a FEC is carried by an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6
-/// explicit null, so that no router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032,
-/// 2.1).
-fn carried(fec: &Fec, nhlfe: Nhlfe) -> Nhlfe {
-    let of_ipv6 = match fec {
+/// Is it of IPv6?
+pub(super) fn is_ipv6(fec: &Fec) -> bool {
+    match fec {
         Fec::Prefix6(_) => true,
         Fec::Flow { filter, .. } => filter.is_ipv6(),
         Fec::Prefix(_) | Fec::ClassPrefix { .. } => false,
-    };
-    if !of_ipv6 {
-        return nhlfe;
     }
+}
+
+/// The entry for IPv6 of an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6 explicit null, so that no
+/// router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032, 2.1).
+pub(super) fn below_null6(nhlfe: Nhlfe) -> Nhlfe {
     let labels = [&[Label::EXPLICIT_NULL_V6], nhlfe.push.as_slice()].concat();
     Nhlfe { push: LabelStack::new(&labels).unwrap_or(nhlfe.push), ..nhlfe }
 }
@@ -83,7 +84,6 @@ impl Rsvp {
         let Some(tunnel) = self.tunnels.get_mut(index) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
-        let sequence = tunnel.sequence;
         if tunnel.is_standby(lsp) {
             self.standby_reserved(index, lsp);
         } else if tunnel.candidate == Some(lsp) {
@@ -91,7 +91,7 @@ impl Rsvp {
             let again = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
             let spec = again.unwrap_or_else(|| tunnel.spec.clone());
             tunnel.offered = Some(spec.clone());
-            let ops = self.map_to(lsp, sequence, &spec);
+            let ops = self.map_to(index, lsp, &spec);
             if ops.is_empty() {
                 self.moved(index, lsp, 0, true);
                 return;
@@ -112,19 +112,24 @@ impl Rsvp {
             let Some(carried) = tunnel.carried.clone() else {
                 return self.counters.faults.note(Fault::Incomplete);
             };
-            let ops = self.map_to(lsp, sequence, &carried);
+            let ops = self.map_to(index, lsp, &carried);
             self.write_ftn(ops);
             self.bypass_changed(index);
         }
     }
 
     /// Maps what `spec` carries to an LSP: the writes that this takes.
-    fn map_to(&mut self, lsp: u32, sequence: u64, spec: &TunnelSpec) -> Vec<TableOp> {
+    fn map_to(&mut self, index: u32, lsp: u32, spec: &TunnelSpec) -> Vec<TableOp> {
+        let Some(sequence) = self.tunnels.get(index).map(|tunnel| tunnel.sequence) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return Vec::new();
+        };
+        let bridge = self.bridge(index, lsp, spec);
         let Some(state) = self.store.get(lsp) else {
             self.counters.faults.note(Fault::NoLsp);
             return Vec::new();
         };
-        let nhlfe = self.nhlfe_of(state);
+        let (lists, entries) = bridge.unwrap_or_else(|| (Vec::new(), Entries::of(self.nhlfe_of(state))));
         let group = self.members_for(state);
         let lead = if spec.autoroute { self.lead(sequence, state) } else { None };
         if let (Some((group, members)), Some(prefix)) = (group, spec.carries.first()) {
@@ -132,12 +137,12 @@ impl Rsvp {
             self.services.bindings.set_members(IpPrefix::V4(*prefix), group, Some(members));
         }
         let own = |fec: &Fec| match *fec {
-            Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, nhlfe),
-            Fec::Prefix6(prefix) => self.bind(IpPrefix::V6(prefix), sequence, carried(fec, nhlfe)),
+            Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, entries.ipv4),
+            Fec::Prefix6(prefix) => self.bind(IpPrefix::V6(prefix), sequence, entries.ipv6),
             Fec::ClassPrefix { .. } | Fec::Flow { .. } => true,
         };
-        let set = |fec| TableOp::FtnSet { fec, nhlfe: carried(&fec, nhlfe) };
-        lead.into_iter().chain(fecs(spec, sequence).filter(own).map(set)).collect()
+        let set = |fec| TableOp::FtnSet { nhlfe: entries.get(&fec), fec };
+        lists.into_iter().chain(lead).chain(fecs(spec, sequence).filter(own).map(set)).collect()
     }
 
     /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too, and
@@ -200,6 +205,9 @@ impl Rsvp {
             let ops = self.unmap(index, &carried, offered.as_deref());
             self.write_ftn(ops);
         }
+        if self.tunnels.get(index).is_some_and(|tunnel| !tunnel.is_one_plus_one()) {
+            self.bridge_end(index);
+        }
         self.bar(index);
         // It may have been changed while the batch was on its way.
         self.carry(index);
@@ -231,7 +239,7 @@ impl Rsvp {
         };
         // What is on its way to a new LSP is looked at when it is there.
         let Some(active) = tunnel.active.filter(|_| !tunnel.state.is_mapping()) else { return };
-        let (sequence, wanted) = (tunnel.sequence, tunnel.spec.clone());
+        let wanted = tunnel.spec.clone();
         let carried = tunnel.carried.replace(wanted.clone());
         if carried.as_ref().is_some_and(|c| {
             c.carries == wanted.carries
@@ -242,7 +250,7 @@ impl Rsvp {
             return;
         }
         let mut ops = carried.map(|carried| self.unmap(index, &carried, Some(&wanted))).unwrap_or_default();
-        ops.extend(self.map_to(active, sequence, &wanted));
+        ops.extend(self.map_to(index, active, &wanted));
         self.write_ftn(ops);
     }
 
@@ -259,16 +267,17 @@ impl Rsvp {
         tunnel.moving = None;
         tunnel.give_up_at = base::Time::MAX;
         let offered = tunnel.offered.take().filter(|_| mapping);
-        let (sequence, active, carried) = (tunnel.sequence, tunnel.active, tunnel.carried.clone());
+        let (active, carried) = (tunnel.active, tunnel.carried.clone());
         self.bar(index);
         if let Some(offered) = offered {
             // The entries may point to the candidate by now.
             let mut ops = self.unmap(index, &offered, carried.as_deref());
             if let (Some(active), Some(carried)) = (active, carried) {
-                ops.extend(self.map_to(active, sequence, &carried));
+                ops.extend(self.map_to(index, active, &carried));
             }
             self.write_ftn(ops);
         }
+        self.bridge_changed(index);
         if let Some(candidate) = candidate {
             self.tear_down(candidate);
         }
@@ -292,6 +301,7 @@ impl Rsvp {
             let ops = self.unmap(index, &carried, offered.as_deref());
             self.write_ftn(ops);
         }
+        self.bridge_changed(index);
         self.autoroute();
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
         self.event(Event::LspDown { tunnel: id, lsp_id, reason: reason.into() });

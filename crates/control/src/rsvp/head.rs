@@ -324,6 +324,7 @@ impl Rsvp {
             self.standby_lost(index, &why, is_blamed);
         } else {
             tunnel.retiring.retain(|entry| entry.1 != lsp);
+            self.bridge_changed(index);
             self.tear_down(lsp);
         }
     }
@@ -338,6 +339,7 @@ impl Rsvp {
         if tunnel.active != Some(lsp) {
             // Nothing had to be written: the traffic has moved.
             tunnel.retiring.retain(|entry| entry.1 != lsp);
+            self.bridge_changed(index);
             return self.tear_down(lsp);
         }
         self.drop_active(index, &why.describe());
@@ -406,6 +408,7 @@ impl Rsvp {
                 self.lose(candidate, Loss::NotSetUp);
             }
         }
+        self.bridge_changed(index);
         for lsp in gone {
             self.tear_down(lsp);
         }

@@ -8,6 +8,7 @@ use super::faults::Fault;
 use super::head::Loss;
 use super::lsp::{SenderKey, SessionKey};
 use super::transport::Neighbor;
+use super::tunnel::Tunnel;
 use crate::services::{WatchedLsp, WatchedPath, Way};
 use core::net::IpAddr;
 
@@ -33,12 +34,14 @@ impl Rsvp {
         let Some(tunnel) = self.tunnels.get(index) else {
             return self.counters.faults.note(Fault::NoTunnel);
         };
-        let (before, pace) = (tunnel.watched, tunnel.spec.watch);
-        if before.is_none() && pace.is_none() {
+        let (before, pace) = (tunnel.watched.clone(), tunnel.spec.watch);
+        if before.is_empty() && pace.is_none() {
             return;
         }
-        let active = tunnel.active.and_then(|active| self.store.get(active));
-        let wanted = active.filter(|_| pace.is_some()).map(|lsp| {
+        // Where both LSPs carry the packets, the end has to know of both.
+        let standby = tunnel.ready_standby().filter(|_| tunnel.is_one_plus_one());
+        let all = [tunnel.active, standby].into_iter().flatten().filter_map(|lsp| self.store.get(lsp));
+        let all = all.filter(|_| pace.is_some()).map(|lsp| {
             let SessionKey { end_point, tunnel_id, extended } = lsp.session;
             let SenderKey { address, lsp_id } = lsp.sender;
             let way = Way::Lsp(WatchedLsp::Rsvp {
@@ -50,12 +53,13 @@ impl Rsvp {
             });
             WatchedPath { way, local: self.config.router_id.into(), remote: end_point.into() }
         });
+        let wanted: Vec<WatchedPath> = all.collect();
         let liveness = &mut self.services.liveness;
-        if let Some(gone) = before.filter(|before| Some(*before) != wanted) {
+        for gone in before.into_iter().filter(|before| !wanted.contains(before)) {
             liveness.unwatch(Rsvp::ID, gone);
         }
-        if let Some((path, pace)) = wanted.zip(pace) {
-            liveness.watch(Rsvp::ID, path, pace);
+        if let Some(pace) = pace {
+            wanted.iter().for_each(|path| liveness.watch(Rsvp::ID, *path, pace));
         }
         if let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.watched = wanted;
@@ -68,15 +72,21 @@ impl Rsvp {
             Way::Lsp(WatchedLsp::Rsvp { endpoint, tunnel_id, lsp_id, .. }) => {
                 let index = self.tunnels.find(TunnelId { to: endpoint, id: tunnel_id });
                 let tunnel = index.and_then(|index| self.tunnels.get(index));
-                let active = tunnel.filter(|tunnel| tunnel.watched == Some(dead)).and_then(|one| one.active);
+                let tunnel = tunnel.filter(|tunnel| tunnel.watched.contains(&dead));
                 let is_it = |lsp: &u32| self.store.get(*lsp).is_some_and(|lsp| lsp.sender.lsp_id == lsp_id);
+                let lsps =
+                    tunnel.map(|one| [one.active, one.ready_standby()]).into_iter().flatten().flatten();
+                let dead_lsp = lsps.into_iter().find(is_it);
                 let is_pinged = tunnel.and_then(|one| one.spec.watch).is_some_and(|pace| !pace.is_of_bfd());
                 let why = match self.services.liveness.why_misled(dead) {
                     Some(words) => Loss::Misled(words),
                     None if is_pinged => Loss::Unanswered,
                     None => Loss::Unheard,
                 };
-                if let Some(lsp) = active.filter(is_it) {
+                // That nothing comes back says nothing of the way there: the end, which hears what comes, selects.
+                let is_left_to_end =
+                    tunnel.is_some_and(Tunnel::is_one_plus_one) && !matches!(why, Loss::Misled(_));
+                if let Some(lsp) = dead_lsp.filter(|_| !is_left_to_end) {
                     self.lose(lsp, why);
                 }
             }
@@ -90,12 +100,16 @@ impl Rsvp {
                 self.event(Event::NeighborDown { neighbor: address, restarted: false });
                 self.lost_beyond(|hop| hop == gone);
             }
+            Way::End(lsp) => self.selector_hears(lsp, false),
             Way::Hop(_) | Way::Routed | Way::Lsp(_) => {}
         }
     }
 
     /// It is not dead any more.
     pub(super) fn on_alive(&mut self, path: WatchedPath) {
+        if let Way::End(lsp) = path.way {
+            self.selector_hears(lsp, true);
+        }
         if let (Way::Hop(port), true, IpAddr::V4(address)) =
             (path.way, self.config.bfd.is_some(), path.remote)
         {

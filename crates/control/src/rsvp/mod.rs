@@ -10,7 +10,7 @@
 //! - point-to-multipoint LSPs, which have state of their own: `p2mp`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `autoroute`, `ftn`; their paths: `computed`, `alternatives`,
-//!   `standby`; what is taken from the services, and the plane boundary: `tables`
+//!   `standby`; each packet over two LSPs, and what their end takes: `permanent_bridge`, `selector`; what is taken from the services, and the plane boundary: `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
 //!   `shown`, `shown_paths`
@@ -44,12 +44,15 @@ mod outbox;
 mod p2mp;
 mod path;
 mod path_send;
+mod permanent_bridge;
 mod protection;
 mod record_route;
 mod refresh;
 mod resv;
 mod resv_send;
 mod route;
+mod selector;
+mod selector_shown;
 mod shown;
 mod shown_paths;
 mod signals;
@@ -79,15 +82,16 @@ pub use protection::{Bypass, ProtectionConfig, ProtectionRequest};
 pub use signals::SignalRecord;
 pub(crate) use states::CHARTS;
 pub use unreadable::Unreadable;
-pub use views::{LinkView, LspView, TunnelView};
+pub use views::{LinkView, LspView, SelectorView, TunnelView};
 
 use crate::protocol::{Change, IpArrival, Output};
 use crate::services::Services;
-use base::plane::{Ack, Prefix, TunnelModel};
+use base::plane::{Ack, Prefix, SelectorId, TunnelModel};
 use base::random::Stream;
 use base::{PortId, Time, Wheel};
 use link::Links;
 use protection::Protections;
+use selector::Selector;
 use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
@@ -116,6 +120,8 @@ enum Timer {
     Branch(u32),
     /// A point-to-multipoint tunnel that begins here.
     P2mp(u32),
+    /// The working LSP of a tunnel that ends here is taken again.
+    Selector(SelectorId),
 }
 
 /// An RSVP-TE speaker.
@@ -141,6 +147,10 @@ pub struct Rsvp {
     /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that
     /// is configured.
     models: BTreeMap<SessionKey, TunnelModel>,
+    /// Tunnels that end here whose LSPs carry the same packets, by session; which these are outlives a restart.
+    selectors: BTreeMap<SessionKey, Selector>,
+    /// Numbers of selectors that have been given.
+    selector_ids: u32,
     wheel: Wheel<Timer>,
     transport: Transport,
     /// What the transport has for the LSPs; empty between calls.
@@ -177,6 +187,8 @@ impl Rsvp {
             p2mp_losses: p2mp::Lost::default(),
             held: Held::default(),
             models: BTreeMap::new(),
+            selectors: BTreeMap::new(),
+            selector_ids: 0,
             autorouted: BTreeMap::new(),
             wheel: Wheel::new(),
             transport: outbox::transport(&config),
@@ -258,6 +270,7 @@ impl Rsvp {
                 Timer::Detour(index) => self.detour_timeout(index),
                 Timer::Sub(index) => self.p2mp_sub_timeout(index),
                 Timer::Branch(index) => self.p2mp_branch_timeout(index),
+                Timer::Selector(id) => self.selector_timeout(id),
                 Timer::P2mp(index) => self.p2mp_root_timeout(index),
             }
             self.settle();
@@ -279,6 +292,7 @@ impl Rsvp {
             Command::TunnelReoptimise(id) => self.tunnel_reoptimise(*id),
             Command::P2mpSet(spec) => self.p2mp_set(spec),
             Command::P2mpRemove(id) => self.p2mp_remove(*id),
+            Command::Selector { from, tunnel, selector } => self.selector_set(*from, *tunnel, *selector),
             Command::TunnelModel { from, tunnel, model } => self.tunnel_model(*from, *tunnel, *model),
         }
         self.settle();

@@ -55,6 +55,7 @@ impl Rsvp {
         // An LSP that got a context of its own can't go on with explicit null, even if it began with it; one with a
         // label keeps that.
         let too_little = own_context && has_null;
+        let is_selected = self.store.get(index).is_some_and(|lsp| self.is_selected_of(lsp));
         if !(new || too_little) {
             self.send_resv(index, Sending::Trigger);
             return;
@@ -62,8 +63,12 @@ impl Rsvp {
         let by_cells = self.store.get(index).is_some_and(|lsp| self.cells_at(lsp.prev_hop.port).is_some());
         let label = match self.config.egress_label {
             // A channel is a label whatever is below.
+            // A channel leads to the packets of its own LSP alone.
+            _ if by_cells && is_selected => None,
             _ if by_cells => self.take_label_for(index),
             super::EgressLabel::Real => self.take_label(),
+            // What came by one LSP could not be told from what came by another.
+            _ if is_selected => self.take_label(),
             // RFC 3270, 2.4: explicit null, the same for all, could not identify this LSP's context.
             super::EgressLabel::ExplicitNull if own_context => self.take_label(),
             super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),

@@ -4,6 +4,7 @@ use super::p2mp::protected_shown::ProtectedTreeRow;
 use super::p2mp::shown::{P2mpLspRow, S2lRow};
 use super::protection::detours_shown::DetourRow;
 use super::protection::shown::{BypassRow, ProtectedLspRow};
+use super::selector_shown::SelectorRow;
 use super::shown_paths::LspPathRow;
 use super::transport::{self, Malformed};
 use super::{Audit, Counters, Rsvp, Unreadable};
@@ -25,6 +26,7 @@ pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, ProtectedTreeRow<'static>>(),
     View::of::<Rsvp, DetourRow<'static>>(),
     View::of::<Rsvp, LspPathRow<'static>>(),
+    View::of::<Rsvp, SelectorRow<'static>>(),
     View::of::<Rsvp, P2mpLspRow<'static>>(),
     View::of::<Rsvp, S2lRow<'static>>(),
 ];

@@ -3,7 +3,7 @@
 //!
 //! It is another LSP of the same tunnel, with an LSP id of its own. In shared-explicit style both share what they
 //! reserve where they meet again (RFC 3209, 2.5), but for risks they do not meet. Nothing is mapped to it as long as it
-//! stands by.
+//! stands by, unless both carry each packet (`permanent_bridge`).
 
 use super::Rsvp;
 use super::computed::ATTEMPTS;
@@ -206,7 +206,7 @@ impl Rsvp {
         let Some(state) = self.store.get_mut(lsp) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        // It carries nothing, so there is nothing to be written.
+        // It carries nothing yet, so there is nothing to be written.
         self.counters.faults.step(&mut state.resv, ResvEvent::Written);
         let lsp_id = state.sender.lsp_id;
         if let Some(receiver) = state.rare.as_mut().and_then(|rare| rare.confirm.take()) {
@@ -215,6 +215,8 @@ impl Rsvp {
         if is_new {
             self.event(Event::LspStandbyUp { tunnel: id, lsp_id });
         }
+        self.bridge_changed(index);
+        self.watch_lsp(index);
         self.arm_tunnel(index);
     }
 
@@ -237,6 +239,8 @@ impl Rsvp {
         if let Some(lsp_id) = self.store.get(lsp).filter(|_| was_ready).map(|lsp| lsp.sender.lsp_id) {
             self.event(Event::LspStandbyDown { tunnel: id, lsp_id, reason: reason.into() });
         }
+        self.bridge_changed(index);
+        self.watch_lsp(index);
         self.tear_down(lsp);
         self.arm_tunnel(index);
     }

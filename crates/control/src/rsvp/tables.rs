@@ -184,6 +184,7 @@ impl Rsvp {
 
     /// Takes the entry of an LSP out of the tables; its label is free when that is done.
     pub(super) fn uninstall(&mut self, index: u32) {
+        self.selector_leave(index);
         let Some(lsp) = self.store.get_mut(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
@@ -192,6 +193,7 @@ impl Rsvp {
         self.counters.faults.step(&mut lsp.resv, ResvEvent::Released);
         lsp.transaction = 0;
         let label = lsp.in_label.take().filter(|label| !label.is_reserved());
+        let session = lsp.session;
         let by_cells = lsp.rare.as_mut().and_then(|rare| rare.by_cells.take());
         match (label, by_cells) {
             // Parked, see there: the channel has no entry any more.
@@ -208,6 +210,7 @@ impl Rsvp {
         let entry = if by_cells.is_some() { by_cells.and_then(|cells| cells.beside) } else { label };
         if let Some(label) = entry {
             self.write(vec![TableOp::IlmRemove { label }], !installed, Purpose::Release(None, label));
+            self.selector_end(&session);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::command::TunnelId;
 use super::command::TunnelSpec;
 use super::computed::{ATTEMPTS, Computed};
+use super::permanent_bridge::Bridge;
 use super::slab::Slab;
 use super::states::TunnelState;
 use crate::services::WatchedPath;
@@ -22,8 +23,8 @@ pub(super) struct Tunnel {
     pub candidate: Option<u32>,
     /// The batch that moves traffic to the candidate.
     pub moving: Option<u64>,
-    /// The LSP that BFD watches, as it was asked for.
-    pub watched: Option<WatchedPath>,
+    /// The LSPs that BFD watches, as it was asked for.
+    pub watched: Vec<WatchedPath>,
     /// The LSP that carries traffic, if a router on its way leads it around a failure.
     pub repaired: Option<u32>,
     /// LSPs that carried traffic before, and when they go.
@@ -43,6 +44,8 @@ pub(super) struct Tunnel {
     pub offered: Option<Arc<TunnelSpec>>,
     /// What the filters drop in the tables, since there is no LSP, as it was asked for.
     pub barred: Option<Arc<TunnelSpec>>,
+    /// How packets are sent over all of its LSPs, if they are (1+1).
+    pub bridge: Option<Bridge>,
     /// What is kept of its path, if it was ever computed.
     pub computed: Option<Box<Computed>>,
     /// How many tunnels were declared before it.
@@ -60,7 +63,7 @@ impl Tunnel {
             active_route: 0,
             candidate: None,
             moving: None,
-            watched: None,
+            watched: Vec::new(),
             repaired: None,
             retiring: Vec::new(),
             route: 0,
@@ -72,6 +75,7 @@ impl Tunnel {
             carried: None,
             offered: None,
             barred: None,
+            bridge: None,
             computed: None,
             sequence: 0,
             timer: None,

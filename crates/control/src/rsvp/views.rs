@@ -85,6 +85,19 @@ pub struct TunnelView {
     pub retry_at: Option<Time>,
 }
 
+/// What the end of a tunnel whose LSPs carry the same packets (1+1) chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectorView {
+    /// The session of the LSPs.
+    pub session: SessionKey,
+    /// LSP id of the LSP of which packets are taken.
+    pub selected: Option<u16>,
+    /// LSP id of the working LSP.
+    pub working: Option<u16>,
+    /// How often another LSP was selected than before.
+    pub switches: u64,
+}
+
 /// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkView {
@@ -196,6 +209,19 @@ impl Rsvp {
             retiring: tunnel.retiring.iter().filter_map(|entry| lsp_id(entry.1)).collect(),
             failures: tunnel.failures,
             retry_at: time(tunnel.retry_at),
+        })
+    }
+
+    /// The selectors of tunnels that end here, in the order of their sessions.
+    pub fn selectors(&self) -> impl Iterator<Item = SelectorView> + '_ {
+        self.selectors.iter().map(|(session, selector)| {
+            let lsp_id = |lsp| selector.member(lsp).map(|member| member.lsp_id);
+            SelectorView {
+                session: *session,
+                selected: lsp_id(selector.selected),
+                working: lsp_id(selector.working),
+                switches: selector.switches,
+            }
         })
     }
 

@@ -283,7 +283,8 @@ impl Bindings {
             | NextHop::Standby(_)
             | NextHop::Local
             | NextHop::Unlabelled
-            | NextHop::Discard => None,
+            | NextHop::Discard
+            | NextHop::Selected(_) => None,
         }
     }
 

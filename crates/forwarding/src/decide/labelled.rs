@@ -59,6 +59,14 @@ impl Forwarding {
                             popped = popped.pop(entry.ttl(), ttl);
                             self.note_pop(&mut popped.known, word, Some(entry))?;
                         }
+                        Kind::Selected => {
+                            let is_test = || bottom && is_for_node(bytes.header, at + LABEL);
+                            if !self.selectors.takes(entry.next_hop, label) && !is_test() {
+                                return Err(DropReason::Unselected.into());
+                            }
+                            popped = popped.pop(entry.ttl(), ttl);
+                            self.note_pop(&mut popped.known, word, Some(entry))?;
+                        }
                         Kind::Replicate if ttl <= 1 => {
                             return Err(PuntReason::TtlExpired { labels: bytes.labels() }.into());
                         }
@@ -194,4 +202,15 @@ fn unknown(bytes: Bytes, ttl: u8) -> Exception {
         return PuntReason::UnknownLabel { labels: bytes.labels() }.into();
     }
     DropReason::UnknownLabel.into()
+}
+
+/// Is the packet at `at` sent to 127/8, or to the same below ::ffff/96? What tests an LSP is: no router sends it on (RFC
+/// 8029, 2.1; RFC 5884, 7).
+#[cold]
+fn is_for_node(header: &[u8], at: usize) -> bool {
+    let rest = header.get(at..).unwrap_or_default();
+    if let Some(ip) = rest.first_chunk::<IPV6>().filter(|ip| ip[0] >> 4 == 6) {
+        return address6(ip, 24).to_ipv4_mapped().is_some_and(|to| to.is_loopback());
+    }
+    rest.first_chunk::<IPV4>().is_some_and(|ip| ip[0] >> 4 == 4 && ip[16] == 127)
 }

@@ -82,7 +82,9 @@ impl Forwarding {
         let list = (entry.kind == Kind::Replicate).then_some(entry.next_hop);
         let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
-            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Selected => {
+                return Err(DropReason::Discard.into());
+            }
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected | Kind::Standby => {}
         }

@@ -156,6 +156,7 @@ impl Soft {
             list,
             branches: branches.iter().map(|entry| tables.nhlfe(entry)).collect(),
         }));
+        ops.extend(tables.selectors().map(|(selector, label)| TableOp::SelectorSet { selector, label }));
         ops.extend(tables.thresholds().map(|(port, ttl)| TableOp::MulticastThreshold { port, ttl }));
         ops.extend(tables.multicast().map(|row| {
             let MulticastRow { key, incoming, list, .. } = row;

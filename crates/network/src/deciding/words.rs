@@ -92,7 +92,7 @@ impl Network {
     pub(super) fn overridden(&self, node: usize, taken: &Taken) -> String {
         let owner = self.owner_of(node, taken).map_or(String::new(), |owner| format!(" ({owner})"));
         let to = match taken.nhlfe.next_hop {
-            NextHop::Local | NextHop::Unlabelled | NextHop::Discard => String::new(),
+            NextHop::Local | NextHop::Unlabelled | NextHop::Discard | NextHop::Selected(_) => String::new(),
             next_hop => format!(" to {}", hop(self, node, next_hop).to),
         };
         format!("{} {}{owner}: {}{to}", table(&taken.rule), entry(&taken.rule), action(taken))

@@ -2,7 +2,7 @@
 
 use super::path::PathSpec;
 use super::problem::NetworkProblem;
-use super::protection::ProtectionSpec;
+use super::protection::{ProtectionMethod, ProtectionSpec};
 use super::reference::{HopSpec, NodeRef};
 use crate::description;
 use base::describe::{Name, Several};
@@ -186,6 +186,10 @@ impl LspSpec {
         ) {
             let beside = NetworkProblem::RouteBeside { key: "method", route };
             return Err(Diagnostic::new(beside).at("method").at("protection"));
+        }
+        if self.autoroute && self.protection.is_some_and(|asked| asked.method == ProtectionMethod::OnePlusOne)
+        {
+            return Err(Diagnostic::new(NetworkProblem::AutorouteTwice {}).at("autoroute"));
         }
         let several = self.path.as_ref().and_then(PathSpec::of_several);
         if let (Some(key), Some((route, _))) = (several, route.into_iter().find(|(_, said)| *said)) {

@@ -58,6 +58,7 @@ impl PathSpec {
             follow: self.follow,
             k: self.k,
             standby: self.standby,
+            one_plus_one: None,
             revert_after: None,
         }
     }

@@ -35,8 +35,9 @@ base::problems! {
         /// A route by a link to a shared segment, on which there are several next hops.
         ViaSegment { from: String, to: String } is Conflict, "via-segment", "'{to}' is a shared segment, and no next hop of '{from}': name links between two routers";
         /// A bypass that is to be protected.
-        ProtectionOnTheWay { key: &'static str } is Conflict, "protection-on-the-way", "'{key}' is of routers that lead around what fails, and '1:1' is from end to end: the standby has the LSP's bandwidth, and 'disjoint' says what it avoids";
-        ProtectionOfEnds { key: &'static str } is Conflict, "protection-of-ends", "'{key}' is of '1:1', protection from end to end: set 'method', or leave it out";
+        ProtectionOnTheWay { key: &'static str } is Conflict, "protection-on-the-way", "'{key}' is of routers that lead around what fails, and '1:1' and '1+1' are from end to end: the second LSP has the LSP's bandwidth, and 'disjoint' says what it avoids";
+        ProtectionOfEnds { key: &'static str } is Conflict, "protection-of-ends", "'{key}' is of '1:1' and '1+1', protection from end to end: set 'method', or leave it out";
+        AutorouteTwice {} is Conflict, "autoroute-twice", "with '1+1' both LSPs carry what 'carries' and 'filters' say, and a route of 'autoroute' leads over one: say what it carries, or use '1:1'";
         TreeByBypass {} is Conflict, "tree-by-bypass", "trees are protected by bypass tunnels only: say 'facility', or leave 'method' out";
         ProtectedBypass {} is Conflict, "protected-bypass", "a bypass tunnel is not protected itself: leave 'protection' out";
         /// A group of bypasses.

@@ -6,6 +6,7 @@ use crate::description;
 use base::Span;
 use base::diagnostic::Diagnostic;
 use control::rsvp::ProtectionRequest;
+use control::rsvp::command::SelectorSpec;
 use control::services::te::Disjoint;
 
 base::words! {
@@ -31,6 +32,9 @@ base::words! {
         /// From end to end: a second LSP along a disjoint path stands by, and the head end moves the traffic there when
         /// it learns that the first has failed.
         OneForOne = "1:1",
+        /// From end to end: a second LSP along a disjoint path carries each packet, too, and the tail end takes those of
+        /// one.
+        OnePlusOne = "1+1",
     }
     default Facility;
 }
@@ -44,13 +48,14 @@ base::record! {
         /// With as much bandwidth as it has itself.
         pub bandwidth: bool = false;
         /// Through bypass tunnels that serve many LSPs (`facility`), or by detours that routers set up for it alone, by
-        /// what OSPF (with `te`) knows of links (`one-to-one`). Or from end to end (`1:1`, in quotes): an LSP along a
-        /// disjoint path, which the head end computes, stands by.
+        /// what OSPF (with `te`) knows of links (`one-to-one`). Or from end to end (in quotes): an LSP along a disjoint
+        /// path, which the head end computes, stands by (`1:1`), or carries each packet, too, and the tail end takes
+        /// those of one (`1+1`).
         pub method: ProtectionMethod = ProtectionMethod::Facility;
-        /// With `1:1`: what the two paths have not in common, as `standby` of `path` says it.
+        /// With `1:1` and `1+1`: what the two paths have not in common, as `standby` of `path` says it.
         pub disjoint: Option<Disjoint>, absent "`link`";
-        /// With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long (wait to
-        /// restore).
+        /// Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so
+        /// long. With `1+1`: the tail end takes packets of the working LSP again when that has been there for so long.
         pub revert_after: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "it stays where it is";
     }
     check ProtectionSpec::check;
@@ -62,7 +67,7 @@ const PATHS: u32 = 8;
 impl ProtectionSpec {
     /// Is it from end to end, and not around what fails?
     pub const fn is_end_to_end(self) -> bool {
-        matches!(self.method, ProtectionMethod::OneForOne)
+        matches!(self.method, ProtectionMethod::OneForOne | ProtectionMethod::OnePlusOne)
     }
 
     fn check(&self) -> Result<(), Diagnostic> {
@@ -84,7 +89,7 @@ impl ProtectionSpec {
         let one_to_one = match self.method {
             ProtectionMethod::Facility => false,
             ProtectionMethod::OneToOne => true,
-            ProtectionMethod::OneForOne => return None,
+            ProtectionMethod::OneForOne | ProtectionMethod::OnePlusOne => return None,
         };
         Some(ProtectionRequest { node: self.node, bandwidth: self.bandwidth, one_to_one })
     }
@@ -94,11 +99,14 @@ impl ProtectionSpec {
         if !self.is_end_to_end() {
             return path;
         }
+        let is_twice = self.method == ProtectionMethod::OnePlusOne;
         let path = path.unwrap_or_else(|| PathSpec::default().lowered());
         Some(description::PathSpec {
             k: path.k.max(PATHS),
             standby: path.standby.or(Some(self.disjoint.unwrap_or(Disjoint::Link))),
-            revert_after: self.revert_after,
+            one_plus_one: is_twice.then_some(SelectorSpec { revert_after: self.revert_after }),
+            // Where both carry the packets the head end has nothing to take back.
+            revert_after: self.revert_after.filter(|_| !is_twice),
             ..path
         })
     }

@@ -225,6 +225,7 @@ pub fn hop(network: &Network, node: usize, next_hop: NextHop) -> Hop<'_> {
         NextHop::Replicate(list) => named(format!("replication {}", list.0).into()),
         NextHop::Local | NextHop::Unlabelled => named("local".into()),
         NextHop::Discard => named("discard".into()),
+        NextHop::Selected(selector) => named(format!("selector {}", selector.0).into()),
     }
 }
 

@@ -49,7 +49,8 @@ base::table! {
 }
 
 base::table! {
-    /// What became of the packets of each flow: sent and duplicated together are received, lost, in flight, or unknown.
+    /// What became of the packets of each flow: sent and duplicated together are received, lost,
+    /// unselected, in flight, or unknown.
     pub struct AccountRow in "flow_accounts" key ["flow"] {
         /// The flow, by its place in the description.
         flow: u32,
@@ -62,6 +63,8 @@ base::table! {
         received: Option<u64> = "packets",
         /// Packets lost, by table `losses`, without those of reason `unknown`.
         lost: u64 = "packets",
+        /// Copies that came by an LSP whose packets were not taken where it ends (protection 1+1); they are not lost.
+        unselected: u64 = "packets",
         /// Packets that are queued, on a link, or waiting in a node.
         in_flight: u64 = "packets",
         /// Packets that are none of these: in one process none. In a lab those that were lost, or still are, in other
@@ -169,13 +172,14 @@ struct Account {
     received: Option<u64>,
     duplicated: u64,
     lost: u64,
+    unselected: u64,
     in_flight: u64,
 }
 
 impl Account {
-    /// Packets that are neither received nor lost nor in flight, as far as is known.
+    /// Packets that are neither received nor lost nor left nor in flight, as far as is known.
     fn unknown(&self) -> Option<i64> {
-        let known = self.received? + self.lost + self.in_flight;
+        let known = self.received? + self.lost + self.unselected + self.in_flight;
         Some((self.sent? + self.duplicated) as i64 - known as i64)
     }
 }
@@ -274,6 +278,10 @@ impl Testbed {
         }
         for losses in self.network.world().losses() {
             losses.book.copies().for_each(|(flow, count)| add(flow, &|account| account.duplicated += count));
+            losses
+                .book
+                .unselected()
+                .for_each(|(flow, count)| add(flow, &|account| account.unselected += count));
         }
         // To look for them means to look at each queue, link and device: not for one flow of which nothing is missing.
         // The accounts of all are there to show mistakes, so nothing is taken for granted.
@@ -352,6 +360,7 @@ pub(super) fn accounts(testbed: &Testbed) -> Table {
         duplicated: account.duplicated,
         received: account.received,
         lost: account.lost,
+        unselected: account.unselected,
         in_flight: account.in_flight,
         unknown: account.unknown(),
     });

@@ -9,6 +9,7 @@ mod neighbor;
 mod path;
 mod protection;
 mod resv;
+mod selector;
 mod standby;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub(super) use neighbor::{HelloEvent, HelloState, ReductionEvent, ReductionState
 pub(super) use path::{PathEvent, PathState};
 pub(super) use protection::{ProtectionEvent, ProtectionState};
 pub(super) use resv::{ResvEvent, ResvState};
+pub(super) use selector::{SelectorEvent, SelectorState};
 pub(super) use standby::{StandbyEvent, StandbyState};
 pub(super) use tunnel::{TunnelEvent, TunnelState};
 
@@ -33,6 +35,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     DetourState::CHART,
     TunnelState::CHART,
     StandbyState::CHART,
+    SelectorState::CHART,
     HelloState::CHART,
     ReductionState::CHART,
     SubState::CHART,

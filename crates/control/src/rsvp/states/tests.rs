@@ -238,6 +238,23 @@ Ready --Promoted--> Absent";
 }
 
 #[test]
+fn steps_of_selector() {
+    let expected = "\
+Idle --SelectedWorking--> Working
+Working --SelectedWorking--> Working
+Working --SelectedOther--> Protecting
+Working --Emptied--> Idle
+Protecting --SelectedWorking--> Working
+Protecting --SelectedOther--> Protecting
+Protecting --Mended--> Restoring
+Protecting --Emptied--> Idle
+Restoring --SelectedWorking--> Working
+Restoring --Failed--> Protecting
+Restoring --Emptied--> Idle";
+    assert_eq!(chart("Selector of a tunnel").lines().join("\n"), expected);
+}
+
+#[test]
 fn steps_of_hellos() {
     let expected = "\
 Unknown --Reflected--> Up
@@ -283,7 +300,7 @@ fn reached(chart: &Chart) -> Vec<bool> {
 
 #[test]
 fn every_state_is_reached_and_left_and_every_event_means_something() {
-    assert_eq!(CHARTS.len(), 12);
+    assert_eq!(CHARTS.len(), 13);
     for chart in CHARTS {
         assert!(reached(chart).into_iter().all(|reached| reached), "{}", chart.title);
         for (event, entry) in chart.events.iter().enumerate() {

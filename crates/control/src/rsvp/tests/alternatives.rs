@@ -10,16 +10,16 @@ use base::Span;
 use base::table::{Row, RowsOf, Table, Value};
 use wire::rsvp::{Message, MessageType, SenderTemplate, Session};
 
-type Links = &'static [(usize, usize, u32)];
+pub(super) type Links = &'static [(usize, usize, u32)];
 
 /// From 0 to 4 by 1, by 2 and by 3, the first being the best.
-const THREE_WAYS: Links = &[(0, 1, 1), (1, 4, 1), (0, 2, 2), (2, 4, 2), (0, 3, 3), (3, 4, 3)];
+pub(super) const THREE_WAYS: Links = &[(0, 1, 1), (1, 4, 1), (0, 2, 2), (2, 4, 2), (0, 3, 3), (3, 4, 3)];
 
 /// The best path from 0 to 3 is 0-1-2-3, and leaves no other without its links; there are two that have none in common.
 const TRAP: Links = &[(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 2, 3), (1, 3, 3)];
 
 /// Tells all nodes of a link, or that it is gone.
-fn announce(net: &mut Net, links: Links, link: usize, srlgs: &[u32], is_there: bool) {
+pub(super) fn announce(net: &mut Net, links: Links, link: usize, srlgs: &[u32], is_there: bool) {
     let ends: Vec<(usize, usize)> = links.iter().map(|&(a, b, _)| (a, b)).collect();
     let (a, b, cost) = links[link];
     for from in [a, b] {
@@ -34,7 +34,7 @@ fn announce(net: &mut Net, links: Links, link: usize, srlgs: &[u32], is_there: b
 }
 
 /// All nodes know all links, of which each has the shared risks that `srlgs` says.
-fn network(links: Links, srlgs: impl Fn(usize) -> &'static [u32]) -> Net {
+pub(super) fn network(links: Links, srlgs: impl Fn(usize) -> &'static [u32]) -> Net {
     let ends: Vec<(usize, usize)> = links.iter().map(|&(a, b, _)| (a, b)).collect();
     let count = ends.iter().map(|(a, b)| a.max(b) + 1).max().unwrap_or(0);
     let mut net = Net::new(count, &ends);
@@ -42,7 +42,7 @@ fn network(links: Links, srlgs: impl Fn(usize) -> &'static [u32]) -> Net {
     net
 }
 
-fn asking(to: usize, mbps: u64, path: PathRequest) -> TunnelSpec {
+pub(super) fn asking(to: usize, mbps: u64, path: PathRequest) -> TunnelSpec {
     let patient = TunnelSpec { retry_limit: None, retry_first: Span::from_secs(1), ..spec(1, to, &[], mbps) };
     TunnelSpec { path: Some(Box::new(path)), ..patient }
 }

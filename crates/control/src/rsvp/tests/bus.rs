@@ -7,7 +7,8 @@ use crate::rsvp::{Config, Interface, Rsvp};
 use crate::services::{Attached, CellLabels, InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
 use base::plane::{
-    Ack, CircuitTo, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, TableError, TableOp,
+    Ack, CircuitTo, Fec, GroupId, Member, NextHop, Nhlfe, Prefix, ReplicationId, SelectorId, TableError,
+    TableOp,
 };
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
@@ -72,6 +73,7 @@ pub(super) struct Tables {
     pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     pub groups: BTreeMap<GroupId, Box<[Member]>>,
     pub lists: BTreeMap<ReplicationId, Box<[Nhlfe]>>,
+    pub selectors: BTreeMap<SelectorId, Option<Label>>,
     pub circuits: BTreeMap<(PortId, u32), CircuitTo>,
     /// Ports that take no packets, though they are up.
     pub distrusted: BTreeSet<PortId>,
@@ -414,8 +416,8 @@ impl Net {
                 }
                 NextHop::Local => match labels.pop() {
                     // What comes out of a bypass goes on by the label below.
-                    Some(label) => match self.tables[node].ilm.get(&label.value()) {
-                        Some(next) => waiting.push((node, *next, labels, ttl - 1)),
+                    Some(label) => match self.tables[node].taken(label) {
+                        Some(next) => waiting.push((node, next, labels, ttl - 1)),
                         None => lost += 1,
                     },
                     None => *out.entry(node).or_default() += 1,
@@ -426,7 +428,7 @@ impl Net {
                     let to = self.leaves(node, &nhlfe, &mut labels).and_then(|port| self.far(node, port));
                     let next = to.and_then(|(to, _)| {
                         let label = labels.pop()?;
-                        Some((to, *self.tables[to].ilm.get(&label.value())?))
+                        Some((to, self.tables[to].taken(label)?))
                     });
                     match next {
                         Some((to, next)) => waiting.push((to, next, labels, ttl - 1)),
@@ -562,6 +564,7 @@ impl Net {
                     && self.tables[n].ftn.is_empty()
                     && self.tables[n].groups.is_empty()
                     && self.tables[n].lists.is_empty()
+                    && self.tables[n].selectors.is_empty()
                     && self.tables[n].circuits.is_empty()
                     && self.tables[n].flows.is_empty()
                     && self.tables[n].classed.is_empty(),
@@ -573,6 +576,15 @@ impl Net {
 }
 
 impl Tables {
+    /// The entry of a label. One with a selector is as if it was written for what the selector does with the label.
+    fn taken(&self, label: Label) -> Option<Nhlfe> {
+        let nhlfe = *self.ilm.get(&label.value())?;
+        let NextHop::Selected(selector) = nhlfe.next_hop else { return Some(nhlfe) };
+        let is_taken = *self.selectors.get(&selector).expect("a selector") == Some(label);
+        let next_hop = if is_taken { NextHop::Local } else { NextHop::Discard };
+        Some(Nhlfe { next_hop, ..nhlfe })
+    }
+
     fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
         match *op {
             TableOp::IlmSet { label, .. } if label.is_reserved() => Err(TableError::ReservedLabel),
@@ -638,6 +650,15 @@ impl Tables {
             TableOp::PortTrust { port, trusted } => {
                 let _ = if trusted { self.distrusted.remove(&port) } else { self.distrusted.insert(port) };
                 Ok(())
+            }
+            TableOp::SelectorSet { selector, label } => {
+                self.selectors.insert(selector, label);
+                Ok(())
+            }
+            TableOp::SelectorRemove { selector } => {
+                let mut named = self.ilm.values();
+                assert!(named.all(|n| n.next_hop != NextHop::Selected(selector)), "{selector:?} is in use");
+                self.selectors.remove(&selector).map(|_| ()).ok_or(TableError::NoSelector)
             }
             _ => panic!("RSVP-TE writes labels only: {op:?}"),
         }

@@ -19,6 +19,7 @@ mod failures;
 mod fuzz;
 mod mapping;
 mod messages;
+mod one_plus_one;
 mod p2mp;
 mod programmes;
 mod protection;

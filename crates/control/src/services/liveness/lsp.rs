@@ -49,6 +49,17 @@ pub enum WatchedLsp {
 }
 
 impl WatchedLsp {
+    /// The LSP of RSVP-TE with one end that LSP ping means; nothing if it means another.
+    pub fn of_rsvp(fec: &Fec) -> Option<WatchedLsp> {
+        match *fec {
+            Fec::RsvpIpv4 { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id } => {
+                let extended_tunnel_id = Ipv4Addr::from_bits(extended_tunnel_id);
+                Some(WatchedLsp::Rsvp { endpoint, tunnel_id, extended_tunnel_id, sender, lsp_id })
+            }
+            _ => None,
+        }
+    }
+
     /// As LSP ping has it (RFC 8029, 3.2).
     pub fn fec(self) -> Fec {
         match self {

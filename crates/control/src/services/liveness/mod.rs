@@ -31,6 +31,8 @@ pub enum Way {
     Routed,
     /// On an LSP that begins here; what comes back is routed.
     Lsp(WatchedLsp),
+    /// On an LSP that ends here. Its head end decides whether it is watched; here it is only listened to.
+    End(WatchedLsp),
 }
 
 /// A way between two nodes that can be watched. Both addresses are of IPv4, or both of IPv6.
@@ -50,19 +52,29 @@ impl WatchedPath {
         WatchedPath { way: Way::Hop(port), local: local.into(), remote: remote.into() }
     }
 
+    /// What comes by an LSP of RSVP-TE that ends here; nothing of others.
+    pub fn end(lsp: WatchedLsp) -> Option<WatchedPath> {
+        match lsp {
+            WatchedLsp::Rsvp { endpoint, sender, .. } => {
+                Some(WatchedPath { way: Way::End(lsp), local: endpoint.into(), remote: sender.into() })
+            }
+            _ => None,
+        }
+    }
+
     /// The port that the other node is right behind; absent if routers may lie between the two.
     pub const fn port(&self) -> Option<PortId> {
         match self.way {
             Way::Hop(port) => Some(port),
-            Way::Routed | Way::Lsp(_) => None,
+            Way::Routed | Way::Lsp(_) | Way::End(_) => None,
         }
     }
 
-    /// The LSP that packets take, if it is one.
+    /// The LSP that packets take, if it is one that begins here.
     pub const fn lsp(&self) -> Option<WatchedLsp> {
         match self.way {
             Way::Lsp(lsp) => Some(lsp),
-            Way::Hop(_) | Way::Routed => None,
+            Way::Hop(_) | Way::Routed | Way::End(_) => None,
         }
     }
 }

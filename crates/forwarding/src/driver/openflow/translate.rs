@@ -74,6 +74,7 @@ fn next_hop(next_hop: NextHop) -> Option<Reason> {
     match next_hop {
         NextHop::Group(_) => Some("a group of next hops"),
         NextHop::Replicate(_) | NextHop::Standby(_) => Some("copies of a packet"),
+        NextHop::Selected(_) => Some("a selector between labels"),
         NextHop::Via { gateway: IpAddr::V6(_), .. } => Some("IPv6"),
         NextHop::Via { .. } | NextHop::Local | NextHop::Unlabelled | NextHop::Discard => None,
     }
