@@ -101,7 +101,7 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
     start = f"{routes_ps(net)} ps"
     for a, b in draw.sample(every, min(p.pairs, len(every))):
         for kind, dscp in CLASSES.items():
-            protection = {"node": True, **p.asked} if p.protected and kind == PROTECTED else None
+            protection = p.asked(node=p.only != "links" or not p.end_to_end) if kind == PROTECTED else None
             lsp = net.node(a).lsp(  # type: ignore[attr-defined]
                 f"{kind} {a.name} to {b.name}",
                 b,
