@@ -21,6 +21,7 @@ from .parameters import ProtectionParameters
 from .summary import summarise
 
 if TYPE_CHECKING:
+    from ...charts.table import Table
     from ...results.folder import Results
 
 
@@ -31,6 +32,7 @@ class Protection(Experiment[ProtectionParameters]):
     title = "Fast reroute"
     question = "How long are LSPs interrupted when a link or a router fails that they are led around?"
     parameters = ProtectionParameters
+    told = True
 
     def __init__(self) -> None:
         self._tried: WeakKeyDictionary[Network, list[Tried]] = WeakKeyDictionary()
@@ -116,6 +118,10 @@ class Protection(Experiment[ProtectionParameters]):
     def plots(self, found: Results) -> list[Chart]:
         """Distributions of gaps: see `figures`."""
         return figures.plots(found)
+
+    def tables(self, found: Results) -> list[Table]:
+        """What of a topology was not protected, and why."""
+        return figures.tables(found)
 
     def fault(self, point: Point) -> str | None:
         """A failure that interrupted nothing, or that nobody led LSPs around: not what was to be measured."""

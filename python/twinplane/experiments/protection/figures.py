@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...charts import Chart, Curve, Mark, thinned
+from ...charts.table import Table
 from ...units import format_time
 from .classes import METHODS
-from .everywhere import CLASSES
+from .everywhere import CLASSES, PROTECTED
 from .gaps import KINDS
 
 if TYPE_CHECKING:
@@ -36,6 +37,31 @@ def plots(found: Results) -> list[Chart]:
             of_kind = [row for row in rows if row["kind"] == kind]
             if of_kind:
                 made.append(_of_methods(number, kind, of_kind, point))
+    return made
+
+
+def tables(found: Results) -> list[Table]:
+    """What of a topology from a file was not protected, and why: a table for each point with such gaps."""
+    made = []
+    for point in found.points:
+        if point.parameters["topology"] == "ladder":
+            continue
+        lacking: dict[str, list[dict[str, Any]]] = {}
+        for row in rows_of(found, point):
+            why = row["lacks"] if row["way_left"] else "no way is left" if row["class"] == PROTECTED else None
+            if why is not None:
+                lacking.setdefault(why, []).append(row)
+        lines = [
+            [why, len({row["case"] for row in rows}), len(rows), max(row["loss_s"] for row in rows)]
+            for why, rows in sorted(lacking.items(), key=lambda item: -len(item[1]))
+        ]
+        if lines:
+            said = point.parameters["method"] if point.parameters["protected"] else "no protection"
+            cells = [
+                [why, f"{cases:,}", f"{gaps:,}", format_time(longest)] for why, cases, gaps, longest in lines
+            ]
+            caption = f"What of {PROTECTED} was not protected, and why ({said})"
+            made.append(Table(caption, ["why", "failures", "gaps", "longest"], cells))
     return made
 
 

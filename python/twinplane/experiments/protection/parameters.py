@@ -108,7 +108,10 @@ class ProtectionParameters(Parameters):
 
     @property
     def seen_s(self) -> float:
-        """Until a failure is seen: exactly of link-down, at most of BFD."""
+        """Until a failure is seen: exactly of link-down, at most of BFD.
+
+        Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later.
+        """
         ms = self.bfd_interval_ms * self.bfd_multiplier if self.detection == "bfd" else self.detection_ms
         return ms / 1e3
 
