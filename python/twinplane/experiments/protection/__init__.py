@@ -109,7 +109,7 @@ class Protection(Experiment[ProtectionParameters]):
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
         """Median and maximum of each method, side by side; of a topology from a file those of each class."""
-        return classes.columns() if _everywhere(points) else ladder.columns(points)
+        return classes.columns(points) if _everywhere(points) else ladder.columns(points)
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """The longest gap over the number of LSPs, by method."""

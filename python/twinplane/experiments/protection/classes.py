@@ -163,7 +163,17 @@ def fault(point: Point) -> str | None:
     return None
 
 
-def columns() -> list[Column]:
+def backup(point: Point) -> str:
+    """What protects the LSPs of a point."""
+    return str(point.parameters["method"]) if point.parameters["protected"] else "none"
+
+
+def backups(points: Sequence[Point]) -> list[Column]:
+    """A column that says it, if points differ by that."""
+    return [Column("backup", backup)] if len({backup(point) for point in points}) > 1 else []
+
+
+def columns(points: Sequence[Point]) -> list[Column]:
     """A line for each point: the two classes side by side."""
 
     def metric(title: str, key: str, form: Any = None) -> Column:
@@ -171,7 +181,7 @@ def columns() -> list[Column]:
             title, lambda point: point.metrics.get(key), form or (lambda value: f"{value:,.0f}"), key
         )
 
-    found = [metric("cases", "cases"), metric("led around", "diverted")]
+    found = [*backups(points), metric("cases", "cases"), metric("led around", "diverted")]
     for kind in CLASSES:
         found += [
             metric(f"{kind} gaps", f"{kind}_hurt"),

@@ -8,12 +8,7 @@ from ...charts import Chart, Curve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column
-from .classes import METHODS
-
-
-def backup(point: Point) -> str:
-    """What protects the LSPs of a point."""
-    return str(point.parameters["method"]) if point.parameters["protected"] else "none"
+from .classes import METHODS, backup, backups
 
 
 def answer(points: Sequence[Point]) -> str:
@@ -39,8 +34,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
     found = [Column("LSPs", lambda point: point.parameters["lsps"])]
     if any(point.parameters["trees"] for point in points):
         found.append(Column("trees", lambda point: point.parameters["trees"]))
-    if len({backup(point) for point in points}) > 1:
-        found.insert(0, Column("backup", backup))
+    found[:0] = backups(points)
     for method in METHODS:
         for part in ("p50", "max"):
             found.append(_of_metric(f"{method} {part}", f"{method}_{part}_s"))
@@ -58,14 +52,14 @@ def _of_metric(title: str, key: str) -> Column:
 
 def charts(points: Sequence[Point]) -> list[Chart]:
     """The longest gap over the number of LSPs, by method of measuring; with several backups by loss."""
-    backups = list(dict.fromkeys(backup(point) for point in points))
+    kinds = list(dict.fromkeys(backup(point) for point in points))
     curves: list[Curve] = []
-    for one in backups:
+    for one in kinds:
         mine = [point for point in points if backup(point) == one]
-        for method in METHODS if len(backups) == 1 else METHODS[:1]:
-            name = method if len(backups) == 1 else one
+        for method in METHODS if len(kinds) == 1 else METHODS[:1]:
+            name = method if len(kinds) == 1 else one
             curves.append(_curve(name, mine, "lsps", f"{method}_max_s", len(curves)))
-    how = "method of measuring" if len(backups) == 1 else "kind of backup, by packets lost"
+    how = "method of measuring" if len(kinds) == 1 else "kind of backup, by packets lost"
     said = f"Longest gap over the number of LSPs that the link carries, by {how}."
     lsps = [point.parameters["lsps"] for point in points]
     found = [_chart("gap", "Gap over LSPs", said, "LSPs", curves, lsps)]
@@ -87,7 +81,7 @@ def _curve(name: str, points: Sequence[Point], over: str, key: str, style: int) 
         for point in points
         if point.metrics.get(key) is not None
     )
-    return Curve(name, [x for x, _ in known], [y for _, y in known], style=style)
+    return Curve(name, [x for x, _ in known], [y for _, y in known], shape="both", style=style)
 
 
 def _chart(
