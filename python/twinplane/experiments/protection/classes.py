@@ -188,10 +188,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
             metric("longest", f"{kind}_max_s", format_time),
             metric("lost", f"{kind}_lost"),
         ]
-    return [
-        *found,
-        metric("cut off", f"{PROTECTED}_cut_off"),
-        metric("no backup", "unprotected"),
-        metric("longest with one", "covered_max_s", format_time),
-        metric("unexpected", "surprising"),
-    ]
+    found += [metric("cut off", f"{PROTECTED}_cut_off"), metric("no backup", "unprotected")]
+    if any(point.metrics["unprotected"] for point in points):
+        found.append(metric("longest with one", "covered_max_s", format_time))
+    return [*found, metric("unexpected", "surprising")]

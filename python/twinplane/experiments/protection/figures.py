@@ -40,6 +40,9 @@ def plots(found: Results) -> list[Chart]:
     return made
 
 
+NO_WAY = "no way is left"
+
+
 def tables(found: Results) -> list[Table]:
     """What of a topology from a file was not protected, and why: a table for each point with such gaps."""
     made = []
@@ -48,21 +51,23 @@ def tables(found: Results) -> list[Table]:
             continue
         lacking: dict[str, list[dict[str, Any]]] = {}
         for row in rows_of(found, point):
-            why = row["lacks"] if row["way_left"] else "no way is left" if row["class"] == PROTECTED else None
-            if why is not None:
+            why = row["lacks"] if row["way_left"] else NO_WAY
+            if row["class"] == PROTECTED and why is not None:
                 lacking.setdefault(why, []).append(row)
-        lines = [
-            [why, len({row["case"] for row in rows}), len(rows), max(row["loss_s"] for row in rows)]
-            for why, rows in sorted(lacking.items(), key=lambda item: -len(item[1]))
-        ]
-        if lines:
+        if lacking:
             said = point.parameters["method"] if point.parameters["protected"] else "no protection"
-            cells = [
-                [why, f"{cases:,}", f"{gaps:,}", format_time(longest)] for why, cases, gaps, longest in lines
-            ]
             caption = f"What of {PROTECTED} was not protected, and why ({said})"
-            made.append(Table(caption, ["why", "failures", "gaps", "longest"], cells))
+            lines = sorted(lacking.items(), key=lambda one: -len(one[1]))
+            made.append(
+                Table(caption, ["why", "failures", "gaps", "longest"], [_line(*one) for one in lines])
+            )
     return made
+
+
+def _line(why: str, rows: list[dict[str, Any]]) -> list[str]:
+    """How often that was so; what has no way stays interrupted."""
+    longest = "-" if why == NO_WAY else format_time(max(row["loss_s"] for row in rows))
+    return [why, f"{len({row['case'] for row in rows}):,}", f"{len(rows):,}", longest]
 
 
 def _distribution(values: list[float]) -> tuple[list[Any], list[Any]]:
