@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,6 +13,7 @@ from ...errors import TwinplaneError, os_reason
 from ...network import Network
 from ...network.graphml import read
 from ...results.points import Point
+from ...units import format_time
 from ..base import Column, Experiment, Outcome, Tick, steps
 from . import classes, figures, ladder
 from .build import build, fill
@@ -114,6 +115,11 @@ class Protection(Experiment[ProtectionParameters]):
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """The longest gap over the number of LSPs, by method."""
         return [] if _everywhere(points) else ladder.charts(points)
+
+    def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """How exact gaps are."""
+        period = format_time(1 / parameters["packets_per_s"])
+        return [f"Packets are lost as a whole: gaps are known to a period of the flow, {period}."]
 
     def plots(self, found: Results) -> list[Chart]:
         """Distributions of gaps: see `figures`."""
