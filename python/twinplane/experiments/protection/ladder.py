@@ -98,7 +98,8 @@ def fault(point: Point) -> str | None:
         return f"{missing} times a failure did not interrupt a flow"
     left = p["failures"] - m["diverted"] if p["protected"] else 0
     if left:
-        return f"LSPs were not led around {left} of {p['failures']} failures"
+        fewest = f": of one {m['diverted_lsps']:,}" if m.get("diverted_lsps") else ""
+        return f"not all LSPs were led around {left} of {p['failures']} failures{fewest}"
     if late := m.get("late"):
         return f"{late} of {m['gaps']} gaps are longer than predicted ({format_time(m['predicted_s'])})"
     if lost := m.get("tree_before_lost"):

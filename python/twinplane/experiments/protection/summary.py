@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from typing import Any
 
@@ -25,6 +26,7 @@ def summarise(network: Network, p: ProtectionParameters) -> Outcome:
     for kind in KINDS:
         if flows(p)[kind]:
             metrics |= _lengths(found.filter(pl.col("kind") == kind), "" if kind == "LSPs" else "tree_")
+    led = _led_around(network, p)
     beyond = rows.filter(~pl.col("is_before")).height
     metrics |= {
         "gaps": found.height,
@@ -32,7 +34,8 @@ def summarise(network: Network, p: ProtectionParameters) -> Outcome:
         "late": _late(found, p),
         "bypasses": len(network.table("bypasses")),
         "detours": len(network.table("detours")),
-        "diverted": _diverted(network, p),
+        "diverted": sum(count >= p.lsps + p.trees for count in led),
+        "diverted_lsps": min(led),
     }
     tables: dict[str, Columns] = {
         "gaps": found.to_dict(as_series=False),
@@ -63,17 +66,17 @@ def _late(found: pl.DataFrame, p: ProtectionParameters) -> int:
     return found.filter(pl.col("loss_s") > p.predicted_s + 1.001 / p.packets_per_s).height
 
 
-def _diverted(network: Network, p: ProtectionParameters) -> int:
-    """How many failures a router has led LSPs around while they lasted; of 1:1, a head end has moved them.
+def _led_around(network: Network, p: ProtectionParameters) -> list[int]:
+    """How many LSPs and trees were led around each failure: by a router, or of 1:1 moved by their head end.
 
     A head end moves traffic again a second later (wait to restore): by then it has to have done so once.
     """
     events = network.table("events")
     words, within_s = ("lsp-up|lsp-rerouted", 1.0) if p.end_to_end else ("lsps-diverted", DOWN_S)
-    said = events.filter(pl.col("event").str.contains(f'"event":"({words})"'))
-    moments = said["time_s"].sort().to_list()
-    led = 0
-    for at in times(p, network.seed):
-        place = bisect_left(moments, at)
-        led += place < len(moments) and moments[place] < at + within_s
-    return led
+    found = events.filter(pl.col("event").str.contains(f'"event":"({words})"')).sort("time_s")
+    moments = found["time_s"].to_list()
+    counts = [1 if p.end_to_end else json.loads(event)["lsps"] for event in found["event"]]
+    return [
+        sum(counts[bisect_left(moments, at) : bisect_left(moments, at + within_s)])
+        for at in times(p, network.seed)
+    ]
