@@ -69,9 +69,7 @@ def test_what_is_lost_is_what_arithmetic_says(settings: dict[str, object], lost:
 
 
 @pytest.mark.filterwarnings("ignore:.*no second way leads it")
-@pytest.mark.parametrize(
-    "settings", [{}, {"fails": "node", "delay_us": 2000}, {"protected": False}, {"detection": "bfd"}]
-)
+@pytest.mark.parametrize("settings", [{}, {"fails": "node", "delay_us": 2000}, {"protected": False}])
 def test_leaves_beyond_the_link_lose_what_lsps_do_and_others_nothing(settings: dict[str, object]) -> None:
     outcome = run(trees=4, lsps=1, **settings)
     m, gaps = outcome.metrics, pl.DataFrame(outcome.tables["gaps"])
@@ -179,7 +177,8 @@ def rings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def everywhere(path: Path, **settings: object) -> tuple[Outcome, ProtectionParameters]:
     experiment = load("protection")
-    p = experiment.parameters(topology=str(path), pairs=42, packets_per_s=1000, watch_s=2.0, **settings)
+    settings = {"pairs": 42, "packets_per_s": 1000, "watch_s": 2.0, **settings}
+    p = experiment.parameters(topology=str(path), **settings)
     assert isinstance(p, ProtectionParameters)
     experiment.check(p)
     network = experiment.build(p, 1)
@@ -214,7 +213,7 @@ def test_without_protection_both_classes_fare_alike(rings: Path) -> None:
 def test_from_end_to_end_lsps_with_a_second_path_lose_what_is_on_the_way_and_others_are_named(
     rings: Path,
 ) -> None:
-    outcome, _ = everywhere(rings, method="1:1", only="links", sending=40)
+    outcome, _ = everywhere(rings, method="1:1", only="links", sending=40, watch_s=0.4)
     m = outcome.metrics
     assert (m["flows"], m["surprising"], m["diverted"]) == (80, 0, None)
     assert 0.01 <= m["covered_max_s"] <= m["bound_s"] < m["bronze_max_s"]
