@@ -111,6 +111,7 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
                 protection=protection,
                 retry_first="100 ms",
                 retry_max="500 ms",
+                signal=False,
             )
             if not p.sending or place < p.sending:
                 net.flow(a, b, over=lsp, name=lsp.name, rate=rate, size=SIZE, dscp=dscp, start=start)
@@ -122,6 +123,10 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
     warm_up = routes_ps(network) + SIGNALLED_PS
     trial = Trial(network, Probes(), f"{warm_up} ps", f"{p.watch_s} s", p.topology)
     cases = some_cases(network, p.only, p.cases)
+    # A detour that is set up before routers know of all links stays as it is.
+    network.run(until=f"{routes_ps(network)} ps")
+    for lsp in network.lsps:
+        lsp.signal()
     world = trial.warm()
     lacking, alone = lacking_of(network), alone_of(network, p) if p.end_to_end else {}
 
