@@ -221,7 +221,7 @@ def test_from_end_to_end_lsps_with_a_second_path_lose_what_is_on_the_way_and_oth
     gaps = pl.DataFrame(outcome.tables["gaps"]).filter((pl.col("class") == "gold") & pl.col("way_left"))
     lacking = gaps.filter(pl.col("lacks").is_not_null())
     assert len(lacking) == m["unprotected"] > 0 and all("leaf" in flow for flow in lacking["flow"])
-    assert set(lacking["lacks"]) == {"there is no second path from end to end that has no link in common"}
+    assert set(lacking["lacks"]) == {"no second path from end to end was found that has no link in common"}
 
 
 def test_lsps_that_are_not_protected_go_on_when_bfd_has_found_a_neighbour_dead(rings: Path) -> None:

@@ -168,7 +168,7 @@ def lacking_of(network: Network) -> dict[Place, tuple[bool, str]]:
 def alone_of(network: Network, p: ProtectionParameters) -> dict[str, str]:
     """Protected LSPs without another one from end to end, by name: why there is none."""
     what = "link" if p.only == "links" else "router"
-    why = f"there is no second path from end to end that has no {what} in common"
+    why = f"no second path from end to end was found that has no {what} in common"
     rows = network.table("lsp_paths").to_dicts()
     standing_by = {(row["node"], row["to"], row["tunnel"]) for row in rows if row["state"] == "standby"}
     return {row["name"]: why for row in rows if (row["node"], row["to"], row["tunnel"]) not in standing_by}
