@@ -37,6 +37,12 @@ def test_ranges_and_lists_make_points() -> None:
     assert [p.grace_s for p in given_settings("grace-s=0.5:1.5:0.5")] == [0.5, 1.0, 1.5]
 
 
+def test_a_choice_that_looks_like_a_range_is_a_choice() -> None:
+    experiment = load("protection")
+    settings = parse_settings("protection", ["method=1:1,facility", "lsps=1:3:1"], experiment.parameters)
+    assert settings == {"method": ["1:1", "facility"], "lsps": ["1", "2", "3"]}
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [

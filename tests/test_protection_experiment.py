@@ -11,10 +11,12 @@ import pytest
 from twinplane.errors import TwinplaneError
 from twinplane.experiments import load
 from twinplane.experiments.base import Outcome
+from twinplane.experiments.plan import planned
 from twinplane.experiments.protection.build import times
 from twinplane.experiments.protection.classes import surprises
 from twinplane.experiments.protection.everywhere import Gap
 from twinplane.experiments.protection.parameters import ProtectionParameters
+from twinplane.experiments.request import Request
 from twinplane.results.points import Point
 
 
@@ -25,6 +27,7 @@ from twinplane.results.points import Point
         {"lsps": 30},
         {"lsps": 2, "fails": "node"},
         {"lsps": 3, "fails": "node", "method": "one-to-one"},
+        {"trees": 3, "leaves": 3},
     ],
 )
 def test_the_gap_is_detection_whatever_the_number_of_lsps(settings: dict[str, object]) -> None:
@@ -40,6 +43,79 @@ def test_the_gap_is_detection_whatever_the_number_of_lsps(settings: dict[str, ob
     assert found["timestamp_max_s"] == pytest.approx(found["loss_max_s"] + 0.001, abs=1e-6)
 
 
+def run(**settings: object) -> Outcome:
+    experiment = load("protection")
+    p = experiment.parameters(failures=2, packets_per_s=1000, **settings)
+    network = experiment.build(p, 3)
+    experiment.run(network, p)
+    return experiment.summarise(network, p)
+
+
+@pytest.mark.parametrize(
+    ("settings", "lost"),
+    [
+        ({}, 15),  # until it is seen, and on the link
+        ({"fails": "node"}, 20),  # and on the link behind the router
+        ({"method": "1:1"}, 25),  # and on the way there and back
+        ({"method": "1:1", "fails": "node"}, 30),
+    ],
+)
+def test_what_is_lost_is_what_arithmetic_says(settings: dict[str, object], lost: int) -> None:
+    """A packet leaves each millisecond, each link takes five, and it takes ten to see that one is down."""
+    outcome = run(delay_us=5000, **settings)
+    assert outcome.metrics["predicted_s"] == pytest.approx(lost / 1e3)
+    assert outcome.tables["gaps"]["packets"] == [lost] * 4
+    assert (outcome.metrics["missing"], outcome.metrics["diverted"], outcome.metrics["late"]) == (0, 2, 0)
+
+
+@pytest.mark.filterwarnings("ignore:.*no second way leads it")
+@pytest.mark.parametrize("settings", [{}, {"fails": "node", "delay_us": 2000}, {"protected": False}])
+def test_leaves_beyond_the_link_lose_what_lsps_do_and_others_nothing(settings: dict[str, object]) -> None:
+    outcome = run(trees=4, lsps=1, **settings)
+    m, gaps = outcome.metrics, pl.DataFrame(outcome.tables["gaps"])
+    assert (m["missing"], m["late"], m["tree_before_lost"], m["tree_duplicated"]) == (0, 0, 0, 0)
+    of_trees = gaps.filter(pl.col("kind") == "trees")
+    assert set(of_trees["receiver"]) == {"hl0", "hl1"} and len(of_trees) == 2 * 2 * 2
+    if "protected" in settings:
+        assert m["tree_loss_max_s"] > 1 and m["tree_time_max_s"] is None
+    else:
+        assert abs(m["tree_loss_max_s"] - m["loss_max_s"]) < 0.0011
+        assert m["tree_loss_max_s"] < m["predicted_s"] + 0.001
+
+
+def test_bfd_has_the_head_end_act_and_traffic_is_back_before_the_next_failure() -> None:
+    m = run(method="1:1", detection="bfd").metrics
+    assert (m["missing"], m["diverted"], m["late"]) == (0, 2, 0)
+
+
+def test_more_lsps_than_a_pair_of_routers_has_numbers_for_begin_at_several() -> None:
+    experiment = load("protection")
+    p = experiment.parameters(lsps=100_000, failures=1)
+    network = experiment.build(p, 1)
+    assert [node.name for node in network.nodes] == [*"abcdmn", "a2"]
+    for _ in experiment.pauses(network, p):
+        pass
+    begun = [(lsp.spec["from"], lsp.count) for lsp in network.lsps]
+    assert sum(count for _, count in begun) == 100_000
+    assert sum(count for head, count in begun if head == "a2") == 100_000 - 60_002
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["trees=2", "method=1:1"], r"^protection: trees=2: they are protected by bypass tunnels only"),
+        (["trees=2", "topology=net.graphml"], "trees=2: they are of topology=ladder"),
+        (["sending=30"], r"sending=30: there are 20 pairs"),
+        (["trees=many"], r"trees=many: it should be a whole number \(0 to 50000\)"),
+        (["leaves=0"], r"leaves=0: it should be at least 1 \(1 to 50\)"),
+        (["method=1+1"], r"method=1\+1: one of facility, one-to-one, 1:1"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_a_sentence(settings: list[str], said: str) -> None:
+    with pytest.raises(TwinplaneError, match=said):
+        planned(Request("protection", settings=tuple(settings)))
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [({"missing": 1}, "1 times a failure did not interrupt a flow"), ({"diverted": 3}, "2 of 5 failures")],
@@ -48,13 +124,15 @@ def test_a_run_that_measured_something_else_says_so(wrong: dict[str, int], said:
     experiment = load("protection")
     parameters = experiment.parameters(failures=5).model_dump()
 
-    def fault(parameters: dict[str, Any], **metrics: int) -> str | None:
+    def fault(parameters: dict[str, Any], **metrics: float) -> str | None:
         return experiment.fault(Point(parameters, metrics))
 
     right = {"missing": 0, "diverted": 5}
     assert fault(parameters, **right) is None
     assert said in (fault(parameters, **{**right, **wrong}) or "")
     assert fault({**parameters, "protected": False}, missing=0, diverted=0) is None
+    assert "longer than predicted" in (fault(parameters, **right, late=1, gaps=10, predicted_s=0.01) or "")
+    assert "not beyond the link lost 3" in (fault(parameters, **right, tree_before_lost=3) or "")
 
 
 @pytest.mark.parametrize("fails", ["link", "node"])
@@ -99,7 +177,8 @@ def rings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def everywhere(path: Path, **settings: object) -> tuple[Outcome, ProtectionParameters]:
     experiment = load("protection")
-    p = experiment.parameters(topology=str(path), pairs=42, packets_per_s=1000, watch_s=2.0, **settings)
+    settings = {"pairs": 42, "packets_per_s": 1000, "watch_s": 2.0, **settings}
+    p = experiment.parameters(topology=str(path), **settings)
     assert isinstance(p, ProtectionParameters)
     experiment.check(p)
     network = experiment.build(p, 1)
@@ -129,6 +208,20 @@ def test_without_protection_both_classes_fare_alike(rings: Path) -> None:
     m = everywhere(rings, protected=False, only="links")[0].metrics
     assert (m["cases"], m["diverted"], m["unprotected"], m["surprising"]) == (8, 0, 0, 0)
     assert m["gold_max_s"] > m["bound_s"] and m["gold_hurt"] == m["bronze_hurt"]
+
+
+def test_from_end_to_end_lsps_with_a_second_path_lose_what_is_on_the_way_and_others_are_named(
+    rings: Path,
+) -> None:
+    outcome, _ = everywhere(rings, method="1:1", only="links", sending=40, watch_s=0.4)
+    m = outcome.metrics
+    assert (m["flows"], m["surprising"], m["diverted"]) == (80, 0, None)
+    assert 0.01 <= m["covered_max_s"] <= m["bound_s"] < m["bronze_max_s"]
+    # Nothing of the leaf has a second path, whatever else fails on the way.
+    gaps = pl.DataFrame(outcome.tables["gaps"]).filter((pl.col("class") == "gold") & pl.col("way_left"))
+    lacking = gaps.filter(pl.col("lacks").is_not_null())
+    assert len(lacking) == m["unprotected"] > 0 and all("leaf" in flow for flow in lacking["flow"])
+    assert set(lacking["lacks"]) == {"no second path from end to end was found that has no link in common"}
 
 
 def test_lsps_that_are_not_protected_go_on_when_bfd_has_found_a_neighbour_dead(rings: Path) -> None:

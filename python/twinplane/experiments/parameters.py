@@ -33,8 +33,13 @@ P = TypeVar("P", bound=Parameters)
 POINTS_MAX = 100_000
 
 
-def parse_settings(experiment: str, settings: Iterable[str]) -> dict[str, list[str]]:
-    """``key=value`` texts as lists of values; ranges ``a:b:step`` and lists ``a,b,c`` give several."""
+def parse_settings(
+    experiment: str, settings: Iterable[str], model: type[Parameters] | None = None
+) -> dict[str, list[str]]:
+    """``key=value`` texts as lists of values; ranges ``a:b:step`` and lists ``a,b,c`` give several.
+
+    With the `model` that they are for, a choice that looks like a range is none.
+    """
     found: dict[str, list[str]] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -43,7 +48,11 @@ def parse_settings(experiment: str, settings: Iterable[str]) -> dict[str, list[s
             raise TwinplaneError(f"{experiment}: --set {setting}: key=value is needed")
         if key in found:
             raise TwinplaneError(f"{experiment}: --set {setting}: {key} is set twice")
-        found[key] = [item for part in value.split(",") for item in _expand(experiment, key, part.strip())]
+        parts = [part.strip() for part in value.split(",")]
+        words = [] if model is None or key not in model.model_fields else choices(model, key)
+        found[key] = [
+            item for part in parts for item in ([part] if part in words else _expand(experiment, key, part))
+        ]
     return found
 
 
@@ -106,6 +115,11 @@ def _value(model: type[Parameters], key: str, value: Any) -> Any:
     if any(value in part.get("enum", [part.get("const")]) for part in parts):
         return value
     return None if any(part.get("type") == "null" for part in parts) else value
+
+
+def choices(model: type[Parameters], key: str) -> list[Any]:
+    """The values that a parameter chooses from; none if it is no choice."""
+    return [value for part in _alternatives(model, key) for value in part.get("enum", [])]
 
 
 def _alternatives(model: type[Parameters], key: str) -> list[dict[str, Any]]:

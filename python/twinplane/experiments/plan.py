@@ -63,7 +63,7 @@ def planned(request: Request) -> Plan:
     """The plan of a request, or one sentence on what is wrong with the request."""
     experiment = load(request.experiment)
     name = experiment.name
-    settings = parse_settings(name, request.settings)
+    settings = parse_settings(name, request.settings, experiment.parameters)
     if request.file is not None:
         settings = {"file": [str(request.file)], **settings}
     _check_counts(name, request)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from ...charts import Chart, Curve
+from ...charts import Chart
 from ...errors import TwinplaneError, os_reason
 from ...network import Network
 from ...network.graphml import read
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column, Experiment, Outcome, Tick, steps
-from . import classes, figures
+from . import classes, figures, ladder
 from .build import build, fill
-from .classes import METHODS
 from .everywhere import Tried, build_everywhere, try_all
 from .parameters import ProtectionParameters
 from .summary import summarise
 
 if TYPE_CHECKING:
+    from ...charts.table import Table
     from ...results.folder import Results
 
 
@@ -33,6 +33,7 @@ class Protection(Experiment[ProtectionParameters]):
     title = "Fast reroute"
     question = "How long are LSPs interrupted when a link or a router fails that they are led around?"
     parameters = ProtectionParameters
+    told = True
 
     def __init__(self) -> None:
         self._tried: WeakKeyDictionary[Network, list[Tried]] = WeakKeyDictionary()
@@ -92,67 +93,52 @@ class Protection(Experiment[ProtectionParameters]):
             if p.detection == "bfd"
             else f"link down after {p.detection_ms:g} ms"
         )
-        backup = f"{p.method} backup" if p.protected else "no backup"
+        backup = "no backup"
+        if p.protected:
+            backup = "1:1 from end to end" if p.end_to_end else f"{p.method} backup"
         if p.everywhere:
             what = "links and routers" if p.only == "all" else "routers" if p.only == "nodes" else "links"
             return f"{Path(p.topology).name}, {backup}, {what} fail in turn, {seen}"
-        return f"{backup}, {p.fails} fails, {p.failures} times, {seen}"
+        trees = f", {p.trees:,} trees with {p.leaves} leaves beyond it" if p.trees else ""
+        return f"{backup}, {p.fails} fails{trees}, {p.failures} times, {seen}"
 
     def answer(self, points: Sequence[Point]) -> str:
         """The longest gap of all, in one sentence."""
         if _everywhere(points):
             return classes.answer(points)
-        longest = [(point.metrics["loss_max_s"], point) for point in points]
-        worst, point = max(longest, key=lambda one: one[0])
-        lsps = point.parameters["lsps"]
-        return f"The longest gap, with {lsps} LSPs over the link, is {format_time(worst)} by packets lost."
+        return ladder.answer(points)
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
         """Median and maximum of each method, side by side; of a topology from a file those of each class."""
-        if _everywhere(points):
-            return classes.columns()
-        found = [Column("LSPs", lambda point: point.parameters["lsps"])]
-        for method in METHODS:
-            for part in ("p50", "max"):
-                key = f"{method}_{part}_s"
-                found.append(Column(f"{method} {part}", _metric(key), format_time))
-        found.append(Column("failures led around", lambda point: point.metrics["diverted"]))
-        return found
+        return classes.columns(points) if _everywhere(points) else ladder.columns(points)
 
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """The longest gap over the number of LSPs, by method."""
-        if _everywhere(points):
-            return []
-        lsps = [float(point.parameters["lsps"]) for point in points]
-        curves = [
-            Curve(method, lsps, [point.metrics[f"{method}_max_s"] * 1e3 for point in points], style=place)
-            for place, method in enumerate(METHODS)
-        ]
-        said = "Longest gap over the number of LSPs that the link carries, by method of measuring."
-        return [Chart("gap", "Gap over LSPs", said, "LSPs", ["longest gap (ms)"], curves, zero=(0,))]
+        return [] if _everywhere(points) else ladder.charts(points)
+
+    def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """How exact gaps are."""
+        period = format_time(1 / parameters["packets_per_s"])
+        return [f"Packets are lost as a whole: gaps are known to a period of the flow, {period}."]
 
     def plots(self, found: Results) -> list[Chart]:
         """Distributions of gaps: see `figures`."""
         return figures.plots(found)
 
+    def tables(self, found: Results) -> list[Table]:
+        """What of a topology was not protected, and why."""
+        return figures.tables(found)
+
     def fault(self, point: Point) -> str | None:
         """A failure that interrupted nothing, or that nobody led LSPs around: not what was to be measured."""
         if _everywhere([point]):
             return classes.fault(point)
-        if missing := point.metrics["missing"]:
-            return f"{missing} times a failure did not interrupt a flow"
-        failures = point.parameters["failures"]
-        left = failures - point.metrics["diverted"] if point.parameters["protected"] else 0
-        return f"LSPs were not led around {left} of {failures} failures" if left else None
+        return ladder.fault(point)
 
 
 def _everywhere(points: Sequence[Point]) -> bool:
     """Are these points of a topology from a file? The first one counts."""
     return str(points[0].parameters["topology"]) != "ladder"
-
-
-def _metric(key: str) -> Callable[[Point], Any]:
-    return lambda point: point.metrics[key]
 
 
 EXPERIMENT = Protection()

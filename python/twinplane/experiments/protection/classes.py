@@ -30,7 +30,8 @@ def outcome(network: Network, p: ProtectionParameters, tried: Sequence[Tried]) -
         "flows": len(network.flows),
         "cases": len(tried),
         "bound_s": bound,
-        "diverted": sum(one.diverted for one in tried),
+        # From end to end it is no router before a failure that acts.
+        "diverted": None if p.end_to_end else sum(one.diverted for one in tried),
         "unprotected": sum(gap.joined and gap.lacks is not None for gap in _all(tried)),
         "surprising": sum(surprises(gap, p, bound) for gap in _all(tried)),
     }
@@ -44,6 +45,8 @@ def outcome(network: Network, p: ProtectionParameters, tried: Sequence[Tried]) -
             f"{kind}_p50_s": quantile(lasting, 0.5),
             f"{kind}_max_s": max(lasting, default=None),
         }
+    covered = [gap.loss_s for gap in _all(tried) if gap.kind == PROTECTED and gap.joined and not gap.lacks]
+    metrics["covered_max_s"] = max(covered, default=None) if p.protected else None
     return Outcome(metrics, {"cases": _cases(tried), "gaps": _gaps(tried)}, _drawn(network, tried))
 
 
@@ -55,9 +58,11 @@ def surprises(gap: Gap, p: ProtectionParameters, bound_s: float) -> bool:
     """Was a flow that asks for protection interrupted for longer than until the failure was seen?
 
     Where a way is left from its source to its sink there is one for a bypass tunnel, too: routers before and
-    behind the failure are joined. So there is no excuse, and `lacks` only says what went wrong.
+    behind the failure are joined. So there is no excuse, and `lacks` only says what went wrong. From end to
+    end there need not be a second path, though each failure leaves a way.
     """
-    return p.protected and gap.kind == PROTECTED and gap.joined and gap.loss_s > bound_s
+    excused = p.end_to_end and gap.lacks is not None
+    return p.protected and gap.kind == PROTECTED and gap.joined and gap.loss_s > bound_s and not excused
 
 
 def _cases(tried: Sequence[Tried]) -> Columns:
@@ -135,7 +140,11 @@ def answer(points: Sequence[Point]) -> str:
             else f"{kind} is never interrupted"
             for kind in CLASSES
         ]
-        lacking = f"{m['unprotected']:,.0f} times {PROTECTED} had no backup" if m["unprotected"] else ""
+        lacking = ""
+        if m["unprotected"]:
+            lacking = f"{m['unprotected']:,.0f} times {PROTECTED} had no backup"
+            if m["covered_max_s"] is not None:
+                lacking += f" (with one it is interrupted for {format_time(m['covered_max_s'])} at most)"
         said.append(", ".join([*parts, *([lacking] if lacking else [])]))
     text = "; ".join(said)
     return f"Where a way is left, {text}."
@@ -154,7 +163,17 @@ def fault(point: Point) -> str | None:
     return None
 
 
-def columns() -> list[Column]:
+def backup(point: Point) -> str:
+    """What protects the LSPs of a point."""
+    return str(point.parameters["method"]) if point.parameters["protected"] else "none"
+
+
+def backups(points: Sequence[Point]) -> list[Column]:
+    """A column that says it, if points differ by that."""
+    return [Column("backup", backup)] if len({backup(point) for point in points}) > 1 else []
+
+
+def columns(points: Sequence[Point]) -> list[Column]:
     """A line for each point: the two classes side by side."""
 
     def metric(title: str, key: str, form: Any = None) -> Column:
@@ -162,16 +181,14 @@ def columns() -> list[Column]:
             title, lambda point: point.metrics.get(key), form or (lambda value: f"{value:,.0f}"), key
         )
 
-    found = [metric("cases", "cases"), metric("led around", "diverted")]
+    found = [*backups(points), metric("cases", "cases"), metric("led around", "diverted")]
     for kind in CLASSES:
         found += [
             metric(f"{kind} gaps", f"{kind}_hurt"),
             metric("longest", f"{kind}_max_s", format_time),
             metric("lost", f"{kind}_lost"),
         ]
-    return [
-        *found,
-        metric("cut off", f"{PROTECTED}_cut_off"),
-        metric("no backup", "unprotected"),
-        metric("unexpected", "surprising"),
-    ]
+    found += [metric("cut off", f"{PROTECTED}_cut_off"), metric("no backup", "unprotected")]
+    if any(point.metrics["unprotected"] for point in points):
+        found.append(metric("longest with one", "covered_max_s", format_time))
+    return [*found, metric("unexpected", "surprising")]

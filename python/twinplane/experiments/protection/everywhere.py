@@ -31,6 +31,9 @@ SIZE = 512
 SIGNALLED_PS = 10 * 10**12
 """LSPs and their backups have so long after routers know of all links."""
 
+FLOWING_PS = 10**12
+"""Packets flow for so long when something fails: all that is lost before shows by then."""
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -82,7 +85,7 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
     watched = p.detection == "bfd"
     pace = {"interval": f"{p.bfd_interval_ms} ms", "multiplier": p.bfd_multiplier} if watched else False
     rsvp: dict[str, Any] = {
-        "protection": "facility" if p.protected else "declared",
+        "protection": "facility" if p.protected and not p.end_to_end else "declared",
         "refresh_reduction": True,
         "bfd": pace,
     }
@@ -98,18 +101,20 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
     draw = random.Random(f"pairs {seed}")
     every = [(a, b) for a in routers for b in routers if a is not b]
     rate = f"{p.packets_per_s * SIZE * 8} bit/s"
-    start = f"{routes_ps(net)} ps"
-    for a, b in draw.sample(every, min(p.pairs, len(every))):
+    start = f"{routes_ps(net) + SIGNALLED_PS - FLOWING_PS} ps"
+    for place, (a, b) in enumerate(draw.sample(every, min(p.pairs, len(every)))):
         for kind, dscp in CLASSES.items():
-            protection = {"node": True, **p.asked} if p.protected and kind == PROTECTED else None
+            protection = p.asked(node=p.only != "links" or not p.end_to_end) if kind == PROTECTED else None
             lsp = net.node(a).lsp(  # type: ignore[attr-defined]
                 f"{kind} {a.name} to {b.name}",
                 b,
                 protection=protection,
                 retry_first="100 ms",
                 retry_max="500 ms",
+                signal=False,
             )
-            net.flow(a, b, over=lsp, name=lsp.name, rate=rate, size=SIZE, dscp=dscp, start=start)
+            if not p.sending or place < p.sending:
+                net.flow(a, b, over=lsp, name=lsp.name, rate=rate, size=SIZE, dscp=dscp, start=start)
     return net
 
 
@@ -118,8 +123,12 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
     warm_up = routes_ps(network) + SIGNALLED_PS
     trial = Trial(network, Probes(), f"{warm_up} ps", f"{p.watch_s} s", p.topology)
     cases = some_cases(network, p.only, p.cases)
+    # A detour that is set up before routers know of all links stays as it is.
+    network.run(until=f"{routes_ps(network)} ps")
+    for lsp in network.lsps:
+        lsp.signal()
     world = trial.warm()
-    lacking = lacking_of(network)
+    lacking, alone = lacking_of(network), alone_of(network, p) if p.end_to_end else {}
 
     def work(case: Case) -> bytes:
         return json.dumps(measure(world, case, p.detection == "bfd")).encode()
@@ -129,7 +138,7 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
         found[case.key] = json.loads(answer)
         if tick is not None:
             tick(len(found) / len(cases))
-    return [judge(world, case, found[case.key], lacking, 1 / p.packets_per_s) for case in cases]
+    return [judge(world, case, found[case.key], lacking, alone, 1 / p.packets_per_s) for case in cases]
 
 
 Place = tuple[str, int, int]
@@ -156,9 +165,20 @@ def lacking_of(network: Network) -> dict[Place, tuple[bool, str]]:
     return found
 
 
+def alone_of(network: Network, p: ProtectionParameters) -> dict[str, str]:
+    """Protected LSPs without another one from end to end, by name: why there is none."""
+    what = "link" if p.only == "links" else "router"
+    why = f"no second path from end to end was found that has no {what} in common"
+    rows = network.table("lsp_paths").to_dicts()
+    standing_by = {(row["node"], row["to"], row["tunnel"]) for row in rows if row["state"] == "standby"}
+    return {row["name"]: why for row in rows if (row["node"], row["to"], row["tunnel"]) not in standing_by}
+
+
 def measure(world: World, case: Case, silent: bool) -> dict[str, Any]:
     """Let it happen, and tell what came of it: times in ps after the failure."""
     core, begin = world.core, world.core.now_ps()
+    # Reading all events of the signalling before takes longer than a case.
+    core.forget_before(begin)
     if silent and not case.nodes:
         fall_silent(world, case)
     else:
@@ -180,11 +200,13 @@ def judge(
     case: Case,
     found: Mapping[str, Any],
     lacking: Mapping[Place, tuple[bool, str]],
+    alone: Mapping[str, str],
     period_s: float,
 ) -> Tried:
     """The gaps of a case, with what was missing where flows met it."""
     parts, dead = world.parts(case), set(case.dead_links(world.graph.ends))
-    here = {
+    here = dict(alone)
+    here |= {
         name: why
         for (name, router, link), (around_link, why) in lacking.items()
         # A bypass around the link is enough where the router at its end is alive.
@@ -201,12 +223,13 @@ def judge(
 
 
 def longest_s(network: Network, p: ProtectionParameters) -> float:
-    """The longest gap of a flow that is led around a failure, by packets lost.
+    """The longest gap of a flow that is led around a failure, by packets lost. Nothing has failed yet.
 
     It lasts until the failure is seen; what was on the link is lost, too, and a packet on either side.
     """
-    # Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later.
-    seen_ms = p.bfd_interval_ms * p.bfd_multiplier if p.detection == "bfd" else p.detection_ms
+    # From end to end the news goes back to the head end, while packets are on their way from there.
+    ways = network.table("streams")["delay_max_s"].drop_nulls().to_list() if p.end_to_end else []
+    back_s = 2 * max(ways, default=0.0)
     links = network.described()["links"]
     delays = [units.span_ps(link.get("delay") or 0, "delay") / 1e12 for link in links]
-    return seen_ms / 1e3 + 2 * max(delays, default=0.0) + 2 / p.packets_per_s
+    return p.seen_s + 2 * max(delays, default=0.0) + back_s + 2 / p.packets_per_s

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..parameters import Parameters
 
@@ -17,9 +17,12 @@ SETTLED_S = 25.0
 """Routers know of all links by then."""
 
 BATCH = 2000
-"""LSPs that are signalled at once, and the time that they get."""
+"""LSPs, or leaves of trees, that are signalled at once, and the time that they get."""
 
 BATCH_S = 2.0
+
+REVERT_AFTER = "1 s"
+"""From end to end: the path has to be whole for so long until traffic goes back (wait to restore)."""
 
 
 class ProtectionParameters(Parameters):
@@ -41,13 +44,27 @@ class ProtectionParameters(Parameters):
         0, ge=0, le=100_000, description="of a file: so many failures, drawn with the seed; 0: all"
     )
     watch_s: float = Field(3.0, ge=0.1, le=600, description="of a file: so long each failure is watched")
+    sending: int = Field(
+        0,
+        ge=0,
+        le=100_000,
+        description="of a file: so many of the pairs have packets, the others LSPs; 0: all",
+    )
     lsps: int = Field(10, ge=1, le=100_000, description="LSPs that leave by the link")
+    trees: int = Field(
+        0,
+        ge=0,
+        le=50_000,
+        description="point-to-multipoint LSPs that leave by the link, too; each has a leaf before it",
+    )
+    leaves: int = Field(2, ge=1, le=50, description="of each tree, beyond the link")
     fails: Literal["link", "node"] = Field(
         "link", description="what fails: the link, or the router behind it"
     )
     protected: bool = Field(True, description="LSPs ask for protection, and routers make bypass tunnels")
-    method: Literal["facility", "one-to-one"] = Field(
-        "facility", description="of protection: bypass tunnels for all LSPs, or a detour for each"
+    method: Literal["facility", "one-to-one", "1:1"] = Field(
+        "facility",
+        description="of protection: bypass tunnels for all LSPs, detours of each, or a second LSP end to end",
     )
     detection: Literal["link-down", "bfd"] = Field(
         "link-down", description="a router sees that its port is down, or only that nobody answers"
@@ -57,13 +74,59 @@ class ProtectionParameters(Parameters):
     )
     bfd_interval_ms: float = Field(10.0, ge=1, le=1000, description="of BFD: from a packet to the next")
     bfd_multiplier: int = Field(3, ge=1, le=255, description="of BFD: so many packets may be missing")
+    delay_us: float = Field(50.0, ge=0, le=50_000, description="of each link")
     failures: int = Field(20, ge=1, le=10_000, description="so many failures, each at a time of its own")
     packets_per_s: int = Field(10_000, ge=100, le=1_000_000, description="of each of the two flows")
 
+    @model_validator(mode="after")
+    def _goes_together(self) -> ProtectionParameters:
+        if self.trees and self.everywhere:
+            raise ValueError(
+                f"trees={self.trees}: they are of topology=ladder; on a file there are LSPs only"
+            )
+        if self.trees and self.protected and self.method != "facility":
+            raise ValueError(
+                f"trees={self.trees}: they are protected by bypass tunnels only (method=facility),"
+                f" and not by method={self.method}"
+            )
+        if self.sending > self.pairs:
+            raise ValueError(f"sending={self.sending}: there are {self.pairs} pairs (pairs)")
+        return self
+
     @property
-    def asked(self) -> dict[str, bool | str]:
-        """What protected LSPs ask of the way around."""
-        return {} if self.method == "facility" else {"method": self.method}
+    def end_to_end(self) -> bool:
+        """Does the head end act, and not the router before the failure?"""
+        return self.protected and self.method == "1:1"
+
+    def asked(self, node: bool) -> dict[str, Any] | None:
+        """What LSPs ask for that are protected: around routers, too, or around links only."""
+        if not self.protected:
+            return None
+        if self.end_to_end:
+            return {"method": "1:1", "disjoint": "node" if node else "link", "revert_after": REVERT_AFTER}
+        return {"node": node} if self.method == "facility" else {"node": node, "method": self.method}
+
+    @property
+    def seen_s(self) -> float:
+        """Until a failure is seen: exactly of link-down, at most of BFD.
+
+        Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later.
+        """
+        ms = self.bfd_interval_ms * self.bfd_multiplier if self.detection == "bfd" else self.detection_ms
+        return ms / 1e3
+
+    @property
+    def predicted_s(self) -> float | None:
+        """How long LSPs are interrupted, at most; absent of those without protection.
+
+        Lost is what comes until the failure is seen, and what is on the link; if the router behind it fails,
+        what is on the link behind that, too. From end to end it is also what is on the way from the head end,
+        a link away, and what that sends until the news has come (docs/models/protection.md).
+        """
+        if not self.protected:
+            return None
+        links = (2 if self.fails == "node" else 1) + (2 if self.end_to_end else 0)
+        return self.seen_s + links * self.delay_us / 1e6
 
     @property
     def everywhere(self) -> bool:
@@ -71,9 +134,19 @@ class ProtectionParameters(Parameters):
         return self.topology != "ladder"
 
     @property
+    def batches(self) -> int:
+        """How often LSPs and trees are added while the network runs."""
+        return self.lsps // BATCH + 1 + -(-self.trees // self.trees_at_once)
+
+    @property
+    def trees_at_once(self) -> int:
+        """Trees that are signalled at once."""
+        return max(1, BATCH // (self.leaves + 1))
+
+    @property
     def begin_s(self) -> float:
         """When all LSPs are up, with room to spare."""
-        return SETTLED_S + 5.0 + BATCH_S * (self.lsps // BATCH + 1)
+        return SETTLED_S + 5.0 + BATCH_S * self.batches
 
     @property
     def end_s(self) -> float:

@@ -1,62 +1,82 @@
-"""Gaps of `protection`, by the three methods of RFC 6414, 3.6, side by side."""
+"""Figures and tables of `protection`: gaps, who was led around, and what trees lost elsewhere."""
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left
+from typing import Any
+
 import polars as pl
 
+from ...frames import Columns
+from ...measure.statistics import quantile
 from ...network import Network
 from ..base import Outcome
 from .build import times
 from .classes import METHODS
+from .gaps import KINDS, flows, gaps, received
 from .parameters import DOWN_S, ProtectionParameters
-
-
-def gaps(network: Network, p: ProtectionParameters, seed: int) -> pl.DataFrame:
-    """A row for each interruption while something is down: its failure, its flow, and its gap in seconds."""
-    period = 1 / p.packets_per_s
-    rows = []
-    outages = network.table("outages").to_dicts()
-    for at in times(p, seed):
-        for row in outages:
-            if not at - period <= row["first_s"] <= at + DOWN_S:
-                continue
-            rows.append(
-                {
-                    "flow": row["flow"],
-                    "failed_s": at,
-                    "packets": row["packets"],
-                    "loss_s": row["packets"] * period,
-                    "time_s": max(row["last_s"] + period - at, 0.0),
-                    "timestamp_s": row["last_s"] - row["first_s"] + 2 * period,
-                }
-            )
-    kinds = {"flow": pl.UInt32, "packets": pl.UInt64}
-    floats = dict.fromkeys(("failed_s", "loss_s", "time_s", "timestamp_s"), pl.Float64)
-    return pl.DataFrame(rows, schema={**kinds, **floats})
 
 
 def summarise(network: Network, p: ProtectionParameters) -> Outcome:
     """Quantiles and maximum of each method, and all gaps as a table."""
-    found = gaps(network, p, network.seed)
-    metrics: dict[str, float | int | str | None] = {}
-    for method in METHODS:
-        values: list[float] = sorted(found[f"{method}_s"].to_list())
-        for name, share in (("p50", 0.5), ("p99", 0.99)):
-            metrics[f"{method}_{name}_s"] = values[int(share * (len(values) - 1))] if values else 0.0
-        metrics[f"{method}_max_s"] = max(values, default=0.0)
-    flows = min(p.lsps, 2)
-    interrupted = found.select("flow", "failed_s").unique().height
-    metrics["missing"] = flows * p.failures - interrupted
-    metrics["bypasses"] = len(network.table("bypasses"))
-    metrics["detours"] = len(network.table("detours"))
-    metrics["diverted"] = _diverted(network, p)
-    tables = {"gaps": found.to_dict(as_series=False), "bypasses": network.columns("bypasses")}
+    rows = received(network, p)
+    found = gaps(network, p, rows)
+    metrics: dict[str, Any] = {"predicted_s": p.predicted_s}
+    for kind in KINDS:
+        if flows(p)[kind]:
+            metrics |= _lengths(found.filter(pl.col("kind") == kind), "" if kind == "LSPs" else "tree_")
+    led = _led_around(network, p)
+    beyond = rows.filter(~pl.col("is_before")).height
+    metrics |= {
+        "gaps": found.height,
+        "missing": beyond - found.height,
+        "late": _late(found, p),
+        "bypasses": len(network.table("bypasses")),
+        "detours": len(network.table("detours")),
+        "diverted": sum(count >= p.lsps + p.trees for count in led),
+        "diverted_lsps": min(led),
+    }
+    tables: dict[str, Columns] = {
+        "gaps": found.to_dict(as_series=False),
+        "bypasses": network.columns("bypasses"),
+    }
+    if p.trees:
+        before = rows.filter("is_before")
+        metrics["tree_before_lost"] = int((before["sent"] - before["received"]).sum())
+        metrics["tree_duplicated"] = int(rows["duplicated"].sum())
     return Outcome(metrics, tables)
 
 
-def _diverted(network: Network, p: ProtectionParameters) -> int:
-    """How many failures some router has led LSPs around while they lasted."""
+def _lengths(found: pl.DataFrame, before: str) -> dict[str, float | None]:
+    """Median, 99th percentile and maximum by each method; absent where a method can't tell."""
+    metrics: dict[str, float | None] = {}
+    for method in METHODS:
+        values: list[float] = found[f"{method}_s"].drop_nulls().to_list()
+        for name, share in (("p50", 0.5), ("p99", 0.99)):
+            metrics[f"{before}{method}_{name}_s"] = quantile(values, share)
+        metrics[f"{before}{method}_max_s"] = max(values, default=None)
+    return metrics
+
+
+def _late(found: pl.DataFrame, p: ProtectionParameters) -> int:
+    """Gaps that are longer than predicted by more than the packet that losses can't tell."""
+    if p.predicted_s is None:
+        return 0
+    return found.filter(pl.col("loss_s") > p.predicted_s + 1.001 / p.packets_per_s).height
+
+
+def _led_around(network: Network, p: ProtectionParameters) -> list[int]:
+    """How many LSPs and trees were led around each failure: by a router, or of 1:1 moved by their head end.
+
+    A head end moves traffic again a second later (wait to restore): by then it has to have done so once.
+    """
     events = network.table("events")
-    moments = events.filter(pl.col("event").str.contains("lsps-diverted"))["time_s"].to_list()
-    failed = times(p, network.seed)
-    return sum(any(at <= moment <= at + DOWN_S for moment in moments) for at in failed)
+    words, within_s = ("lsp-up|lsp-rerouted", 1.0) if p.end_to_end else ("lsps-diverted", DOWN_S)
+    found = events.filter(pl.col("event").str.contains(f'"event":"({words})"')).sort("time_s")
+    moments = found["time_s"].to_list()
+    counts = [1 if p.end_to_end else json.loads(event)["lsps"] for event in found["event"]]
+    return [
+        sum(counts[bisect_left(moments, at) : bisect_left(moments, at + within_s)])
+        for at in times(p, network.seed)
+    ]
