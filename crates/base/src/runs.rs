@@ -37,12 +37,15 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The packet with this number was lost at `at`. One that follows the last lost packet makes its run longer. If it
-    /// was lost already, it is a copy of what is counted.
+    /// The packet with this number was lost at `at`. One that follows the last run, or comes before it, makes it longer.
+    /// If it was lost already, it is a copy of what is counted.
     pub fn add(&mut self, at: Time, number: u64, marks: &Marks) {
         if let Some(run) = &mut self.last {
             if number == run.next() {
                 run.packets += 1;
+            } else if number.wrapping_add(1) == run.number {
+                // What is on a link that fails is dropped from its beginning, the packet that was sent last first.
+                (run.number, run.packets) = (number, run.packets + 1);
             }
             if number.wrapping_sub(run.number) < run.packets {
                 run.first = run.first.min(at);
@@ -112,6 +115,16 @@ mod tests {
             runs.add(Time(at), number, &marks);
         }
         assert_eq!(seen(runs.iter()), [(10, 30, 4, 3), (90, 90, 12, 1)]);
+    }
+
+    #[test]
+    fn packets_that_are_lost_last_first_are_one_run() {
+        let marks = Marks::default();
+        let mut runs = Runs::default();
+        for (at, number) in [(10, 9), (10, 8), (10, 7), (20, 10), (30, 12), (40, 6)] {
+            runs.add(Time(at), number, &marks);
+        }
+        assert_eq!(seen(joined(runs.iter().collect(), &marks).into_iter()), [(10, 40, 6, 5)]);
     }
 
     #[test]
