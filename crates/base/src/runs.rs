@@ -37,8 +37,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The packet with this number was lost at `at`. One that follows the last run, or comes before it, makes it longer.
-    /// If it was lost already, it is a copy of what is counted.
+    /// The packet with this number was lost at `at`. One that follows the last run, or comes before it, makes it
+    /// longer. If it was lost already, it is a copy of what is counted.
     pub fn add(&mut self, at: Time, number: u64, marks: &Marks) {
         if let Some(run) = &mut self.last {
             if number == run.next() {

@@ -74,9 +74,9 @@ fn state(network: &mut Testbed) -> String {
 }
 
 /// A link fails half a millisecond after a packet has left. It is seen 10 ms later by the router behind it, whose
-/// PathTear comes to the tail end as fast as packets would: lost is what is sent in 10 ms, more if the first path is the
-/// slower one, less if it is the faster. When the working LSP is back, and taken again after the wait, what is sent in
-/// the difference of the delays is lost or comes twice.
+/// PathTear comes to the tail end as fast as packets would: lost is what is sent in 10 ms, more if the first path is
+/// the slower one, less if it is the faster. When the working LSP is back, and taken again after the wait, what is sent
+/// in the difference of the delays is lost or comes twice.
 #[test]
 fn what_is_sent_until_it_is_seen_is_lost_wherever_it_is() {
     for (delays, link, reverts) in [
@@ -127,8 +127,8 @@ fn what_is_sent_until_it_is_seen_is_lost_wherever_it_is() {
     }
 }
 
-/// A link loses everything, and nobody says so: BFD at the tail end does not hear the head end by that LSP any more. The
-/// way back of both sessions is the one that is dead: the head end hears neither, and that changes nothing.
+/// A link loses everything, and nobody says so: BFD at the tail end does not hear the head end by that LSP any more.
+/// The way back of both sessions is the one that is dead: the head end hears neither, and that changes nothing.
 #[test]
 fn what_bfd_does_not_hear_is_left() {
     for reverts in [false, true] {

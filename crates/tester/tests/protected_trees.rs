@@ -124,8 +124,8 @@ fn what_comes_before_the_failure_is_seen_is_lost_and_nothing_else() {
     }
 }
 
-/// The router fails behind which a tree branches: a bypass to each leaf behind it, made by the routers themselves, takes
-/// over by the same one write.
+/// The router fails behind which a tree branches: a bypass to each leaf behind it, made by the routers themselves,
+/// takes over by the same one write.
 #[test]
 fn a_router_that_fails_is_led_around_by_several_at_once() {
     for count in [1, 20] {

@@ -164,8 +164,8 @@ pub struct TunnelId {
 /// How the end of a tunnel chooses between LSPs that carry the same packets (1+1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectorSpec {
-    /// The working LSP is taken again when it has been there for so long (wait to restore); another LSP is taken until it
-    /// fails if absent.
+    /// The working LSP is taken again when it has been there for so long (wait to restore); another LSP is taken until
+    /// it fails if absent.
     pub revert_after: Option<Span>,
 }
 

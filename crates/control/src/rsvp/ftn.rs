@@ -68,8 +68,8 @@ pub(super) fn is_ipv6(fec: &Fec) -> bool {
     }
 }
 
-/// The entry for IPv6 of an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6 explicit null, so that no
-/// router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032, 2.1).
+/// The entry for IPv6 of an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6 explicit null, so that
+/// no router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032, 2.1).
 pub(super) fn below_null6(nhlfe: Nhlfe) -> Nhlfe {
     let labels = [&[Label::EXPLICIT_NULL_V6], nhlfe.push.as_slice()].concat();
     Nhlfe { push: LabelStack::new(&labels).unwrap_or(nhlfe.push), ..nhlfe }

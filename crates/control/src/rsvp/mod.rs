@@ -10,7 +10,8 @@
 //! - point-to-multipoint LSPs, which have state of their own: `p2mp`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `autoroute`, `ftn`; their paths: `computed`, `alternatives`,
-//!   `standby`; each packet over two LSPs, and what their end takes: `permanent_bridge`, `selector`; what is taken from the services, and the plane boundary: `tables`
+//!   `standby`; each packet over two LSPs, and what their end takes: `permanent_bridge`, `selector`; what is taken from
+//!   the services, and the plane boundary: `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
 //!   `shown`, `shown_paths`

@@ -2,8 +2,8 @@
 //!
 //! Which tunnels these are, the end is told by a command: no RFC that is read here signals it. The LSPs of a session
 //! are taken as one set. They get labels of their own, and the entries of these name one selector, so that the choice
-//! is one write. The end changes it by itself, without a word to the head end, when an LSP ends (its port is down, it is
-//! torn down or not refreshed) or BFD does not hear the head end by it any more (RFC 5884).
+//! is one write. The end changes it by itself, without a word to the head end, when an LSP ends (its port is down, it
+//! is torn down or not refreshed) or BFD does not hear the head end by it any more (RFC 5884).
 
 use super::Rsvp;
 use super::Timer;

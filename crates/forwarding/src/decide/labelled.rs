@@ -204,8 +204,8 @@ fn unknown(bytes: Bytes, ttl: u8) -> Exception {
     DropReason::UnknownLabel.into()
 }
 
-/// Is the packet at `at` sent to 127/8, or to the same below ::ffff/96? What tests an LSP is: no router sends it on (RFC
-/// 8029, 2.1; RFC 5884, 7).
+/// Is the packet at `at` sent to 127/8, or to the same below ::ffff/96? What tests an LSP is: no router sends it on
+/// (RFC 8029, 2.1; RFC 5884, 7).
 #[cold]
 fn is_for_node(header: &[u8], at: usize) -> bool {
     let rest = header.get(at..).unwrap_or_default();

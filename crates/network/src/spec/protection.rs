@@ -32,8 +32,8 @@ base::words! {
         /// From end to end: a second LSP along a disjoint path stands by, and the head end moves the traffic there when
         /// it learns that the first has failed.
         OneForOne = "1:1",
-        /// From end to end: a second LSP along a disjoint path carries each packet, too, and the tail end takes those of
-        /// one.
+        /// From end to end: a second LSP along a disjoint path carries each packet, too, and the tail end takes those
+        /// of one.
         OnePlusOne = "1+1",
     }
     default Facility;

@@ -346,8 +346,8 @@ impl Rsvp {
         self.send_into_bypass(chosen.bypass, ends, ttl, Message::PathTear(tear));
     }
 
-    /// The diverted branch that a merge point means, and the leaves that are led to it: it knows them by another sender,
-    /// which is an address of this router.
+    /// The diverted branch that a merge point means, and the leaves that are led to it: it knows them by another
+    /// sender, which is an address of this router.
     pub(super) fn p2mp_around(&self, session: &Session, said: &FilterSpec) -> Option<(u32, Share)> {
         let (session, (sender, key)) = P2mpKey::of(session).zip(keys(said))?;
         if !self.links.is_own(sender.address) {

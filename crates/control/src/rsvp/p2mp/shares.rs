@@ -1,9 +1,9 @@
 //! Which bypass tunnels take the leaves of a tree around a neighbour, or around the link to it (RFC 4875, 15.1).
 //!
-//! One bypass to the neighbour takes all leaves beyond it, since they have one label there. Behind the neighbour the tree
-//! may have branched: then one bypass to each of several merge points takes the leaves that come through that router.
-//! The first of them is the backup of the group that the branch names. The others stand by: copies for them are made
-//! only while the port to the neighbour can't be used, so that a failure is one write here, too.
+//! One bypass to the neighbour takes all leaves beyond it, since they have one label there. Behind the neighbour the
+//! tree may have branched: then one bypass to each of several merge points takes the leaves that come through that
+//! router. The first of them is the backup of the group that the branch names. The others stand by: copies for them are
+//! made only while the port to the neighbour can't be used, so that a failure is one write here, too.
 
 use super::protect::Way;
 use super::tree::Tree;
@@ -91,8 +91,8 @@ impl Rsvp {
         one.into_iter().map(|one| (one, Leaves::All)).collect()
     }
 
-    /// Bypass tunnels around a neighbour which together take all leaves beyond it, each those that come through its end;
-    /// none if there are not enough. The first is the one that takes the most.
+    /// Bypass tunnels around a neighbour which together take all leaves beyond it, each those that come through its
+    /// end; none if there are not enough. The first is the one that takes the most.
     fn p2mp_several(&self, tree: &Tree, hop: Neighbor, label: Label) -> Vec<Found> {
         let wish = Wish { node: true, ..self.p2mp_wish(tree) };
         let own = tree.protections.get(&hop).map(|guarded| &guarded.shares[..]).unwrap_or_default();

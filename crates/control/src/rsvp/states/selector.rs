@@ -18,8 +18,8 @@ crate::machine! {
     }
     /// What happens to the selector of a tunnel.
     pub(in crate::rsvp) enum SelectorEvent {
-        /// The working LSP is selected: it is the first, the other one has failed, the wait to restore is over, or the one
-        /// that is selected has become the working LSP.
+        /// The working LSP is selected: it is the first, the other one has failed, the wait to restore is over, or the
+        /// one that is selected has become the working LSP.
         SelectedWorking,
         /// Another LSP is selected: the one that was has failed.
         SelectedOther,
