@@ -5,6 +5,7 @@ use crate::entry::Kind;
 use crate::hash;
 use crate::packet::{ETHERNET, IPV4, LABEL};
 use crate::punt::{Exception, PuntReason};
+use crate::replicate::Branch;
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::Nhlfe;
@@ -18,11 +19,20 @@ impl Forwarding {
     /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
     ///
     /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for
-    /// this node itself. What an entry would replicate is discarded. Drops are not counted here: the caller may have a
-    /// use for the packet.
+    /// this node itself, and [`PuntReason::Replicate`] that it leaves in copies, by [`Forwarding::originate_copy`]. Drops
+    /// are not counted here: the caller may have a use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
+        self.originate_as(frame, None)
+    }
+
+    /// The same of the copy for one branch of the list that the packet comes to.
+    pub fn originate_copy(&mut self, frame: &mut Frame, branch: Branch) -> Result<PortId, Exception> {
+        self.originate_as(frame, Some(branch))
+    }
+
+    fn originate_as(&mut self, frame: &mut Frame, branch: Option<Branch>) -> Result<PortId, Exception> {
         if is_ipv6(frame) {
-            return self.originate6(frame);
+            return self.originate6(frame, branch);
         }
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
@@ -34,12 +44,13 @@ impl Forwarding {
         let treatment = self.phb_of_tos(ip[1]);
         let phb = treatment.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let entry = self.branch_of(entry, branch)?;
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby | Kind::Selected => {
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Selected => {
                 return Err(DropReason::Discard.into());
             }
-            Kind::One | Kind::Via | Kind::Connected => {}
+            Kind::One | Kind::Via | Kind::Connected | Kind::Standby => {}
         }
         let mut plan = Plan { by, below_is_ip: true, phb: treatment, ..Plan::default() };
         let flow = || {

@@ -5,6 +5,7 @@ use crate::entry::Kind;
 use crate::hash;
 use crate::packet::{ETHERNET, IPV6, address6, class6};
 use crate::punt::{Exception, PuntReason};
+use crate::replicate::Branch;
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::Nhlfe;
@@ -18,8 +19,12 @@ impl Forwarding {
     }
 
     /// Sends an IPv6 packet of this node to its destination, by FTN or route: as [`Forwarding::originate`] does, which
-    /// hands such packets on.
-    pub(crate) fn originate6(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
+    /// hands such packets on, and copies of them.
+    pub(crate) fn originate6(
+        &mut self,
+        frame: &mut Frame,
+        branch: Option<Branch>,
+    ) -> Result<PortId, Exception> {
         let ip = frame.header().get(ETHERNET..).and_then(|ip| ip.first_chunk::<IPV6>());
         let ip = *ip.ok_or(DropReason::Truncated)?;
         let (to, class) = (address6(&ip, 24), class6(&ip));
@@ -30,13 +35,13 @@ impl Forwarding {
         };
         let known = place.zip(self.fib6.as_ref()).and_then(|(place, fib)| Some((place, fib.get(place)?)));
         let (place, known) = known.ok_or(PuntReason::NoRoute { labels: 0 })?;
-        let entry = known.active();
+        let entry = self.branch_of(known.active(), branch)?;
         match entry.kind {
             Kind::Local | Kind::Unlabelled => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Standby | Kind::Selected => {
+            Kind::Discard | Kind::Empty | Kind::Replicate | Kind::Selected => {
                 return Err(DropReason::Discard.into());
             }
-            Kind::One | Kind::Via | Kind::Connected => {}
+            Kind::One | Kind::Via | Kind::Connected | Kind::Standby => {}
         }
         let mut plan = Plan { by: By::Prefix6(place), phb: self.phb_of_tos(class), ..Plan::default() };
         (plan.below_is_ip, plan.below_is_ipv6) = (true, true);

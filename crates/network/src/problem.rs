@@ -149,8 +149,9 @@ base::problems! {
         NoTail { node: String, called: String } is Conflict, "no-tail", "'{node}' is {called}: an LSP ends at a router";
         /// An LSP to a router that does not signal.
         SilentTail { node: String, called: String } is Conflict, "silent-tail", "'{node}' is {called}, which does not speak RSVP-TE";
-        /// An LSP to somebody else's router, of which the id is not known.
+        /// An LSP of 1+1 to what can't select between two.
         NoSelector { node: String, called: String } is Conflict, "no-selector", "'{node}' is {called}, and only routers choose between the two LSPs of '1+1': use '1:1'";
+        /// An LSP to somebody else's router, of which the id is not known.
         ForeignTail { node: String } is WrongType, "foreign-tail", "'{node}' is external: say its router_id";
         /// A set of classes without any.
         NoClasses {} is OutOfRange, "no-classes", "'classes' is empty: no packet would take it";

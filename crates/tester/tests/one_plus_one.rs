@@ -3,6 +3,7 @@
 
 use crate::common::named::{network, refusal};
 use crate::common::{MS, S, column};
+use base::event::Event;
 use base::{LinkId, Time};
 use control::rsvp::{Audit, Rsvp};
 use engine::{Direction, Fault, FaultKind};
@@ -71,6 +72,20 @@ fn is_on_the_row(network: &Testbed) -> bool {
 fn state(network: &mut Testbed) -> String {
     let table = network.table_json("selectors", None).expect("a table");
     column(&table, "state")[0].as_str().expect("a state").into()
+}
+
+/// What the head end sends itself to what the LSP carries leaves in copies like all else.
+#[test]
+fn packets_of_the_head_end_itself_arrive_once() {
+    let mut described = ways((5, 5), &json!({"method": "1+1"}));
+    described["lsps"][0]["carries"] = json!(["100.64.3.1/32"]);
+    let mut network = begun(&described);
+    let end: core::net::IpAddr = [100, 64, 3, 1].into();
+    (1..=3).for_each(|sequence| network.ping(0, end, 64, sequence).expect("a ping"));
+    network.run_until(Time(41 * S)).expect("a run");
+    let replies =
+        network.events().into_iter().filter(|record| matches!(record.event, Event::ProbeReply { .. }));
+    assert_eq!(replies.count(), 3);
 }
 
 /// A link fails half a millisecond after a packet has left. It is seen 10 ms later by the router behind it, whose

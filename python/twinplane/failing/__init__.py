@@ -196,6 +196,12 @@ class Trial:
         if world.down:
             total = sum(lsp.count for lsp in self.network.lsps)
             warn(f"{counted_of(len(world.down), total, 'LSP', 'is', 'are')} not up when failures begin")
+        if over_both := [lsp.name for lsp in self.network.lsps if self._is_over_both(lsp.index)]:
+            verb = "has" if len(over_both) == 1 else "have"
+            warn(
+                f"{counted(len(over_both), 'LSP')} {verb} protection '1+1' ({first_of(over_both)}): of what they"
+                " carry each of two copies that is lost counts as a packet, though the other one may arrive"
+            )
         if cut_off := world.cut_off():
             who = counted_of(len(cut_off), len(flows), "flow", "has", "have")
             warn(
@@ -204,6 +210,10 @@ class Trial:
                 " begin later (--warm-up) if they are"
             )
         return world
+
+    def _is_over_both(self, lsp: int) -> bool:
+        protection = self.network.draft.element("lsps", lsp).get("protection")
+        return isinstance(protection, Mapping) and protection.get("method") == "1+1"
 
     def run(
         self,

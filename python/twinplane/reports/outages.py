@@ -82,6 +82,7 @@ def _columns(story: Story, rows: Sequence[Outage], *, of_class: bool) -> list[Ce
     rare: dict[str, Callable[[FlowSeen], int]] = {
         "reordered": lambda flow: flow.reordered,
         "duplicated": lambda flow: flow.duplicated,
+        "unselected": lambda flow: flow.unselected,
         "in flight": lambda flow: flow.in_flight,
         "lost, nobody knows where": lambda flow: flow.unplaced,
     }
@@ -205,7 +206,8 @@ def account(story: Story) -> str:
     copies = f" and {seen.duplicated:,} copies made on the way" if seen.duplicated else ""
     were = "was" if seen.in_flight == 1 else "were"
     flight = f", {seen.in_flight:,} {were} still on the way at the end" if seen.in_flight else ""
-    sentence = f"Of {seen.sent:,} packets sent{copies}, {seen.received:,} arrived, {seen.lost:,} were lost"
+    left = f", {seen.unselected:,} came by the LSP that was not selected (1+1)" if seen.unselected else ""
+    sentence = f"Of {seen.sent:,} packets sent{copies}, {seen.received:,} arrived{left}, {seen.lost:,} were lost"
     rest = seen.left_over
     end = "nothing is left over" if rest == 0 else f"{rest:,} packets are not accounted for"
     return f"{sentence}{flight}: {end}."

@@ -83,6 +83,8 @@ class FlowSeen:
     received: int = 0
     lost: int = 0
     in_flight: int = 0
+    unselected: int = 0
+    """Copies that were left where an LSP ends whose packets come by another one, too."""
     unplaced: int = 0
     """Of those lost: what no table of this process explains."""
     reordered: int = 0
@@ -95,7 +97,8 @@ class FlowSeen:
     @property
     def left_over(self) -> int:
         """Packets that are missing in this account: none."""
-        return self.sent + self.duplicated - self.received - self.lost - self.in_flight
+        kept = self.received + self.lost + self.unselected + self.in_flight
+        return self.sent + self.duplicated - kept
 
 
 @dataclass(frozen=True)
@@ -373,9 +376,9 @@ def _account(
     """
     if not rows(accounts):
         return
-    keys = ("flow", "sent", "duplicated", "received", "lost", "in_flight", "unknown")
+    keys = ("flow", "sent", "duplicated", "received", "lost", "unselected", "in_flight", "unknown")
     others: dict[str, FlowSeen] = {}
-    for number, sent, copies, received, lost, flying, unknown in zip(
+    for number, sent, copies, received, lost, left, flying, unknown in zip(
         *(accounts[key] for key in keys), strict=True
     ):
         unplaced = max(0, unknown or 0)
@@ -397,6 +400,7 @@ def _account(
         seen.duplicated += copies or 0
         seen.received += received or 0
         seen.lost += (lost or 0) + unplaced
+        seen.unselected += left or 0
         seen.in_flight += flying or 0
         seen.unplaced += unplaced
         seen.reordered += reordered

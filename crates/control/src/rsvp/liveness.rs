@@ -6,7 +6,7 @@ use super::command::TunnelId;
 use super::event::Event;
 use super::faults::Fault;
 use super::head::Loss;
-use super::lsp::{SenderKey, SessionKey};
+use super::lsp::{Lsp, SenderKey, SessionKey};
 use super::transport::Neighbor;
 use super::tunnel::Tunnel;
 use crate::services::{WatchedLsp, WatchedPath, Way};
@@ -40,7 +40,11 @@ impl Rsvp {
         }
         // Where both LSPs carry the packets, the end has to know of both.
         let standby = tunnel.ready_standby().filter(|_| tunnel.is_one_plus_one());
-        let all = [tunnel.active, standby].into_iter().flatten().filter_map(|lsp| self.store.get(lsp));
+        // The one that is left of two becomes a candidate before it is the active one.
+        let candidate = tunnel.candidate.filter(|_| tunnel.is_one_plus_one());
+        let candidate = candidate.filter(|lsp| self.store.get(*lsp).is_some_and(Lsp::is_reserved));
+        let all = [tunnel.active, standby, candidate].into_iter().flatten();
+        let all = all.filter_map(|lsp| self.store.get(lsp));
         let all = all.filter(|_| pace.is_some()).map(|lsp| {
             let SessionKey { end_point, tunnel_id, extended } = lsp.session;
             let SenderKey { address, lsp_id } = lsp.sender;
@@ -83,9 +87,9 @@ impl Rsvp {
                     None if is_pinged => Loss::Unanswered,
                     None => Loss::Unheard,
                 };
-                // That nothing comes back says nothing of the way there: the end, which hears what comes, selects.
+                // That nothing comes back says nothing of the way there: the end, which hears BFD, selects.
                 let is_left_to_end =
-                    tunnel.is_some_and(Tunnel::is_one_plus_one) && !matches!(why, Loss::Misled(_));
+                    tunnel.is_some_and(Tunnel::is_one_plus_one) && matches!(why, Loss::Unheard);
                 if let Some(lsp) = dead_lsp.filter(|_| !is_left_to_end) {
                     self.lose(lsp, why);
                 }

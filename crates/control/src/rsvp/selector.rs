@@ -24,8 +24,18 @@ pub(super) struct Member {
     pub lsp: u32,
     pub lsp_id: u16,
     pub label: Label,
-    /// BFD has heard the head end by it, and does not any more.
-    pub is_dead: bool,
+    pub heard: Heard,
+}
+
+/// What BFD says of the head end by an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing: nobody asks for it, or it has not begun.
+    Unknown,
+    /// It is heard.
+    Alive,
+    /// It was heard, and is not any more.
+    Dead,
 }
 
 /// What the end of a tunnel keeps to choose between its LSPs.
@@ -75,9 +85,15 @@ impl Selector {
         self.members.iter().find(|member| Some(member.lsp) == lsp)
     }
 
-    /// Is the LSP there, as far as is known?
+    /// Is the LSP there, as far as is known? One by which nothing has been heard yet is not taken in the place of one
+    /// that is heard.
     fn is_fit(&self, lsp: Option<u32>) -> bool {
-        self.member(lsp).is_some_and(|member| !member.is_dead)
+        let is_known = || self.members.iter().any(|member| member.heard == Heard::Alive);
+        self.member(lsp).is_some_and(|member| match member.heard {
+            Heard::Alive => true,
+            Heard::Unknown => lsp == self.selected || !is_known(),
+            Heard::Dead => false,
+        })
     }
 
     /// The LSP to be selected: the one that is as long as it is fit, else the working LSP, else another one; after the
@@ -87,7 +103,8 @@ impl Selector {
             Cause::Restored => [self.working, self.selected],
             _ => [self.selected, self.working],
         };
-        let fit = self.members.iter().find(|member| !member.is_dead).map(|member| member.lsp);
+        let mut all = self.members.iter().map(|member| member.lsp);
+        let fit = all.find(|lsp| self.is_fit(Some(*lsp)));
         let left = || self.member(self.selected).or(self.members.first()).map(|member| member.lsp);
         [first, second, fit].into_iter().find(|lsp| self.is_fit(*lsp)).flatten().or_else(left)
     }
@@ -173,7 +190,7 @@ impl Rsvp {
         match selector.members.iter_mut().find(|member| member.lsp == lsp) {
             Some(member) => member.label = label,
             None => {
-                selector.members.push(Member { lsp, lsp_id, label, is_dead: false });
+                selector.members.push(Member { lsp, lsp_id, label, heard: Heard::Unknown });
                 selector.working = selector.working.or(Some(lsp));
                 if let Some(path) = path {
                     self.services.liveness.watch(Rsvp::ID, path, Pace::default());
@@ -225,7 +242,7 @@ impl Rsvp {
         let session = SessionKey { end_point: endpoint, tunnel_id, extended: extended_tunnel_id };
         let members = self.selectors.get_mut(&session).into_iter().flat_map(|one| &mut one.members);
         for member in members.filter(|member| member.lsp_id == lsp_id) {
-            member.is_dead = !is_alive;
+            member.heard = if is_alive { Heard::Alive } else { Heard::Dead };
         }
         self.select(session, if is_alive { Cause::Heard } else { Cause::Unheard }, true);
     }

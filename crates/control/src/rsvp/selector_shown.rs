@@ -1,6 +1,7 @@
 //! Selectors as a table.
 
 use super::Rsvp;
+use super::selector::Heard;
 use base::table::{RowsOf, Table, word};
 use base::{Label, Time};
 use core::net::Ipv4Addr;
@@ -61,7 +62,7 @@ impl RowsOf<Rsvp> for SelectorRow<'static> {
                 label: selected.map(|member| member.label),
                 working: selector.member(selector.working).map(|member| member.lsp_id),
                 others: ids(&|member| Some(member.lsp) != selector.selected),
-                dead: ids(&|member| member.is_dead),
+                dead: ids(&|member| member.heard == Heard::Dead),
                 restore_s: (selector.restore_at < Time::MAX).then_some(selector.restore_at),
                 switches: selector.switches,
                 since_s: selector.since,

@@ -47,6 +47,26 @@ impl Router {
         }
     }
 
+    /// Sends a copy of a packet of this router by each branch. A branch to a neighbour that has yet to be asked for gets
+    /// none: what waited for the answer would be copied again.
+    pub(super) fn send_copies(&mut self, now: Time, frame: &Frame, branches: u16) {
+        for branch in 0..branches {
+            let mut copy = frame.clone();
+            match self.plane.forwarding_mut().originate_copy(&mut copy, Branch::first(branch)) {
+                Ok(port) => {
+                    self.originated += 1;
+                    self.transmit(now, port, copy);
+                }
+                Err(Exception::Drop(reason)) => self.own.count(reason),
+                Err(Exception::Punt(PuntReason::NoAdjacency { .. })) => {
+                    self.own.count(DropReason::NoAdjacency);
+                }
+                Err(Exception::Punt(PuntReason::TooBig { .. })) => self.own.count(DropReason::TooBig),
+                Err(Exception::Punt(_)) => self.own.count(DropReason::Discard),
+            }
+        }
+    }
+
     /// Sends one copy of a frame that is replicated.
     pub(super) fn send_copy(&mut self, now: Time, port: PortId, mut frame: Frame, branch: Branch) {
         match self.plane.forwarding_mut().copy(port, &mut frame, branch) {

@@ -324,6 +324,9 @@ impl Router {
                 self.transmit(now, port, frame);
             }
             Err(Exception::Drop(reason)) => self.own.count(reason),
+            Err(Exception::Punt(forwarding::PuntReason::Replicate { branches })) => {
+                self.send_copies(now, &frame, branches)
+            }
             Err(Exception::Punt(reason)) => self.send_exception(now, frame, via, reason),
         }
     }

@@ -94,6 +94,34 @@ fn both_lsps_carry_and_one_is_taken() {
     net.assert_clean();
 }
 
+/// An LSP by which nothing has been heard yet does not take the place of one that is heard, whatever its rank.
+#[test]
+fn what_is_not_heard_yet_is_not_gone_back_to() {
+    let mut net = network(THREE_WAYS, |_| &[]);
+    tell(&mut net, Some(Span::from_secs(5)));
+    set(&mut net);
+    net.run(200);
+    let ids = |net: &Net| net.nodes[TAIL].lsps().map(|lsp| lsp.lsp_id).collect::<Vec<u16>>();
+    let first = chosen(&net).0.expect("an LSP");
+    let other = ids(&net).into_iter().find(|lsp| *lsp != first).expect("an LSP");
+    // BFD comes up by the other one first: that alone is no reason to move.
+    hear(&mut net, other, true);
+    net.run(10);
+    assert_eq!(chosen(&net).0, Some(first));
+    hear(&mut net, first, true);
+    let port = net.nodes[TAIL].lsps().find(|lsp| lsp.lsp_id == first).and_then(|lsp| lsp.previous_hop);
+    let middle = usize::from(port.expect("a previous hop").port.0) + 1;
+    net.link(middle, TAIL, false);
+    let link = THREE_WAYS.iter().position(|&(a, b, _)| (a, b) == (middle, TAIL)).expect("a link");
+    announce(&mut net, THREE_WAYS, link, &[], false);
+    net.run(30_000);
+    let third = ids(&net).into_iter().find(|lsp| ![first, other].contains(lsp)).expect("another LSP");
+    assert_eq!(chosen(&net), (Some(other), Some(third)));
+    hear(&mut net, third, true);
+    net.run(5_100);
+    assert_eq!((chosen(&net).0, received(&net)), (Some(third), 1));
+}
+
 /// The head end moves one of the LSPs by itself: three carry for a moment, and never more than one comes out.
 #[test]
 fn a_better_path_takes_nothing_away() {
