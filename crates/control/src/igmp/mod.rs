@@ -164,6 +164,8 @@ impl Protocol for Igmp {
         // version 1 have none.
         match Repr::parse(bytes) {
             Ok(repr) if ip.ttl == 1 || matches!(repr, Repr::ReportV1 { .. }) => {
+                // It may come before the first timeout.
+                self.listeners.begin(now, &self.spec.timing(), &context.services.interfaces);
                 self.hear(now, ip.port, ip.src, repr);
                 self.advance(now, context);
             }

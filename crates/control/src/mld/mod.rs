@@ -164,6 +164,8 @@ impl Protocol for Mld {
         let is_of_link = ip.src.is_unicast_link_local() && ip.hop_limit == 1 && ip.router_alert;
         match Repr::parse(bytes, ip.src, ip.dst) {
             Ok(repr) if is_of_link => {
+                // It may come before the first timeout.
+                self.listeners.begin(now, &self.spec.timing(), &context.services.interfaces);
                 self.hear(now, ip.port, ip.src, repr);
                 self.advance(now, context);
             }

@@ -33,6 +33,13 @@ struct Bench {
 
 impl Bench {
     fn new(spec: MldSpec) -> Bench {
+        let mut bench = Bench::waiting(spec);
+        bench.wait(0);
+        bench
+    }
+
+    /// Before its first timeout.
+    fn waiting(spec: MldSpec) -> Bench {
         let interface = Interface {
             kind: InterfaceKind::Port(PORT),
             addresses: vec![InterfaceAddress { address: source(5).into(), prefix_len: 64 }],
@@ -49,9 +56,7 @@ impl Bench {
         let mut services = Services::none();
         services.interfaces = interfaces.with_attached([host]);
         let mld = Mld::new(spec, &services);
-        let mut bench = Bench { services: Box::new(services), mld };
-        bench.wait(0);
-        bench
+        Bench { services: Box::new(services), mld }
     }
 
     fn wait(&mut self, s: i64) -> Vec<Message6> {
@@ -133,6 +138,16 @@ fn reports_are_wishes_until_they_are_over() {
     let local = Record { group: nd::solicited_node(source(1)), ..record(RecordKind::IsExclude, Vec::new()) };
     bench.hear(262, &report(local), |_| {});
     assert_eq!(bench.mld.state_count(), 0);
+}
+
+/// Where a link takes no time, a host's report comes before the router has begun.
+#[test]
+fn a_report_before_the_first_timeout_does_not_keep_the_router_from_asking() {
+    let mut bench = Bench::waiting(defaults());
+    let report = Repr::ReportV2 { records: vec![record(RecordKind::ToExclude, Vec::new())] };
+    bench.hear(0, &report, |_| {});
+    assert_eq!(bench.wanted(), [None]);
+    assert!(!bench.wait(0).is_empty(), "a general query");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::tables::Held;
 use super::transport::Neighbor;
 use super::tunnel::Tunnels;
 use base::{PortId, Wheel};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::rsvp::error_code;
 
 impl Rsvp {
@@ -77,6 +77,13 @@ impl Rsvp {
         }
         self.p2mp_lost_beyond(&gone, &mut diverted);
         self.tell_diverted(&diverted);
+        // A neighbour that restarts is there again, without a port that comes up.
+        let ports: BTreeSet<PortId> = diverted.into_keys().map(|(_, port)| port).collect();
+        for port in ports {
+            if self.links.get(port).is_some_and(|link| link.leads_on()) {
+                self.restore_later(port);
+            }
+        }
     }
 
     /// A neighbour was not heard for long: it is forgotten, unless it was configured or some state depends on it.

@@ -146,7 +146,7 @@ impl Rsvp {
                 .iter_mut()
                 .filter(|around| around.is(sender, key))
                 .for_each(|it| it.announced.clear());
-            self.p2mp_answer_around(index);
+            self.p2mp_answer_those_around(index, |around| around.is(sender, key));
         }
     }
 
@@ -284,9 +284,13 @@ impl Rsvp {
 
     /// Tells the routers that lead a tree around failures which leaves are reserved, if they do not know.
     pub(super) fn p2mp_answer_around(&mut self, index: u32) {
+        self.p2mp_answer_those_around(index, |_| true);
+    }
+
+    fn p2mp_answer_those_around(&mut self, index: u32, is_meant: impl Fn(&Around) -> bool) {
         let Some(tree) = self.p2mp.trees.get(index) else { return };
         let mut news = Vec::new();
-        for (at, around) in tree.around.iter().enumerate() {
+        for (at, around) in tree.around.iter().enumerate().filter(|(_, around)| is_meant(around)) {
             let found = self.p2mp_reserved_around(tree, around);
             let Some((from, reserved)) = found else {
                 if !around.announced.is_empty() {

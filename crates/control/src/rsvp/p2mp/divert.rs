@@ -156,6 +156,13 @@ impl Rsvp {
             if let Some(share) = self.p2mp_share_mut(index, hop, bypass) {
                 share.chosen = chosen;
             }
+            // The merge point is the same: it knows the sub-group by the same name, and for as long.
+            for branch in self.p2mp_indices_to(index, hop) {
+                let Some(branch) = self.p2mp.branches.get_mut(branch) else { continue };
+                branch.around.retain(|known| known.bypass != chosen.bypass);
+                let known = branch.around.iter_mut().filter(|known| known.bypass == bypass);
+                known.for_each(|known| known.bypass = chosen.bypass);
+            }
             return self.p2mp_send_paths_to(index, hop);
         }
         if shares.len() > 1 {
@@ -268,7 +275,17 @@ impl Rsvp {
 
     /// Sends the Paths of a diverted branch through its bypass tunnels (RFC 4090, 6.4.3; RFC 4875, 15.1.1).
     pub(super) fn p2mp_send_path_around(&mut self, index: u32) {
-        for share in self.p2mp_taken(index) {
+        let shares = self.p2mp_taken(index);
+        if let Some(branch) = self.p2mp.branches.get(index) {
+            // No bypass leads to these, and the tree is not on its link: they have no way from here.
+            let is_led = |leaf: &Ipv4Addr| shares.iter().any(|share| share.leaves.has(*leaf));
+            let lost: Vec<Ipv4Addr> = branch.routes.keys().filter(|leaf| !is_led(leaf)).copied().collect();
+            let (tree, to, sub) = (branch.tree, branch.to, branch.sub);
+            if !lost.is_empty() && !self.p2mp_is_reverting(tree, to) {
+                self.p2mp_problem(sub, &lost, (error_code::ROUTING, error_code::routing::NO_ROUTE));
+            }
+        }
+        for share in shares {
             let Some(branch) = self.p2mp.branches.get(index) else { return };
             if branch.routes.keys().any(|leaf| share.leaves.has(*leaf)) {
                 self.p2mp_send_path_into(index, &share);

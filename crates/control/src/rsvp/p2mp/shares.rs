@@ -101,7 +101,9 @@ impl Rsvp {
         while !left.is_empty() {
             let mut taken: BTreeMap<u32, (Option<Label>, BTreeSet<Ipv4Addr>)> = BTreeMap::new();
             for bypass in self.protections.of_port(hop.port) {
-                if self.bypass_leg(bypass).is_none_or(|leg| leg.port == hop.port) {
+                // A router at the end of one that has several labels for the tree is led to by one alone.
+                let is_taken = found.iter().any(|(known, _): &Found| known.bypass == bypass);
+                if is_taken || self.bypass_leg(bypass).is_none_or(|leg| leg.port == hop.port) {
                     continue;
                 }
                 for (leaf, way) in &left {

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use wire::rsvp::error_code::{NOTIFY, ROUTING, notify};
 use wire::rsvp::{Message, SenderTemplate, SubLsp};
 
-/// 0 is the root, 1 repairs, and 2 fails. 3 and 4 lie behind 2; 5 leads around 2 to both, 10 to 4 alone. 6 and 9 are
+/// 0 is the root, 1 repairs, and 2 fails. 3 and 4 lie behind 2; 5 leads around 2 to both, 10 to 4. 6 and 9 are
 /// leaves behind 3, 7 one behind 4, and 8 one of 1.
-const LINKS: [(usize, usize); 13] = [
+const LINKS: [(usize, usize); 14] = [
     (0, 1),
     (1, 2),
     (2, 3),
@@ -29,6 +29,7 @@ const LINKS: [(usize, usize); 13] = [
     (1, 8),
     (1, 10),
     (10, 4),
+    (5, 10),
 ];
 
 /// The port of 1 to 2.
@@ -40,12 +41,12 @@ fn on(link: usize, node: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, link as u8, if LINKS[link].0 == node { 1 } else { 2 })
 }
 
-fn bypass(tunnel_id: u16, route: [usize; 2]) -> TunnelSpec {
-    let to = route[1];
+fn bypass(tunnel_id: u16, route: &[usize]) -> TunnelSpec {
+    let to = *route.last().expect("a merge point");
     let ends =
         (0..LINKS.len()).filter(|n| LINKS[*n].0 == to || LINKS[*n].1 == to).map(|n| on(n, to)).collect();
     TunnelSpec {
-        routes: vec![hops(&route)],
+        routes: vec![hops(route)],
         carries: Vec::new(),
         bypass: Some(Box::new(Bypass { link: on(1, 1), merge_point: ends, node: true })),
         retry_limit: None,
@@ -53,9 +54,13 @@ fn bypass(tunnel_id: u16, route: [usize; 2]) -> TunnelSpec {
     }
 }
 
-const TO_3: (u16, [usize; 2]) = (9, [5, 3]);
-const TO_4: (u16, [usize; 2]) = (10, [5, 4]);
-const TO_4_BY_10: (u16, [usize; 2]) = (11, [10, 4]);
+type Way = (u16, &'static [usize]);
+
+const TO_3: Way = (9, &[5, 3]);
+const TO_4: Way = (10, &[5, 4]);
+const TO_4_BY_10: Way = (11, &[10, 4]);
+/// Another way by the same port.
+const TO_4_BY_5_AND_10: Way = (12, &[5, 10, 4]);
 
 fn asking(leaves: &[&[usize]]) -> P2mpSpec {
     let protection = Some(ProtectionRequest { node: true, bandwidth: false, one_to_one: false });
@@ -72,7 +77,7 @@ fn ends(leaves: &[&[usize]]) -> Vec<usize> {
     leaves.iter().map(|route| *route.last().expect("a leaf")).collect()
 }
 
-fn net(bypasses: &[(u16, [usize; 2])]) -> Net {
+fn net(bypasses: &[Way]) -> Net {
     let mut net = Net::with(11, &LINKS, |_, config: &mut Config| {
         config.protection = ProtectionConfig { automatic: false, reversion: Some(Span::from_secs(5)) };
     });
@@ -87,8 +92,9 @@ fn net(bypasses: &[(u16, [usize; 2])]) -> Net {
 fn clean(mut net: Net) {
     net.command(0, Command::P2mpRemove(ID));
     net.run(2_000);
-    for (id, [_, to]) in [TO_3, TO_4, TO_4_BY_10] {
-        net.command(1, Command::TunnelRemove(TunnelId { to: super::id(to), id }));
+    for (id, route) in [TO_3, TO_4, TO_4_BY_10, TO_4_BY_5_AND_10] {
+        let to = super::id(*route.last().expect("a merge point"));
+        net.command(1, Command::TunnelRemove(TunnelId { to, id }));
     }
     net.run(400_000);
     net.assert_clean();
@@ -221,25 +227,34 @@ fn leaves_that_are_pruned_meanwhile_are_gone_behind_their_merge_point() {
 
 #[test]
 fn a_bypass_that_fails_in_use_gives_way_to_another_to_its_merge_point() {
-    let mut net = net(&[TO_3, TO_4, TO_4_BY_10]);
-    set(&mut net, 0, &asking(&ALL));
-    net.run(2_000);
-    fail(&mut net);
-    net.route_all();
-    net.run(5_000);
-    // One of the two in use fails. Another leads to the same router.
-    net.link(5, 4, false);
-    net.route_all();
-    net.run(5_000);
-    assert_reached(&net, 0, &ends(&ALL));
-    net.run(400_000);
-    assert_reached(&net, 0, &ends(&ALL));
-    net.link(5, 4, true);
-    net.route_all();
-    heal(&mut net);
-    net.run(60_000);
-    assert_reached(&net, 0, &ends(&ALL));
-    clean(net);
+    // By another port, and by the same, where the merge point sees no other sender; and there and back.
+    for (other, leaves) in
+        [(TO_4_BY_10, &ALL[..]), (TO_4_BY_5_AND_10, &ALL[..]), (TO_4_BY_5_AND_10, &ALL[2..3])]
+    {
+        let mut net = net(&[TO_3, TO_4, other]);
+        set(&mut net, 0, &asking(leaves));
+        net.run(2_000);
+        fail(&mut net);
+        net.route_all();
+        net.run(5_000);
+        for up in [false, true] {
+            net.link(5, 4, up);
+            net.route_all();
+            // The bypass that is back is tried again.
+            net.run(60_000);
+            net.link(10, 4, !up);
+            net.route_all();
+            net.run(400_000);
+            assert_reached(&net, 0, &ends(leaves));
+            net.link(10, 4, true);
+            net.route_all();
+            net.run(60_000);
+        }
+        heal(&mut net);
+        net.run(60_000);
+        assert_reached(&net, 0, &ends(leaves));
+        clean(net);
+    }
 }
 
 #[test]
