@@ -19,8 +19,8 @@ impl Forwarding {
     /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
     ///
     /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for
-    /// this node itself, and [`PuntReason::Replicate`] that it leaves in copies, by [`Forwarding::originate_copy`]. Drops
-    /// are not counted here: the caller may have a use for the packet.
+    /// this node itself, and [`PuntReason::Replicate`] that it leaves in copies, by [`Forwarding::originate_copy`].
+    /// Drops are not counted here: the caller may have a use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
         self.originate_as(frame, None)
     }

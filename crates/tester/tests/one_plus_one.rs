@@ -83,8 +83,7 @@ fn packets_of_the_head_end_itself_arrive_once() {
     let end: core::net::IpAddr = [100, 64, 3, 1].into();
     (1..=3).for_each(|sequence| network.ping(0, end, 64, sequence).expect("a ping"));
     network.run_until(Time(41 * S)).expect("a run");
-    let replies =
-        network.events().into_iter().filter(|record| matches!(record.event, Event::ProbeReply { .. }));
+    let replies = network.events().iter().filter(|record| matches!(record.event, Event::ProbeReply { .. }));
     assert_eq!(replies.count(), 3);
 }
 

@@ -47,8 +47,8 @@ impl Router {
         }
     }
 
-    /// Sends a copy of a packet of this router by each branch. A branch to a neighbour that has yet to be asked for gets
-    /// none: what waited for the answer would be copied again.
+    /// Sends a copy of a packet of this router by each branch. A branch to a neighbour that has yet to be asked for
+    /// gets none: what waited for the answer would be copied again.
     pub(super) fn send_copies(&mut self, now: Time, frame: &Frame, branches: u16) {
         for branch in 0..branches {
             let mut copy = frame.clone();

@@ -83,13 +83,11 @@ impl<A: Address + Ord> Link<A> {
 
     /// A query of another router.
     pub(crate) fn hear(&mut self, now: Time, timing: &Timing, from: A, query: &Query<A>) {
-        let Some(group) = query.group else {
-            return self.hear_general(now, timing, from);
-        };
-        if self.state != QuerierState::NonQuerier || query.suppress {
+        self.elect(now, timing, from);
+        let Some(group) = query.group.filter(|_| !query.suppress && self.state != QuerierState::Down) else {
             return;
-        }
-        // RFC 3376, 6.6.1; RFC 3810, 7.6.1: what the querier asks about is forgotten here, too, if nobody answers.
+        };
+        // RFC 3376, 6.6.1; RFC 3810, 7.6.1: what another router asks about is forgotten here, too, if nobody answers.
         let ask = match query.sources.is_empty() {
             true => Ask::Group,
             false => Ask::Sources(query.sources.iter().copied().collect()),
@@ -100,7 +98,7 @@ impl<A: Address + Ord> Link<A> {
     }
 
     /// RFC 3376, 6.6.2; RFC 3810, 7.6.2: the lowest address asks. RFC 2236, 3: a query without a source elects nobody.
-    fn hear_general(&mut self, now: Time, timing: &Timing, from: A) {
+    fn elect(&mut self, now: Time, timing: &Timing, from: A) {
         if from < self.own && from != A::UNSPECIFIED && self.step(QuerierEvent::LowerHeard) {
             self.querier = Some(from);
             self.other_until = Some(now + timing.other_querier_interval());
