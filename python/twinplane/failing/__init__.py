@@ -199,8 +199,8 @@ class Trial:
         if over_both := [lsp.name for lsp in self.network.lsps if self._is_over_both(lsp.index)]:
             verb = "has" if len(over_both) == 1 else "have"
             warn(
-                f"{counted(len(over_both), 'LSP')} {verb} protection '1+1' ({first_of(over_both)}): of what they"
-                " carry each of two copies that is lost counts as a packet, though the other one may arrive"
+                f"{counted(len(over_both), 'LSP')} {verb} protection '1+1' ({first_of(over_both)}): of what"
+                " they carry each of two copies that is lost counts as a packet, though the other may arrive"
             )
         if cut_off := world.cut_off():
             who = counted_of(len(cut_off), len(flows), "flow", "has", "have")

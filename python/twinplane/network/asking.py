@@ -88,9 +88,9 @@ class Asking:
         """Where, why and when packets of flows were lost: `packets` by `flow`, `phb`, `place`, `reason`.
 
         A row is of a bin of time that begins at `time_s`, in seconds; ``Network(loss_bin=...)`` says how wide
-        bins are. `flow` is the flow's `index`. For every flow, what was sent and duplicated is received, lost,
-        unselected (with protection 1+1) or in flight: table `flow_accounts`. What other processes of a lab lost is one row for each flow, with
-        reason `unknown`, from its source to its sink.
+        bins are. `flow` is the flow's `index`. For every flow, what was sent and duplicated is received,
+        lost, unselected (with protection 1+1) or in flight: table `flow_accounts`. What other processes of a
+        lab lost is one row for each flow, with reason `unknown`, from its source to its sink.
         """
         return self.table("losses")
 

@@ -207,7 +207,8 @@ def account(story: Story) -> str:
     were = "was" if seen.in_flight == 1 else "were"
     flight = f", {seen.in_flight:,} {were} still on the way at the end" if seen.in_flight else ""
     left = f", {seen.unselected:,} came by the LSP that was not selected (1+1)" if seen.unselected else ""
-    sentence = f"Of {seen.sent:,} packets sent{copies}, {seen.received:,} arrived{left}, {seen.lost:,} were lost"
+    came = f"{seen.received:,} arrived{left}, {seen.lost:,} were lost"
+    sentence = f"Of {seen.sent:,} packets sent{copies}, {came}"
     rest = seen.left_over
     end = "nothing is left over" if rest == 0 else f"{rest:,} packets are not accounted for"
     return f"{sentence}{flight}: {end}."
