@@ -20,10 +20,11 @@ setup: $(VENV)/.built
 
 # Python's tests are only compiled: else each process that runs them does that by itself.
 COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
-# Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run.
+# Some tests of Rust wait more than they compute, and so the package and the tests of libraries are built while they run. Who
+# builds keeps others from starting what is built, for a minute: so the tests begin first.
 test:
 	cargo test $(RUST_TESTED) --no-run
-	($(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON); $(MAKE) test-rust-units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
+	(sleep 5; $(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON); $(MAKE) test-rust-units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
 	    wait $$built && exit $$tested
 	$(MAKE) test-rust-threads test-python
 
