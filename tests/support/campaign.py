@@ -7,7 +7,7 @@ import os
 
 CAMPAIGN, SEED = "TWINPLANE_CAMPAIGN", "TWINPLANE_SEED"
 LONG = 20.0
-"""How many times as long as in continuous integration `long` is."""
+"""How many times as long as in `make test` `long` is."""
 
 
 def factor(text: str) -> float:
@@ -23,7 +23,7 @@ def factor(text: str) -> float:
 
 
 def scaled(count: int) -> int:
-    """How many runs a campaign has that has `count` in continuous integration; at least one."""
+    """How many runs a campaign has that has `count` in `make test`; at least one."""
     return max(1, math.ceil(count * factor(os.environ.get(CAMPAIGN, ""))))
 
 

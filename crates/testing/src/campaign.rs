@@ -10,10 +10,10 @@ use std::thread;
 const CAMPAIGN: &str = "TWINPLANE_CAMPAIGN";
 /// Environment variable with the seed of every random campaign: a whole number; 1 if absent.
 const SEED: &str = "TWINPLANE_SEED";
-/// How many times as long as in continuous integration `long` is.
+/// How many times as long as in `make test` `long` is.
 const LONG: f64 = 20.0;
 
-/// Settings of a property test that draws `count` cases in continuous integration.
+/// Settings of a property test that draws `count` cases in `make test`.
 ///
 /// They are the same cases every time unless `TWINPLANE_SEED` says otherwise. The line that repeats the campaign is
 /// printed; the test harness shows it if the test fails.
@@ -24,7 +24,7 @@ pub fn cases(count: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(seed()), ..Config::default() }
 }
 
-/// Numbers of the runs of a campaign that has `count` in continuous integration: each run is drawn from its number.
+/// Numbers of the runs of a campaign that has `count` in `make test`: each run is drawn from its number.
 ///
 /// They begin at the seed, and the line that repeats the campaign is printed as by [`cases`].
 #[must_use]
