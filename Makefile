@@ -24,7 +24,7 @@ COMPILE_PYTHON = $(BIN)/python -m pytest --collect-only -q >/dev/null
 # builds keeps others from starting what is built, for a minute: so the tests begin first.
 test:
 	cargo test $(RUST_TESTED) --no-run
-	(sleep 5; $(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON); $(MAKE) test-rust-units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
+	(sleep 5; $(MAKE) $(VENV)/.testable && ($(COMPILE_PYTHON) & $(MAKE) test-rust-units; units=$$?; wait && exit $$units)) & built=$$!; $(MAKE) test-rust-most; tested=$$?; \
 	    wait $$built && exit $$tested
 	$(MAKE) test-rust-threads test-python
 
@@ -36,7 +36,8 @@ test-long:
 # processor. What the tests of a crate's library compute is little beside what it takes to compile them: they are compiled
 # without optimisation, which takes a fifth as long, and what they depend on with it.
 RUST_TESTED := --workspace --exclude twinplane-py --quiet --bins --test '*'
-UNIT_TESTED := $(filter-out py,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
+# Those of the wire formats take longest to compile behind those of the control planes.
+UNIT_TESTED := wire $(filter-out py wire,$(patsubst crates/%/src/lib.rs,%,$(wildcard crates/*/src/lib.rs)))
 # Threads that work on one network wait for each other without sleeping: such tests take four times as long beside others.
 THREADED := threads:: windows::
 test-rust: test-rust-most test-rust-units test-rust-threads
@@ -95,9 +96,11 @@ build-report: $(VENV)/.installed
 
 lint: lint-rust lint-python
 
+# What clippy looks at: tests too, unless there is no time.
+LINTED ?= --all-targets
 lint-rust:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace $(LINTED) --quiet -- -D warnings
 
 lint-python: $(VENV)/.installed
 	$(BIN)/ruff check .
