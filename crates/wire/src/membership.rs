@@ -126,7 +126,7 @@ impl RecordKind {
     ];
 }
 
-/// A group record.
+/// What a report says of one group.
 ///
 /// ```text
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -138,11 +138,11 @@ impl RecordKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<A = Ipv4Addr> {
-    /// What it says.
+    /// Whether its sources are wanted or all others are, and whether that is so, or is new.
     pub kind: RecordKind,
-    /// Of which group.
+    /// The group's address.
     pub group: A,
-    /// The sources.
+    /// Addresses of senders; none, and all others wanted, is a wish for all.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<A>,
 }

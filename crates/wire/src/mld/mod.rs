@@ -49,12 +49,12 @@ pub enum Repr {
     },
     /// A host wants a group, says version 1.
     ReportV1 {
-        /// Which.
+        /// The group that it is about.
         group: Ipv6Addr,
     },
     /// A host leaves a group, says version 1.
     Done {
-        /// Which.
+        /// The group that it is about.
         group: Ipv6Addr,
     },
     /// What a host wants, says version 2.
