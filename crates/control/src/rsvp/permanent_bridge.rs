@@ -11,7 +11,7 @@ use super::ftn::{below_null6, is_ipv6};
 use super::states::StandbyState;
 use super::tables::Purpose;
 use super::tunnel::Tunnel;
-use base::plane::{Fec, LabelStack, NextHop, Nhlfe, ReplicationId, TableOp};
+use base::plane::{Fec, Nhlfe, ReplicationId, TableOp};
 
 /// What a tunnel is mapped to whose packets go over all of its LSPs.
 #[derive(Clone, Debug)]
@@ -90,13 +90,8 @@ impl Rsvp {
         let bridge = Bridge { list, list6, branches };
         let ops = bridge.writes();
         self.tunnels.get_mut(index)?.bridge = Some(bridge);
-        let to = |list| Nhlfe {
-            push: LabelStack::EMPTY,
-            next_hop: NextHop::Replicate(list),
-            ttl: self.config.ttl,
-            tc: self.config.tc,
-        };
-        Some((ops, Entries { ipv4: to(list), ipv6: to(list6.unwrap_or(list)) }))
+        let (ipv4, ipv6) = (self.replicate(list), self.replicate(list6.unwrap_or(list)));
+        Some((ops, Entries { ipv4, ipv6 }))
     }
 
     /// The LSPs of a tunnel may be others than before: its packets go over those that there are, if they go over all.

@@ -85,7 +85,7 @@ impl Rsvp {
             carried.carries == wanted.carries && carried.filters == wanted.filters
         });
         if let (Some(wanted), Some(list)) = (&wanted, list) {
-            let nhlfe = self.p2mp_replicate(list);
+            let nhlfe = self.replicate(list);
             if !same {
                 for prefix in &wanted.carries {
                     if self.bind(IpPrefix::V4(*prefix), sequence, nhlfe) {

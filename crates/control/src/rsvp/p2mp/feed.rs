@@ -132,7 +132,7 @@ impl Rsvp {
                 let is_new = list.is_none();
                 let list = *list.get_or_insert_with(|| self.services.multicast.list());
                 ops.push(TableOp::ReplicationSet { list, branches: many.into() });
-                let all = self.p2mp_replicate(list);
+                let all = self.replicate(list);
                 if !is_new {
                     // The entry names the list already.
                     self.p2mp_write_feed(tree, from, label, (ops, Some(list)), branches, is_dropped);
@@ -151,7 +151,7 @@ impl Rsvp {
     }
 
     /// The entry that has packets replicated.
-    pub(super) fn p2mp_replicate(&self, list: base::plane::ReplicationId) -> Nhlfe {
+    pub(in crate::rsvp) fn replicate(&self, list: base::plane::ReplicationId) -> Nhlfe {
         Nhlfe {
             push: LabelStack::EMPTY,
             next_hop: NextHop::Replicate(list),
