@@ -19,7 +19,7 @@ use control::ospf::spf::{Hop, Paths};
 use control::ospf::{Config, IP_PROTOCOL, Ospf};
 use control::owner::Owner;
 use control::protocol::{Arrival, Change, Context, IpArrival, Over, Protocol};
-use control::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
+use control::services::{Avoidance, Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
 use core::net::{IpAddr, Ipv4Addr};
 use serde_json::json;
 use std::time::Instant;
@@ -267,7 +267,11 @@ fn main() {
     for _ in 0..if written.is_some() { 0 } else { 20 } {
         speaker.now += Span::from_secs(10);
         let is_avoided = !speaker.services.avoided.is(port);
-        speaker.services.avoided.set(base::ProtocolId::new("ldp"), port, is_avoided);
+        speaker.services.avoided.set(
+            base::ProtocolId::new("ldp"),
+            port,
+            is_avoided.then_some(Avoidance::Unready),
+        );
         speaker.with(|ospf, now, context| ospf.handle_change(now, context, &Change::Avoided { port }));
         let before = speaker.ospf.computations().0;
         own.push(speaker.pass(Span::from_secs(1)) / 1e3);

@@ -1,5 +1,6 @@
 //! Loss, duplication and reordering, exactly: which sequence numbers of a stream have arrived.
 
+use base::Time;
 use std::collections::BTreeMap;
 
 /// What a sequence number says about its packet.
@@ -13,41 +14,53 @@ pub enum Arrival {
     Duplicate,
 }
 
+/// A packet as a sequence sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    /// Its number, from zero.
+    pub number: u64,
+    /// When it was due to leave.
+    pub departure: Time,
+    /// When its last bit arrived.
+    pub arrival: Time,
+}
+
 /// The sequence numbers that have arrived: all below `next` except those in the gaps.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     next: u64,
-    /// Gaps below `next`: first missing number to first present one.
-    gaps: BTreeMap<u64, u64>,
+    /// Gaps below `next`: the first missing number, and the first packet behind them that is there.
+    gaps: BTreeMap<u64, Numbered>,
 }
 
 impl Sequence {
     /// Takes note of an arrival. Numbers count from zero.
     #[inline]
-    pub fn arrive(&mut self, number: u64) -> Arrival {
-        if number == self.next {
+    pub fn arrive(&mut self, seen: Numbered) -> Arrival {
+        if seen.number == self.next {
             self.next += 1;
             return Arrival::InOrder;
         }
-        self.arrive_out_of_place(number)
+        self.arrive_out_of_place(seen)
     }
 
     #[cold]
-    fn arrive_out_of_place(&mut self, number: u64) -> Arrival {
+    fn arrive_out_of_place(&mut self, seen: Numbered) -> Arrival {
+        let number = seen.number;
         if number > self.next {
-            self.gaps.insert(self.next, number);
+            self.gaps.insert(self.next, seen);
             self.next = number + 1;
             return Arrival::InOrder;
         }
         let gap = self.gaps.range(..=number).next_back().map(|(&from, &to)| (from, to));
         match gap {
-            Some((from, to)) if number < to => {
+            Some((from, after)) if number < after.number => {
                 self.gaps.remove(&from);
                 if from < number {
-                    self.gaps.insert(from, number);
+                    self.gaps.insert(from, seen);
                 }
-                if number + 1 < to {
-                    self.gaps.insert(number + 1, to);
+                if number + 1 < after.number {
+                    self.gaps.insert(number + 1, after);
                 }
                 Arrival::Reordered
             }
@@ -60,10 +73,16 @@ impl Sequence {
         self.next
     }
 
+    /// Numbers that have not arrived though a later one has, one after the other: the first, and the packet behind the
+    /// last.
+    pub fn gaps(&self) -> impl Iterator<Item = (u64, Numbered)> {
+        self.gaps.iter().map(|(first, after)| (*first, *after))
+    }
+
     /// How many of the numbers from `from` to before `to` have not arrived.
     pub fn missing(&self, from: u64, to: u64) -> u64 {
         let beyond = to.saturating_sub(self.next.max(from));
-        let within = self.gaps.range(..to).map(|(&a, &b)| b.min(to).saturating_sub(a.max(from)));
+        let within = self.gaps.range(..to).map(|(&a, b)| b.number.min(to).saturating_sub(a.max(from)));
         beyond + within.sum::<u64>()
     }
 
@@ -100,7 +119,12 @@ mod tests {
                 let expected = if !set.insert(number) { Arrival::Duplicate }
                     else if greatest.is_some_and(|g| number < g) { Arrival::Reordered }
                     else { Arrival::InOrder };
-                prop_assert_eq!(sequence.arrive(number), expected);
+                let at = Time(set.len() as u64);
+                prop_assert_eq!(sequence.arrive(Numbered { number, departure: at, arrival: at }), expected);
+            }
+            for (first, after) in sequence.gaps() {
+                prop_assert!((first..after.number).all(|number| !set.contains(&number)));
+                prop_assert!(set.contains(&after.number) && (first == 0 || set.contains(&(first - 1))));
             }
             let missing = (from..from + n).filter(|k| !set.contains(k)).count() as u64;
             prop_assert_eq!(sequence.missing(from, from + n), missing);

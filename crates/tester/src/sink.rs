@@ -6,7 +6,7 @@ use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_frame};
 use crate::places::Places;
-use crate::sequence::{Arrival, Sequence};
+use crate::sequence::{self, Arrival, Sequence};
 use crate::series::Series;
 use crate::together::{Of, Togethers};
 use base::frame::{FCS_LEN, Framing};
@@ -413,7 +413,8 @@ impl Sink {
         let delay = now - stamp.departure - stream.on_wires(self.convention, wire_len);
         let phase = &mut stream.phases[index];
         let number = stream.sequence.extend(stamp.sequence);
-        match stream.sequence.arrive(number) {
+        let seen = sequence::Numbered { number, departure: stamp.departure, arrival: now };
+        match stream.sequence.arrive(seen) {
             Arrival::InOrder => {}
             Arrival::Reordered => phase.reordered += 1,
             Arrival::Duplicate => {

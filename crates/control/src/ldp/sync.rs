@@ -3,6 +3,7 @@
 use super::Ldp;
 use super::session::Session;
 use crate::protocol::Context;
+use crate::services::Avoidance;
 use crate::services::sessions::SessionId;
 use base::{PortId, Span, Time};
 use wire::ldp::Capabilities;
@@ -38,7 +39,7 @@ impl Ldp {
         }
         for port in &self.config.ports {
             let is_ready = self.is_synchronised(*port);
-            context.services.avoided.set(Ldp::ID, *port, !is_ready);
+            context.services.avoided.set(Ldp::ID, *port, (!is_ready).then_some(Avoidance::Unready));
         }
     }
 

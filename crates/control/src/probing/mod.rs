@@ -16,7 +16,7 @@ pub use section::ProbingSpec;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Topic};
-use crate::services::{Beyond, Services};
+use crate::services::{Avoidance, Beyond, Services};
 use base::describe::SectionDecl;
 use base::plane::Ack;
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Time};
@@ -91,7 +91,7 @@ impl Probing {
             return;
         }
         let is_down = link.state == LinkState::Down;
-        context.services.avoided.set(Probing::ID, port, is_down);
+        context.services.avoided.set(Probing::ID, port, is_down.then_some(Avoidance::Silent));
         let PortId(port) = port;
         let told = if is_down { Event::ProbesMissed { port } } else { Event::ProbesBack { port } };
         self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(told))));

@@ -72,8 +72,8 @@ pub struct PathRequest {
     /// The LSP that stands by carries each packet, too, and the end of the tunnel takes those of one (1+1).
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub one_plus_one: bool,
-    /// The traffic goes back to the best path when nothing has changed of links for so long (wait to restore); it stays
-    /// where it is if absent.
+    /// The traffic, or with 1+1 the working LSP, goes back to the best path when nothing has changed of links for so
+    /// long (wait to restore); it stays where it is if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revert_after: Option<Span>,
 }

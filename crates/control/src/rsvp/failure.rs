@@ -205,7 +205,8 @@ impl Rsvp {
         outbox::track(&mut self.transport, &self.config, self.now);
         for link in self.links.iter_mut() {
             (link.reserved, link.trees) = ([0; 8], [0; 8]);
-            (link.holders, link.silent) = ([NIL; 8], false);
+            link.holders = [NIL; 8];
+            link.forget_watches();
         }
         // LSP ids of another range: the old ones may still be known along the way.
         self.restarts = self.restarts.wrapping_add(1);

@@ -22,13 +22,28 @@ fn exchange(held: &mut ByPriority, before: &ByPriority, after: &ByPriority) {
     }
 }
 
+/// What watches whether anybody answers at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// A session with the neighbour (RFC 5880).
+    Bfd,
+    /// Probes of the link, whoever the neighbour is.
+    Probes,
+}
+
+impl Watch {
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
 /// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub interface: Interface,
     pub up: bool,
-    /// The neighbour at its other end is not heard any more: no new LSP is sent there.
-    pub silent: bool,
+    /// A bit for each watch that does not hear the other end any more.
+    silent: u8,
     /// Bandwidth reserved at each holding priority, bits per second.
     pub reserved: ByPriority,
     /// What of it P2MP LSPs have, who give way to nobody.
@@ -39,11 +54,28 @@ pub(super) struct Link {
 
 impl Link {
     fn new(interface: Interface) -> Link {
-        Link { interface, up: true, silent: false, reserved: [0; 8], trees: [0; 8], holders: [NIL; 8] }
+        Link { interface, up: true, silent: 0, reserved: [0; 8], trees: [0; 8], holders: [NIL; 8] }
     }
     /// Can LSPs be signalled by it?
     pub(super) const fn leads_on(&self) -> bool {
-        self.up && !self.silent
+        self.up && !self.is_silent()
+    }
+    /// Is the other end not heard any more? No new LSP is sent there then.
+    pub(super) const fn is_silent(&self) -> bool {
+        self.silent != 0
+    }
+    /// Does this watch not hear it?
+    pub(super) const fn is_silent_to(&self, watch: Watch) -> bool {
+        self.silent & watch.bit() != 0
+    }
+    /// Notes whether a watch hears the other end.
+    pub(super) const fn set_silent(&mut self, watch: Watch, silent: bool) {
+        self.silent &= !watch.bit();
+        self.silent |= if silent { watch.bit() } else { 0 };
+    }
+    /// Nothing is known any more of who is heard.
+    pub(super) const fn forget_watches(&mut self) {
+        self.silent = 0;
     }
     /// All that is reserved.
     pub(super) fn total(&self) -> u64 {
@@ -120,11 +152,11 @@ impl Links {
     pub(super) fn is_up(&self, port: PortId) -> bool {
         self.get(port).is_some_and(|link| link.up)
     }
-    /// Notes whether a neighbour is heard, if it is the only one on its link. Is it?
-    pub(super) fn set_silent(&mut self, neighbor: Neighbor, silent: bool) -> bool {
+    /// Notes whether a watch hears a neighbour, if it is the only one on its link. Is it?
+    pub(super) fn set_silent(&mut self, neighbor: Neighbor, watch: Watch, silent: bool) -> bool {
         let link = self.get_mut(neighbor.port);
         let only = link.filter(|link| link.interface.neighbor == Some(neighbor.address));
-        only.map(|link| link.silent = silent).is_some()
+        only.map(|link| link.set_silent(watch, silent)).is_some()
     }
 
     /// Is it one of the router's own addresses?

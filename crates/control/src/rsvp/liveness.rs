@@ -1,15 +1,17 @@
-//! Neighbours are watched, and what depends on one that does not answer any more is given up, as after the loss of
-//! Hellos. So is an LSP whose end is not heard any more, where its tunnel has it watched (RFC 5884).
+//! Neighbours are watched by BFD or by link probing, and what depends on one that does not answer any more is given up,
+//! as after the loss of Hellos. So is an LSP whose end is not heard any more, where its tunnel has it watched (RFC 5884).
 
 use super::Rsvp;
 use super::command::TunnelId;
 use super::event::Event;
 use super::faults::Fault;
 use super::head::Loss;
+use super::link::{Link, Watch};
 use super::lsp::{Lsp, SenderKey, SessionKey};
 use super::transport::Neighbor;
 use super::tunnel::Tunnel;
 use crate::services::{WatchedLsp, WatchedPath, Way};
+use base::PortId;
 use core::net::IpAddr;
 
 impl Rsvp {
@@ -98,7 +100,7 @@ impl Rsvp {
                 let IpAddr::V4(address) = dead.remote else { return };
                 let gone = Neighbor { port, address };
                 // First of all: what was sent there so far is lost.
-                if self.links.set_silent(gone, true) {
+                if self.links.set_silent(gone, Watch::Bfd, true) {
                     self.distrust_port(port);
                 }
                 self.event(Event::NeighborDown { neighbor: address, restarted: false });
@@ -117,7 +119,36 @@ impl Rsvp {
         if let (Way::Hop(port), true, IpAddr::V4(address)) =
             (path.way, self.config.bfd.is_some(), path.remote)
         {
-            self.links.set_silent(Neighbor { port, address }, false);
+            self.links.set_silent(Neighbor { port, address }, Watch::Bfd, false);
+            self.heard_again(port);
+        }
+    }
+
+    /// Link probing may say something else of a link than before: that all neighbours there have gone silent, or that
+    /// they are back.
+    pub(super) fn on_avoided(&mut self, port: PortId) {
+        let is_silent = self.services.avoided.is_silent(port);
+        let Some(link) =
+            self.links.get_mut(port).filter(|link| link.is_silent_to(Watch::Probes) != is_silent)
+        else {
+            return;
+        };
+        link.set_silent(Watch::Probes, is_silent);
+        let neighbor = link.interface.neighbor;
+        if !is_silent {
+            return self.heard_again(port);
+        }
+        // First of all: what was sent there so far is lost.
+        self.distrust_port(port);
+        if let Some(neighbor) = neighbor {
+            self.event(Event::NeighborDown { neighbor, restarted: false });
+        }
+        self.lost_beyond(|hop| hop.port == port);
+    }
+
+    /// Somebody is heard again by a port: it is trusted once no other watch says that it is silent.
+    fn heard_again(&mut self, port: PortId) {
+        if !self.links.get(port).is_some_and(Link::is_silent) {
             self.trust_port(port);
         }
     }

@@ -307,6 +307,7 @@ impl Rsvp {
             Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
             Change::Liveness { path, is_alive: false } => self.on_dead(path),
             Change::Liveness { path, is_alive: true } => self.on_alive(path),
+            Change::Avoided { port } => self.on_avoided(port),
             Change::Engineering { is_lost } => {
                 self.engineering_changed(is_lost);
                 self.protect_later();

@@ -89,7 +89,14 @@ impl Protocol for Rsvp {
     }
 
     fn subscribes(&self) -> Vec<Topic> {
-        vec![Topic::Interfaces, Topic::Engineering, Topic::Shortcuts, Topic::Liveness, Topic::Groups]
+        vec![
+            Topic::Interfaces,
+            Topic::Avoided,
+            Topic::Engineering,
+            Topic::Shortcuts,
+            Topic::Liveness,
+            Topic::Groups,
+        ]
     }
 
     fn speaks_on(&self, port: PortId) -> bool {

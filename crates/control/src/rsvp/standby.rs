@@ -287,6 +287,32 @@ impl Rsvp {
         true
     }
 
+    /// Of two LSPs that both carry the packets, the one on the better path counts as the one that carries traffic: it
+    /// is led along a still better one, and the other stays where it is. Nothing is signalled or moved.
+    pub(super) fn exchange_with_standby(&mut self, index: u32, constraints: &Constraints) {
+        let (router_id, now) = (self.config.router_id, self.now);
+        let ready = self.tunnels.get(index).filter(|tunnel| tunnel.is_one_plus_one());
+        let Some((tunnel, standby)) = ready.and_then(|tunnel| Some((tunnel, tunnel.ready_standby()?))) else {
+            return;
+        };
+        let Some(computed) = tunnel.computed.as_deref() else { return };
+        let engineering = &mut self.services.engineering;
+        let mut cost =
+            |way: &[TeHop]| engineering.cost_of(now, router_id, way, constraints).map(|(cost, _)| cost);
+        let [active, other] = [&computed.active, &computed.standby.way].map(|way| cost(way));
+        if other.is_none() || active.is_some_and(|active| other >= Some(active)) {
+            return;
+        }
+        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let before = tunnel.active.replace(standby);
+        if let Some(computed) = tunnel.computed.as_deref_mut() {
+            core::mem::swap(&mut computed.active, &mut computed.standby.way);
+            computed.standby.lsp = before;
+        }
+        self.bridge_changed(index);
+        self.watch_lsp(index);
+    }
+
     /// Something else is known of links: a standby that is broken is replaced, one that is missing is tried again.
     pub(super) fn standby_hears(&mut self, index: u32, is_lost: bool) {
         let (router_id, at) = (self.config.router_id, self.now + SOON);

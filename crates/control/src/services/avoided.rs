@@ -1,14 +1,24 @@
 //! Links that are to be avoided: they work, and somebody else has to be ready before packets go by them, such as the
-//! protocol that distributes labels (RFC 5443). Who finds routes makes them cost as much as can be.
+//! protocol that distributes labels (RFC 5443), or nobody is heard there any more. Who finds routes makes them cost as
+//! much as can be.
 
 use base::{PortId, ProtocolId};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Why a link is to be avoided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Avoidance {
+    /// Packets get through, and somebody else is not ready for them.
+    Unready,
+    /// Nobody is heard there any more: packets are lost.
+    Silent,
+}
 
 /// The ports of links that are to be avoided. Each protocol has a claim of its own: a link is to be avoided as long as
 /// one of them claims it.
 #[derive(Clone, Debug, Default)]
 pub struct Avoided {
-    claims: BTreeMap<PortId, BTreeSet<ProtocolId>>,
+    claims: BTreeMap<PortId, BTreeMap<ProtocolId, Avoidance>>,
     /// Those that have become so, or are so no more; nobody has been told yet.
     changed: VecDeque<PortId>,
 }
@@ -19,19 +29,24 @@ impl Avoided {
         self.claims.contains_key(&port)
     }
 
-    /// Notes whether `owner` wants the link of a port to be avoided. Others are told when that is so for the first of
-    /// those who want it, and when it is so no more for the last.
-    pub fn set(&mut self, owner: ProtocolId, port: PortId, is_avoided: bool) {
-        let before = self.is(port);
-        if is_avoided {
-            self.claims.entry(port).or_default().insert(owner);
+    /// Does somebody say that packets get lost on the link of a port?
+    pub fn is_silent(&self, port: PortId) -> bool {
+        self.claims.get(&port).is_some_and(|claims| claims.values().any(|why| *why == Avoidance::Silent))
+    }
+
+    /// Notes whether `owner` wants the link of a port to be avoided, and why. Others are told when that is so for the
+    /// first of those who want it, and when it is so no more for the last; and in the same way of links that are silent.
+    pub fn set(&mut self, owner: ProtocolId, port: PortId, why: Option<Avoidance>) {
+        let before = (self.is(port), self.is_silent(port));
+        if let Some(why) = why {
+            self.claims.entry(port).or_default().insert(owner, why);
         } else if let Some(owners) = self.claims.get_mut(&port) {
             owners.remove(&owner);
             if owners.is_empty() {
                 self.claims.remove(&port);
             }
         }
-        if self.is(port) != before {
+        if (self.is(port), self.is_silent(port)) != before {
             self.changed.push_back(port);
         }
     }
@@ -66,8 +81,8 @@ mod tests {
     fn a_link_is_avoided_as_long_as_somebody_claims_it() {
         for [first, second] in [[LDP, PROBING], [PROBING, LDP]] {
             let mut avoided = Avoided::default();
-            let mut set = |owner, is_avoided| {
-                avoided.set(owner, PORT, is_avoided);
+            let mut set = |owner, is_avoided: bool| {
+                avoided.set(owner, PORT, is_avoided.then_some(Avoidance::Unready));
                 (avoided.is(PORT), core::iter::from_fn(|| avoided.poll_change()).count())
             };
             assert_eq!(set(first, false), (false, 0), "there was no claim");
@@ -79,5 +94,20 @@ mod tests {
             assert_eq!(set(second, false), (false, 1));
             assert!(!avoided.is(PortId(2)));
         }
+    }
+
+    /// Others hear of a link that becomes silent though it was avoided before.
+    #[test]
+    fn a_link_is_silent_as_long_as_somebody_says_so() {
+        let mut avoided = Avoided::default();
+        let mut set = |owner, why| {
+            avoided.set(owner, PORT, why);
+            let told = core::iter::from_fn(|| avoided.poll_change()).count();
+            (avoided.is(PORT), avoided.is_silent(PORT), told)
+        };
+        assert_eq!(set(LDP, Some(Avoidance::Unready)), (true, false, 1));
+        assert_eq!(set(PROBING, Some(Avoidance::Silent)), (true, true, 1));
+        assert_eq!(set(LDP, None), (true, true, 0));
+        assert_eq!(set(PROBING, None), (false, false, 1));
     }
 }

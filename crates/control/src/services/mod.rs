@@ -40,7 +40,7 @@ pub mod sessions;
 mod shortcuts;
 pub mod te;
 
-pub use avoided::Avoided;
+pub use avoided::{Avoidance, Avoided};
 pub use bandwidth::{Bandwidth, Unreserved};
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use bootstrap::Bootstrap;

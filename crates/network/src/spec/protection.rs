@@ -55,7 +55,8 @@ base::record! {
         /// With `1:1` and `1+1`: what the two paths have not in common, as `standby` of `path` says it.
         pub disjoint: Option<Disjoint>, absent "`link`";
         /// Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so
-        /// long. With `1+1`: the tail end takes packets of the working LSP again when that has been there for so long.
+        /// long. With `1+1`: the head end puts the working LSP on the best path again when nothing has changed for so
+        /// long, and the tail end takes packets of the working LSP again when that has been there for so long.
         pub revert_after: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "it stays where it is";
     }
     check ProtectionSpec::check;
@@ -105,8 +106,7 @@ impl ProtectionSpec {
             k: path.k.max(PATHS),
             standby: path.standby.or(Some(self.disjoint.unwrap_or(Disjoint::Link))),
             one_plus_one: is_twice.then_some(SelectorSpec { revert_after: self.revert_after }),
-            // Where both carry the packets the head end has nothing to take back.
-            revert_after: self.revert_after.filter(|_| !is_twice),
+            revert_after: self.revert_after,
             ..path
         })
     }

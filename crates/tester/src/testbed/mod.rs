@@ -17,6 +17,7 @@ mod flows;
 mod groups;
 mod harms;
 mod loops;
+mod loss_periods;
 mod losses;
 mod openflow;
 mod outages;
@@ -396,6 +397,9 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<openflow::OpenFlowTestRow>(Scope::Network, |testbed, _| Ok(openflow::tests(testbed))),
     TableEntry::new::<openflow::OpenFlowRoundRow>(Scope::Network, |testbed, _| Ok(openflow::rounds(testbed))),
     TableEntry::new::<outages::OutageRow>(Scope::Network, |testbed, _| Ok(outages::table(testbed))),
+    TableEntry::new::<loss_periods::LossPeriodRow<'_>>(Scope::Network, |testbed, _| {
+        Ok(loss_periods::table(testbed))
+    }),
     TableEntry::new::<demands::DemandRow>(Scope::Network, |testbed, _| Ok(demands::demands(testbed))),
     TableEntry::new::<demands::DemandClassRow>(Scope::Network, |testbed, _| Ok(demands::classes(testbed))),
     TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed, None))),

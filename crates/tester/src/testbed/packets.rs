@@ -55,7 +55,8 @@ pub fn table(testbed: &Testbed, only: Option<usize>) -> Table {
     table.finish()
 }
 
-fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<Item = StreamId> {
+/// The streams of a flow, in order.
+pub(super) fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<Item = StreamId> {
     let is_own = move |stream: &StreamId| {
         testbed.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
     };

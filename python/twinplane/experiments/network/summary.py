@@ -66,7 +66,8 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         **{
             name: _named(readable(network.columns(name)), labels if name == "losses" else names)
             for name in (
-                *("streams", "flow_series", "delays", "losses", "loss_times", "outages", "flow_accounts"),
+                *("streams", "flow_series", "delays", "losses", "loss_times", "outages", "loss_periods"),
+                "flow_accounts",
             )
         },
         "checks": readable(checks),

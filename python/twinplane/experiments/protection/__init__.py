@@ -88,14 +88,10 @@ class Protection(Experiment[ProtectionParameters]):
     def headline(self, parameters: ProtectionParameters) -> str:
         """What fails, how it is seen, and how often."""
         p = parameters
-        seen = (
-            f"BFD {p.bfd_interval_ms:g} ms x {p.bfd_multiplier}"
-            if p.detection == "bfd"
-            else f"link down after {p.detection_ms:g} ms"
-        )
+        seen = p.seen_by
         backup = "no backup"
         if p.protected:
-            backup = "1:1 from end to end" if p.end_to_end else f"{p.method} backup"
+            backup = f"{p.method} from end to end" if p.end_to_end else f"{p.method} backup"
         if p.everywhere:
             what = "links and routers" if p.only == "all" else "routers" if p.only == "nodes" else "links"
             return f"{Path(p.topology).name}, {backup}, {what} fail in turn, {seen}"

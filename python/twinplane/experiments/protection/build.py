@@ -22,8 +22,9 @@ LINKS = (
 )
 """Ends and cost of each link. LSPs go from a to d; the link from b to c fails, or router c."""
 
-BESIDE = (("a", "x", 20), ("x", "d", 20))
-"""From end to end LSPs need a second way that has no link in common with the row."""
+BESIDE = (("a", "x", 20), ("x", "y", 20), ("y", "d", 20))
+"""From end to end LSPs need a second way that has no link in common with the row. It has as many links as the
+row and the way by n, so that packets take equally long by whatever LSP they come."""
 
 OF_A_PAIR = 60_000
 """Tunnels between one pair of routers: their numbers have 16 bits (RFC 3209, 4.6.1.1)."""
@@ -47,26 +48,24 @@ def build(p: ProtectionParameters, seed: int) -> Network:
     # Each failure has a phase: what is sent from half a second before it can come.
     phases = [f"{p.begin_s + 0.5 + CYCLE_S * place} s" for place in range(p.failures)]
     net = Network(seed=seed, phases=phases)
-    watched = p.detection == "bfd"
-    bfd = {"interval": f"{p.bfd_interval_ms} ms", "multiplier": p.bfd_multiplier} if watched else False
     rsvp: dict[str, Any] = {
         "protection": "facility" if p.protected and not p.end_to_end else "declared",
         "reversion": "500 ms",
         "refresh_reduction": True,
-        "bfd": bfd,
+        "bfd": p.bfd,
     }
     more = [(head, "b", 1) for head in heads(p)[1:]]
     links = [*LINKS, *more, *(BESIDE if p.end_to_end else ()), *trees.links(p)]
-    names = [*"abcdmn", *(near for near, _, _ in more), *("x" if p.end_to_end else ""), *trees.routers(p)]
+    names = [*"abcdmn", *(near for near, _, _ in more), *("xy" if p.end_to_end else ""), *trees.routers(p)]
     routers = {name: net.router(name) for name in names}
     for router in routers.values():
-        net.draft.change_node(router, {"rsvp": rsvp})
+        net.draft.change_node(router, {"rsvp": rsvp, **p.watches})
     # Longer than a failure, so that no port shows it. A router that is back sees its ports up as late.
-    detection = f"{DOWN_S + 0.5} s" if watched else f"{p.detection_ms} ms"
+    detection = f"{DOWN_S + 0.5} s" if p.silent else f"{p.detection_ms} ms"
     for near, far, cost in links:
         net.link(near, far, rate="10 Gbit/s", delay=f"{p.delay_us} us", metric=cost, detection=detection)
     # Only from end to end does traffic come back by what OSPF says, which has to be before the next failure.
-    pace = {"hello_interval": "1 s", "dead_interval": "4 s", "bfd": bfd} if p.end_to_end else {}
+    pace = {"hello_interval": "1 s", "dead_interval": "4 s", "bfd": p.bfd} if p.end_to_end else {}
     net.ospf(area=0, te=True, **pace)
     head, tail = routers["a"], routers["d"]
     # The first and the last of all LSPs carry the flows; the others come while the network runs.

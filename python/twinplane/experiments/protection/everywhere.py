@@ -82,22 +82,20 @@ def build_everywhere(p: ProtectionParameters, seed: int) -> Network:
     net = Network.from_graphml(
         Path(p.topology), seed, component=p.component or None, default_rate="10 Gbit/s"
     )
-    watched = p.detection == "bfd"
-    pace = {"interval": f"{p.bfd_interval_ms} ms", "multiplier": p.bfd_multiplier} if watched else False
     rsvp: dict[str, Any] = {
         "protection": "facility" if p.protected and not p.end_to_end else "declared",
         "refresh_reduction": True,
-        "bfd": pace,
+        "bfd": p.bfd,
     }
     routers = list(net.nodes)
     for router in routers:
-        net.draft.change_node(router, {"rsvp": rsvp})
+        net.draft.change_node(router, {"rsvp": rsvp, **p.watches})
     # Longer than a case is watched, so that no port shows the failure.
-    detection = f"{p.watch_s + 1} s" if watched else f"{p.detection_ms} ms"
+    detection = f"{p.watch_s + 1} s" if p.silent else f"{p.detection_ms} ms"
     for link in net.links:
         net.draft.change_link(link, {"detection": detection})
     # Head ends find other paths by what OSPF knows.
-    net.ospf(area=0, te=True, bfd=pace)
+    net.ospf(area=0, te=True, bfd=p.bfd)
     draw = random.Random(f"pairs {seed}")
     every = [(a, b) for a in routers for b in routers if a is not b]
     rate = f"{p.packets_per_s * SIZE * 8} bit/s"
@@ -131,7 +129,7 @@ def try_all(network: Network, p: ProtectionParameters, tick: Tick | None) -> lis
     lacking, alone = lacking_of(network), alone_of(network, p) if p.end_to_end else {}
 
     def work(case: Case) -> bytes:
-        return json.dumps(measure(world, case, p.detection == "bfd")).encode()
+        return json.dumps(measure(world, case, p.silent)).encode()
 
     found: dict[str, Any] = {}
     for case, answer in forked(cases, work, memory.forks(network.draft, processors.count())):

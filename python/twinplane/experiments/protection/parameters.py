@@ -62,18 +62,24 @@ class ProtectionParameters(Parameters):
         "link", description="what fails: the link, or the router behind it"
     )
     protected: bool = Field(True, description="LSPs ask for protection, and routers make bypass tunnels")
-    method: Literal["facility", "one-to-one", "1:1"] = Field(
+    method: Literal["facility", "one-to-one", "1:1", "1+1"] = Field(
         "facility",
-        description="of protection: bypass tunnels for all LSPs, detours of each, or a second LSP end to end",
+        description="of protection: bypass tunnels for all LSPs, detours of each, or a second LSP end to end"
+        " that stands by (1:1) or gets each packet, too (1+1)",
     )
-    detection: Literal["link-down", "bfd"] = Field(
-        "link-down", description="a router sees that its port is down, or only that nobody answers"
+    detection: Literal["link-down", "bfd", "probing"] = Field(
+        "link-down",
+        description="a router sees that its port is down, or only that nobody answers BFD or link probing",
     )
     detection_ms: float = Field(
         10.0, ge=0, le=1000, description="of link-down: until a router notices that a port is down"
     )
     bfd_interval_ms: float = Field(10.0, ge=1, le=1000, description="of BFD: from a packet to the next")
     bfd_multiplier: int = Field(3, ge=1, le=255, description="of BFD: so many packets may be missing")
+    probe_period_ms: float = Field(
+        10.0, ge=0.01, le=1000, description="of link probing: from a probe to the next"
+    )
+    probe_misses: int = Field(3, ge=1, le=100, description="of link probing: so many may be missing")
     delay_us: float = Field(50.0, ge=0, le=50_000, description="of each link")
     failures: int = Field(20, ge=1, le=10_000, description="so many failures, each at a time of its own")
     packets_per_s: int = Field(10_000, ge=100, le=1_000_000, description="of each of the two flows")
@@ -89,42 +95,90 @@ class ProtectionParameters(Parameters):
                 f"trees={self.trees}: they are protected by bypass tunnels only (method=facility),"
                 f" and not by method={self.method}"
             )
+        if self.doubled and self.everywhere:
+            raise ValueError(
+                "method=1+1 is of topology=ladder: on a file packets are counted where they are lost, and one"
+                " of two copies is not missing"
+            )
         if self.sending > self.pairs:
             raise ValueError(f"sending={self.sending}: there are {self.pairs} pairs (pairs)")
         return self
 
     @property
     def end_to_end(self) -> bool:
-        """Does the head end act, and not the router before the failure?"""
-        return self.protected and self.method == "1:1"
+        """Does the head end or the tail end act, and not the router before the failure?"""
+        return self.protected and self.method in ("1:1", "1+1")
+
+    @property
+    def doubled(self) -> bool:
+        """Does each packet go over two LSPs (1+1)?"""
+        return self.protected and self.method == "1+1"
+
+    @property
+    def silent(self) -> bool:
+        """Does no port show a failure, so that only who is not heard any more tells it?"""
+        return self.detection != "link-down"
 
     def asked(self, node: bool) -> dict[str, Any] | None:
         """What LSPs ask for that are protected: around routers, too, or around links only."""
         if not self.protected:
             return None
         if self.end_to_end:
-            return {"method": "1:1", "disjoint": "node" if node else "link", "revert_after": REVERT_AFTER}
+            disjoint = "node" if node else "link"
+            return {"method": self.method, "disjoint": disjoint, "revert_after": REVERT_AFTER}
         return {"node": node} if self.method == "facility" else {"node": node, "method": self.method}
 
     @property
     def seen_s(self) -> float:
-        """Until a failure is seen: exactly of link-down, at most of BFD.
+        """Until a failure is seen: exactly of link-down, at most of BFD and of link probing.
 
-        Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later.
+        Packets of BFD come up to a quarter earlier than agreed (RFC 5880, 6.8.7), never later. Link probing
+        waits for half a period more than for what may be missing (docs/models/multicast.md).
         """
-        ms = self.bfd_interval_ms * self.bfd_multiplier if self.detection == "bfd" else self.detection_ms
-        return ms / 1e3
+        ms = {
+            "link-down": self.detection_ms,
+            "bfd": self.bfd_interval_ms * self.bfd_multiplier,
+            "probing": self.probe_period_ms * (self.probe_misses + 0.5),
+        }
+        return ms[self.detection] / 1e3
+
+    @property
+    def seen_by(self) -> str:
+        """How a failure is seen, in words."""
+        return {
+            "link-down": f"link down after {self.detection_ms:g} ms",
+            "bfd": f"BFD {self.bfd_interval_ms:g} ms x {self.bfd_multiplier}",
+            "probing": f"link probing {self.probe_period_ms:g} ms x {self.probe_misses}",
+        }[self.detection]
+
+    @property
+    def watches(self) -> dict[str, Any]:
+        """What routers have beyond RSVP-TE to see failures."""
+        if self.detection != "probing":
+            return {}
+        return {"probing": {"period": f"{self.probe_period_ms} ms", "misses": self.probe_misses}}
+
+    @property
+    def bfd(self) -> dict[str, Any] | bool:
+        """The pace of BFD, or that there is none."""
+        if self.detection != "bfd":
+            return False
+        return {"interval": f"{self.bfd_interval_ms} ms", "multiplier": self.bfd_multiplier}
 
     @property
     def predicted_s(self) -> float | None:
         """How long LSPs are interrupted, at most; absent of those without protection.
 
         Lost is what comes until the failure is seen, and what is on the link; if the router behind it fails,
-        what is on the link behind that, too. From end to end it is also what is on the way from the head end,
-        a link away, and what that sends until the news has come (docs/models/protection.md).
+        what is on the link behind that, too. With 1:1 it is also what is on the way from the head end, a link
+        away, and what that sends until the news has come. With 1+1 it is only what is sent until the failure
+        is seen: the news comes to the tail end as late as packets, and both ways take equally long
+        (docs/models/protection.md).
         """
         if not self.protected:
             return None
+        if self.doubled:
+            return self.seen_s
         links = (2 if self.fails == "node" else 1) + (2 if self.end_to_end else 0)
         return self.seen_s + links * self.delay_us / 1e6
 

@@ -41,10 +41,12 @@ def summarise(network: Network, p: ProtectionParameters) -> Outcome:
         "gaps": found.to_dict(as_series=False),
         "bypasses": network.columns("bypasses"),
     }
+    if p.doubled:
+        metrics["duplicated"] = int(rows.filter(pl.col("kind") == "LSPs")["duplicated"].sum())
     if p.trees:
         before = rows.filter("is_before")
         metrics["tree_before_lost"] = int((before["sent"] - before["received"]).sum())
-        metrics["tree_duplicated"] = int(rows["duplicated"].sum())
+        metrics["tree_duplicated"] = int(rows.filter(pl.col("kind") == "trees")["duplicated"].sum())
     return Outcome(metrics, tables)
 
 
@@ -67,12 +69,14 @@ def _late(found: pl.DataFrame, p: ProtectionParameters) -> int:
 
 
 def _led_around(network: Network, p: ProtectionParameters) -> list[int]:
-    """How many LSPs and trees were led around each failure: by a router, or of 1:1 moved by their head end.
+    """How many LSPs and trees were led around each failure: by a router, or moved by their head or tail end.
 
-    A head end moves traffic again a second later (wait to restore): by then it has to have done so once.
+    With 1:1 and 1+1 they are moved again a second later (wait to restore): by then that was once.
     """
     events = network.table("events")
-    words, within_s = ("lsp-up|lsp-rerouted", 1.0) if p.end_to_end else ("lsps-diverted", DOWN_S)
+    words, within_s = ("lsps-diverted", DOWN_S)
+    if p.end_to_end:
+        words, within_s = ("lsp-selected" if p.doubled else "lsp-up|lsp-rerouted", 1.0)
     found = events.filter(pl.col("event").str.contains(f'"event":"({words})"')).sort("time_s")
     moments = found["time_s"].to_list()
     counts = [1 if p.end_to_end else json.loads(event)["lsps"] for event in found["event"]]

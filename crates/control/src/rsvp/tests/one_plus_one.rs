@@ -225,3 +225,48 @@ proptest! {
         programme(&steps, loss, reverts.then(|| Span::from_secs(5)))?;
     }
 }
+
+/// Of both LSPs of a head end the one on the better path counts as the working one, also where it came last: that takes
+/// no message, nothing is lost and nothing comes twice.
+#[test]
+fn the_working_lsp_is_the_one_on_the_better_path() {
+    let mut net = network(THREE_WAYS, |_| &[]);
+    let wait = Some(Span::from_secs(1));
+    tell(&mut net, wait);
+    let asked = PathRequest {
+        k: 8,
+        standby: Some(Disjoint::Link),
+        one_plus_one: true,
+        revert_after: wait,
+        ..PathRequest::default()
+    };
+    net.tunnel(0, asking(TAIL, 100, asked));
+    net.run(200);
+    let change = |net: &mut Net, middle: usize, is_there: bool| {
+        net.link(middle, TAIL, is_there);
+        let link = THREE_WAYS.iter().position(|&(a, b, _)| (a, b) == (middle, TAIL)).expect("a link");
+        announce(net, THREE_WAYS, link, &[], is_there);
+        for _ in 0..60 {
+            net.run(50);
+            assert_eq!(received(net), 1);
+        }
+    };
+    let ways = |net: &Net| {
+        let tunnel = net.nodes[0].tunnels().next().expect("a tunnel");
+        let by = |lsp: Option<u16>| {
+            let lsp = net.nodes[0].lsps().find(|known| Some(known.lsp_id) == lsp).expect("an LSP");
+            usize::from(lsp.next_hop.expect("a next hop").port.0) + 1
+        };
+        let other = net.nodes[0].lsps().map(|lsp| lsp.lsp_id).find(|lsp| Some(*lsp) != tunnel.active);
+        [by(tunnel.active), by(other)]
+    };
+    assert_eq!(ways(&net), [1, 2]);
+    change(&mut net, 1, false);
+    change(&mut net, 2, false);
+    change(&mut net, 1, true);
+    assert_eq!(ways(&net), [1, 3]);
+    let known = |net: &Net| net.nodes[0].lsps().map(|lsp| lsp.lsp_id).max();
+    let before = known(&net);
+    change(&mut net, 2, true);
+    assert_eq!((ways(&net), known(&net)), ([1, 3], before), "the other stays where it is");
+}

@@ -6,7 +6,7 @@ use super::{Net, spec};
 use crate::protocol::Change;
 use crate::rsvp::command::{Command, TunnelId, TunnelSpec, WhenDown};
 use crate::rsvp::{Bypass, Event, ProtectionRequest};
-use crate::services::WatchedPath;
+use crate::services::{Avoidance, WatchedPath};
 use base::{PortId, Rate, Span};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{NOTIFY, notify};
@@ -260,44 +260,98 @@ fn without_the_head_end_the_link_is_taken_again_when_it_is_back() {
     assert!(!net.events.iter().any(|(node, event)| *node == 0 && matches!(event, Event::LspDown { .. })));
 }
 
+/// The ladder, and how router 1 is told that router 2 answers or does not: by BFD, or by link probing.
+fn watched(by_bfd: bool) -> (Net, impl Fn(&mut Net, bool)) {
+    let net = Net::with(7, &LADDER, |_, config| config.bfd = by_bfd.then(crate::services::Pace::default));
+    let probing = base::ProtocolId::new("probing");
+    let tell = move |net: &mut Net, is_alive: bool| {
+        let (path, port) = (WatchedPath::hop(PortId(1), on(1, 1), on(1, 2)), PortId(1));
+        if by_bfd {
+            return net.change(1, Change::Liveness { path, is_alive });
+        }
+        let why = (!is_alive).then_some(Avoidance::Silent);
+        net.nodes[1].services.avoided.set(probing, port, why);
+        net.change(1, Change::Avoided { port });
+    };
+    (net, tell)
+}
+
 #[test]
 fn a_neighbour_that_does_not_answer_takes_one_write() {
-    let mut net = Net::with(7, &LADDER, |_, config| config.bfd = Some(crate::services::Pace::default()));
+    for by_bfd in [true, false] {
+        let (mut net, tell) = watched(by_bfd);
+        net.route_all();
+        net.tunnel(1, bypass(9, false, 0));
+        net.run(100);
+        for tunnel in 1..=20 {
+            net.tunnel(0, asking(tunnel, false, false));
+        }
+        net.run(100);
+        let entries = net.tables[1].clone();
+        tell(&mut net, false);
+        assert!(net.tables[1].distrusted.contains(&PortId(1)));
+        // What that write alone does.
+        let written = core::mem::replace(&mut net.tables[1].ilm, entries.ilm);
+        net.tables[1].groups = entries.groups;
+        for tunnel in 1..=20 {
+            assert_eq!(net.trace(0, tunnel), Some(vec![0, 1, 5, 2, 3, 4]));
+        }
+        net.tables[1].ilm = written;
+        net.run(1_000);
+        tell(&mut net, true);
+        assert!(net.tables[1].distrusted.is_empty());
+    }
+}
+
+/// A link that is avoided because labels are missing there carries packets: LSPs stay on it.
+#[test]
+fn a_link_that_is_avoided_and_heard_is_trusted() {
+    let (mut net, tell) = watched(false);
     net.route_all();
     net.tunnel(1, bypass(9, false, 0));
-    net.run(100);
-    for tunnel in 1..=20 {
-        net.tunnel(0, asking(tunnel, false, false));
-    }
-    net.run(100);
-    let path = WatchedPath::hop(PortId(1), on(1, 1), on(1, 2));
-    let entries = net.tables[1].clone();
-    net.change(1, Change::Liveness { path, is_alive: false });
-    assert!(net.tables[1].distrusted.contains(&PortId(1)));
-    // What that write alone does.
-    let written = core::mem::replace(&mut net.tables[1].ilm, entries.ilm);
-    net.tables[1].groups = entries.groups;
-    for tunnel in 1..=20 {
-        assert_eq!(net.trace(0, tunnel), Some(vec![0, 1, 5, 2, 3, 4]));
-    }
-    net.tables[1].ilm = written;
-    net.run(1_000);
-    net.change(1, Change::Liveness { path, is_alive: true });
+    net.tunnel(0, asking(1, false, false));
+    net.run(200);
+    let why = Some(Avoidance::Unready);
+    net.nodes[1].services.avoided.set(base::ProtocolId::new("ldp"), PortId(1), why);
+    net.change(1, Change::Avoided { port: PortId(1) });
     assert!(net.tables[1].distrusted.is_empty());
+    tell(&mut net, false);
+    assert!(net.tables[1].distrusted.contains(&PortId(1)));
+}
+
+/// What BFD has found dead is not trusted because probes come again, and the other way round.
+#[test]
+fn a_link_is_trusted_when_both_watches_hear_it() {
+    for first in [true, false] {
+        let (mut net, by_bfd) = watched(true);
+        let (_, by_probes) = watched(false);
+        net.route_all();
+        net.tunnel(1, bypass(9, false, 0));
+        net.tunnel(0, asking(1, false, false));
+        net.run(200);
+        by_bfd(&mut net, false);
+        by_probes(&mut net, false);
+        let tell = |net: &mut Net, bfd: bool| if bfd { by_bfd(net, true) } else { by_probes(net, true) };
+        tell(&mut net, first);
+        assert!(net.tables[1].distrusted.contains(&PortId(1)));
+        tell(&mut net, !first);
+        assert!(net.tables[1].distrusted.is_empty());
+    }
 }
 
 #[test]
 fn no_new_lsp_is_sent_to_a_neighbour_that_is_not_heard() {
-    let mut net = Net::with(7, &LADDER, |_, config| config.bfd = Some(crate::services::Pace::default()));
-    let path = WatchedPath::hop(PortId(1), on(1, 1), on(1, 2));
-    net.change(1, Change::Liveness { path, is_alive: false });
-    net.tunnel(0, asking(1, false, false));
-    net.run(10);
-    let refused = |(node, event): &(usize, Event)| *node == 0 && matches!(event, Event::LspError { .. });
-    assert!(net.events.iter().any(refused), "{:?}", net.events);
-    net.change(1, Change::Liveness { path, is_alive: true });
-    net.run(20_000);
-    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+    for by_bfd in [true, false] {
+        let (mut net, tell) = watched(by_bfd);
+        tell(&mut net, false);
+        net.tunnel(0, asking(1, false, false));
+        net.run(10);
+        let refused = |(node, event): &(usize, Event)| *node == 0 && matches!(event, Event::LspError { .. });
+        assert!(net.events.iter().any(refused), "{:?}", net.events);
+        tell(&mut net, true);
+        net.run(20_000);
+        assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]));
+    }
 }
 
 #[test]
