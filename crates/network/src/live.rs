@@ -9,10 +9,12 @@ use super::{Build, Network, NodeKind, Placement};
 use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Span, Time};
-use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, PortError};
+use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, News, PortError};
 use engine::real_time::{Control, Lateness, PortChange, PortState, Runner};
-use engine::{Progress, World};
+use engine::{EngineError, Progress, World};
+use std::collections::BTreeSet;
 use std::os::fd::RawFd;
+use std::path::Path;
 
 /// So long a run goes on before somebody may look for signals.
 const SLICE: Span = Span::from_ms(20);
@@ -172,6 +174,12 @@ impl Network {
                 closed.of_node(&self.description, node.index())
             })?;
             runner.attach(&mut self.world, node, link.ports[side], opened)?;
+        }
+        let specs: Vec<ExternalSpec> = placement.ports.iter().map(|port| port.spec(false)).collect();
+        let namespaces: BTreeSet<Option<&Path>> = specs.iter().map(|spec| spec.netns.as_deref()).collect();
+        for namespace in namespaces {
+            let news = News::open(namespace).map_err(EngineError::Port)?;
+            runner.hear(news);
         }
         self.wall = Some(Wall {
             runner,

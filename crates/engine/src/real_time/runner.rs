@@ -3,7 +3,7 @@
 use super::Lateness;
 use super::attached_port::AttachedPort;
 use crate::error::EngineError;
-use crate::external::{Clock, ExternalCounters, ExternalPort, PortError};
+use crate::external::{Clock, ExternalCounters, ExternalPort, News, PortError};
 use crate::virtual_time::{Progress, World};
 use base::device::DropReason;
 use base::{Command, Frame, NodeId, PortId, Span, Time};
@@ -13,8 +13,10 @@ use std::os::fd::RawFd;
 const BURST: usize = 256;
 /// Events of the world between two looks at the interfaces.
 const EVENTS: u64 = 4096;
-/// Time between two looks at whether an interface is up.
+/// Time between two looks at whether an interface is up, without news of it.
 const LOOK: Span = Span::from_ms(50);
+/// Time between two looks for news of interfaces in a run that does not sleep.
+const NEWS: Span = Span::from_us(500);
 /// Time between two attempts to send what an interface did not take.
 const RETRY: Span = Span::from_us(50);
 /// Time between two questions of a run that does not sleep whether it is to come back.
@@ -103,7 +105,7 @@ enum Done {
 
 /// Drives a world by the clock, and carries frames between its ports and interfaces.
 ///
-/// - build: [`Runner::new`], [`Runner::attach`], [`Runner::wake_on`], [`Runner::set_busy`]
+/// - build: [`Runner::new`], [`Runner::attach`], [`Runner::hear`], [`Runner::wake_on`], [`Runner::set_busy`]
 /// - run: [`Runner::run_until`]
 /// - look: [`Runner::ports`], [`Runner::take_changes`], [`Runner::lateness`]
 pub struct Runner {
@@ -111,6 +113,9 @@ pub struct Runner {
     ports: Vec<AttachedPort>,
     frames: Vec<Frame>,
     fds: Vec<libc::pollfd>,
+    news: Vec<News>,
+    /// When news are looked for, whether or not the run has slept until there were some.
+    news_at: Time,
     wake: Option<RawFd>,
     busy: bool,
     look: Time,
@@ -128,6 +133,8 @@ impl Runner {
             ports: Vec::new(),
             frames: Vec::new(),
             fds: Vec::new(),
+            news: Vec::new(),
+            news_at: Time::ZERO,
             wake: None,
             busy: false,
             look: Time::ZERO,
@@ -158,6 +165,11 @@ impl Runner {
         world.attach_external(node, port)?;
         self.ports.push(AttachedPort::new(node, port, external));
         Ok(())
+    }
+
+    /// Looks at the interfaces as soon as there are news of them, too.
+    pub fn hear(&mut self, news: News) {
+        self.news.push(news);
     }
 
     /// Lets a run come back when this descriptor is readable.
@@ -221,6 +233,13 @@ impl Runner {
     fn round(&mut self, world: &mut World, now: Time, until: Time) -> Result<Done, EngineError> {
         if let Some(due) = world.next_event().filter(|due| *due < now) {
             self.lateness.record(now - due);
+        }
+        if now >= self.news_at {
+            self.news_at = now + NEWS;
+            // All are taken, so that none wakes the run again.
+            if self.news.iter().fold(false, |any, news| news.take() || any) {
+                self.look = now;
+            }
         }
         if now >= self.look {
             self.look = now + LOOK;
@@ -344,7 +363,8 @@ impl Runner {
         }
         self.fds.clear();
         let there = self.ports.iter().filter(|port| port.state != PortState::Gone);
-        let fds = there.map(|port| port.external.poll_fd()).chain(self.wake);
+        let fds = self.news.iter().map(News::poll_fd);
+        let fds = fds.chain(there.map(|port| port.external.poll_fd())).chain(self.wake);
         self.fds.extend(fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }));
         let ns = left.0.max(0) / 1000;
         let time = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
@@ -352,6 +372,9 @@ impl Runner {
         unsafe {
             libc::ppoll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, &time, core::ptr::null())
         };
+        if self.fds.iter().take(self.news.len()).any(|fd| fd.revents != 0) {
+            self.news_at = Time::ZERO;
+        }
         self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0)
     }
 

@@ -3,6 +3,7 @@
 
 mod burst;
 mod capture;
+mod news;
 mod packet;
 mod reopen;
 mod xdp;
