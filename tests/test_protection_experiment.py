@@ -112,6 +112,8 @@ def test_more_lsps_than_a_pair_of_routers_has_numbers_for_begin_at_several() -> 
         (["trees=many"], r"trees=many: it should be a whole number \(0 to 50000\)"),
         (["leaves=0"], r"leaves=0: it should be at least 1 \(1 to 50\)"),
         (["method=1+1", "topology=net.graphml"], r"method=1\+1 is of topology=ladder"),
+        (["detection_ms=0", "method=1+1"], "loses nothing that could be measured"),
+        (["detection=probing", "probe_period_ms=700"], r"seen after 2\.45 s .*has to be before 2 s"),
         (["method=1+2"], r"method=1\+2: one of facility, one-to-one, 1:1, 1\+1"),
     ],
 )
@@ -136,6 +138,7 @@ def test_a_run_that_measured_something_else_says_so(wrong: dict[str, int], said:
     assert said in (fault(parameters, **{**right, **wrong}) or "")
     assert fault({**parameters, "protected": False}, missing=0, diverted=0) is None
     assert "longer than predicted" in (fault(parameters, **right, late=1, gaps=10, predicted_s=0.01) or "")
+    assert "2 packets came twice" in (fault(parameters, **right, duplicated=2) or "")
     assert "not beyond the link lost 3" in (fault(parameters, **right, tree_before_lost=3) or "")
 
 

@@ -321,8 +321,9 @@ pub enum Change {
         /// Was bandwidth refused there?
         is_refused: bool,
     },
-    /// The link of a port is to be avoided from now on, or no more:
-    /// [`Avoided::is`](crate::services::Avoided::is) says which.
+    /// The link of a port is to be avoided from now on, or no more, or for another reason:
+    /// [`Avoided::is`](crate::services::Avoided::is) and
+    /// [`Avoided::is_silent`](crate::services::Avoided::is_silent) say which.
     Avoided {
         /// The port whose link it is.
         port: PortId,
@@ -379,7 +380,7 @@ pub enum Topic {
     Routes,
     /// Ask for [`Change::Bandwidth`] whenever bandwidth is reserved, given back or refused.
     Bandwidth,
-    /// Ask for [`Change::Avoided`] whenever a link is to be avoided, or is so no more.
+    /// Ask for [`Change::Avoided`] whenever a link is to be avoided, or is so no more, or nobody is heard there.
     Avoided,
     /// Ask for [`Change::Engineering`] whenever something else is known of links beyond their costs; what is told in
     /// one moment is one change.

@@ -120,6 +120,9 @@ fn what_is_sent_until_it_is_seen_is_lost_wherever_it_is() {
             (at_once[0], at_once[1]),
             "{delays:?}, link {link}"
         );
+        let missing = network.table_json("loss_periods", None).expect("a table");
+        let expected: Vec<Value> = (at_once[0] > 0).then(|| json!(at_once[0])).into_iter().collect();
+        assert_eq!(column(&missing, "packets"), expected, "{missing}");
         network.run_until(Time(61 * S)).expect("a run");
         assert_eq!(is_on_the_row(&network), reverts);
         assert_eq!(state(&mut network) == "working", reverts);

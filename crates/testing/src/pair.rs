@@ -32,7 +32,8 @@ impl Pair {
     /// Makes the two interfaces, and switches them on.
     pub fn connect(&self, mtu: u32) {
         let (mtu, b) = (mtu.to_string(), &self.names[1]);
-        let near = ["link", "add", "e0", "mtu", &mtu, "type", "veth"];
+        // With equal numbers at both ends the kernel tells of no more than a change in a second.
+        let near = ["link", "add", "e0", "index", "1000", "mtu", &mtu, "type", "veth"];
         self.ip(0, &[&near[..], &["peer", "name", "e0", "mtu", &mtu, "netns", b]].concat());
         [0, 1].into_iter().for_each(|side| self.ip(side, &["link", "set", "e0", "up"]));
     }

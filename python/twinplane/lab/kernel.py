@@ -81,12 +81,18 @@ def _inside(plan: Plan, pair: tuple[Interface, Interface]) -> bool:
     return all(plan.members[end.node].namespace is not None for end in pair)
 
 
+FIRST_INDEX = 1000
+"""Interfaces have numbers from here on."""
+
+
 def _pair(plan: Plan, a: Interface, b: Interface) -> str:
-    return f"link add {_end(plan, a)} type veth peer {_end(plan, b)}"
+    return f"link add {_end(plan, a, 0)} type veth peer {_end(plan, b, 1)}"
 
 
-def _end(plan: Plan, end: Interface) -> str:
+def _end(plan: Plan, end: Interface, side: int) -> str:
     member = plan.members[end.node]
+    # If both ends have one number the kernel takes them for real interfaces, and tells of no more than a change a second.
+    index = FIRST_INDEX + 2 * end.link + side
     # A router and the tester answer ARP themselves, from above; a bridge has no address to answer for.
     silent = "" if kinds.of(member.kind).speaks else " arp off multicast off"
-    return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
+    return f"name {end.name} index {index} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"

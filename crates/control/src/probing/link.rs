@@ -46,6 +46,9 @@ pub(super) struct Link {
     next_number: Option<u32>,
     /// Probes in a row whose sender hears none of this end.
     unheard_there: u8,
+    /// So many probes are still to say that nothing is heard, though it may be: this end has missed some, and the other
+    /// has to take the link for down, too, however short the failure was.
+    denials: u8,
     /// How long the neighbour's probes may stay out, as its last one says.
     patience: Span,
     /// When it is down unless a probe comes.
@@ -64,6 +67,7 @@ impl Link {
         missed: 0,
         next_number: None,
         unheard_there: 0,
+        denials: 0,
         patience: Span::ZERO,
         expires: None,
         outages: 0,
@@ -97,6 +101,9 @@ impl Link {
         // Half a period more, since probes do not come at exactly equal times.
         self.patience = Span(period.0 * i64::from(misses) + period.0 / 2);
         self.expires = Some(now + self.patience);
+        if probe.hears && self.denials > 0 {
+            return None;
+        }
         if probe.hears {
             self.unheard_there = 0;
             return Some(LinkEvent::Heard);
@@ -110,8 +117,18 @@ impl Link {
         }
     }
 
-    /// Are probes of the other end heard?
-    pub(super) fn hears(&self) -> bool {
+    /// Too many probes of the other end have stayed out. It is told so by more probes than it waits for.
+    pub(super) fn miss(&mut self, misses: u8) {
+        self.expires = None;
+        self.denials = misses.saturating_add(2);
+    }
+
+    /// Is the other end to be told that its probes are heard? The next probe says so.
+    pub(super) fn tell_hears(&mut self) -> bool {
+        if self.denials > 0 {
+            self.denials -= 1;
+            return false;
+        }
         self.received > 0 && self.expires.is_some()
     }
 

@@ -143,7 +143,7 @@ impl Protocol for Probing {
         let over = |link: &Link| link.expires.is_some_and(|end| end <= now);
         for port in self.links.iter().filter(|(_, l)| over(l)).map(|(p, _)| *p).collect::<Vec<_>>() {
             if let Some(link) = self.links.get_mut(&port) {
-                link.expires = None;
+                link.miss(self.spec.misses);
             }
             self.step(now, context, port, LinkEvent::Missed);
         }
@@ -155,7 +155,7 @@ impl Protocol for Probing {
         for (port, link) in &mut self.links {
             let interface = context.services.interfaces.of_port(*port).filter(|interface| interface.up);
             let Some((src, _)) = interface.and_then(|interface| interface.ipv4()) else { continue };
-            let hears = link.hears();
+            let hears = link.tell_hears();
             let bytes = Repr { hears, sequence: link.sent, period_us }.emit(self.spec.size.into());
             link.sent = link.sent.wrapping_add(1);
             let over = Over::Udp { src: PORT, dst: PORT };

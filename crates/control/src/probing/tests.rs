@@ -20,8 +20,30 @@ fn a_link_that_works_in_one_direction_is_down_at_both_ends() {
         assert!(!hear(&mut link, ms, 2, false), "{ms} ms: not yet");
     }
     assert!(hear(&mut link, 50, 5, false) && link.state == LinkState::Down);
-    assert!(link.hears(), "which the other end is told");
+    assert!(link.tell_hears(), "which the other end is told");
     assert!(!hear(&mut link, 60, 6, false) && hear(&mut link, 70, 7, true) && link.state == LinkState::Up);
+}
+
+/// One end misses probes for a moment: it says so for as long as the other end needs to take the link for down.
+#[test]
+fn a_short_failure_in_one_direction_takes_the_link_down_at_both_ends() {
+    let (mut one, mut other) = (Link::NEW, Link::NEW);
+    for link in [&mut one, &mut other] {
+        hear(link, 0, 0, true);
+    }
+    one.miss(3);
+    assert!(one.step(at(35), LinkEvent::Missed));
+    let mut states = Vec::new();
+    for n in 4..12_u32 {
+        let ms = i64::from(n) * 10;
+        let said = one.tell_hears();
+        hear(&mut other, ms, n, said);
+        let back = other.tell_hears();
+        hear(&mut one, ms, n, back);
+        states.push((one.state == LinkState::Up, other.state == LinkState::Up));
+    }
+    assert_eq!(states.iter().position(|both| *both == (false, false)), Some(3), "{states:?}");
+    assert_eq!(states.last(), Some(&(true, true)), "{states:?}");
 }
 
 #[test]

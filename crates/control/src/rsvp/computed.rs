@@ -285,10 +285,10 @@ impl Rsvp {
             }
             return;
         }
-        self.exchange_with_standby(index, &constraints);
+        let Some(path) = self.first_path(index, &constraints) else { return };
+        self.exchange_with_standby(index, &constraints, &path);
         let computed = self.tunnels.get(index).and_then(|tunnel| tunnel.computed.as_deref());
         let active = computed.map_or_else(Vec::new, |computed| computed.active.clone());
-        let Some(path) = self.first_path(index, &constraints) else { return };
         let engineering = &mut self.services.engineering;
         let cost = engineering.cost_of(now, router_id, &active, &constraints).filter(|_| !active.is_empty());
         let is_better = cost.is_none_or(|(cost, _)| {

@@ -100,10 +100,14 @@ impl Rsvp {
                 let IpAddr::V4(address) = dead.remote else { return };
                 let gone = Neighbor { port, address };
                 // First of all: what was sent there so far is lost.
+                let was_silent = self.links.get(port).is_some_and(Link::is_silent);
                 if self.links.set_silent(gone, Watch::Bfd, true) {
                     self.distrust_port(port);
+                    self.not_restored(port);
                 }
-                self.event(Event::NeighborDown { neighbor: address, restarted: false });
+                if !was_silent {
+                    self.event(Event::NeighborDown { neighbor: address, restarted: false });
+                }
                 self.lost_beyond(|hop| hop == gone);
             }
             Way::End(lsp) => self.selector_hears(lsp, false),
@@ -133,13 +137,15 @@ impl Rsvp {
         else {
             return;
         };
+        let was_silent = link.is_silent();
         link.set_silent(Watch::Probes, is_silent);
-        let neighbor = link.interface.neighbor;
+        let neighbor = link.interface.neighbor.filter(|_| !was_silent);
         if !is_silent {
             return self.heard_again(port);
         }
         // First of all: what was sent there so far is lost.
         self.distrust_port(port);
+        self.not_restored(port);
         if let Some(neighbor) = neighbor {
             self.event(Event::NeighborDown { neighbor, restarted: false });
         }

@@ -287,20 +287,38 @@ impl Rsvp {
         true
     }
 
-    /// Of two LSPs that both carry the packets, the one on the better path counts as the one that carries traffic: it
-    /// is led along a still better one, and the other stays where it is. Nothing is signalled or moved.
-    pub(super) fn exchange_with_standby(&mut self, index: u32, constraints: &Constraints) {
+    /// Of two LSPs that both carry the packets, either can be led along the best path, and counts as the one that
+    /// carries traffic alone then. It is the one that is there already, else the one on the worse path, unless the other
+    /// one is in the way. The end sees an LSP come in the place of that one. Nothing is signalled here, and no packet
+    /// takes another way.
+    pub(super) fn exchange_with_standby(&mut self, index: u32, constraints: &Constraints, best: &TePath) {
         let (router_id, now) = (self.config.router_id, self.now);
         let ready = self.tunnels.get(index).filter(|tunnel| tunnel.is_one_plus_one());
         let Some((tunnel, standby)) = ready.and_then(|tunnel| Some((tunnel, tunnel.ready_standby()?))) else {
             return;
         };
-        let Some(computed) = tunnel.computed.as_deref() else { return };
+        let (Some(computed), Some(what)) = (tunnel.computed.as_deref(), tunnel.wanted_standby()) else {
+            return;
+        };
+        let (active, other) = (&computed.active, &computed.standby.way);
+        if *active == best.hops {
+            return;
+        }
         let engineering = &mut self.services.engineering;
-        let mut cost =
-            |way: &[TeHop]| engineering.cost_of(now, router_id, way, constraints).map(|(cost, _)| cost);
-        let [active, other] = [&computed.active, &computed.standby.way].map(|way| cost(way));
-        if other.is_none() || active.is_some_and(|active| other >= Some(active)) {
+        let is_clear = [active, other].map(|left| {
+            let apart = engineering.apart(left, what);
+            engineering.is_apart(&best.hops, &apart)
+        });
+        let mut cost = |way: &[TeHop]| {
+            let cost = engineering.cost_of(now, router_id, way, constraints);
+            cost.map_or(u64::MAX, |(cost, _)| cost)
+        };
+        let is_other = match is_clear {
+            [true, false] => true,
+            [false, true] => false,
+            _ => cost(other) > cost(active),
+        };
+        if *other != best.hops && !is_other {
             return;
         }
         let Some(tunnel) = self.tunnels.get_mut(index) else { return };

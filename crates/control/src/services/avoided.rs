@@ -1,6 +1,6 @@
-//! Links that are to be avoided: they work, and somebody else has to be ready before packets go by them, such as the
-//! protocol that distributes labels (RFC 5443), or nobody is heard there any more. Who finds routes makes them cost as
-//! much as can be.
+//! Links that are to be avoided, for one of two reasons: they work, but somebody else has to be ready before packets go
+//! by them, such as the protocol that distributes labels (RFC 5443); or nobody is heard there any more. Who finds routes
+//! makes them cost as much as can be.
 
 use base::{PortId, ProtocolId};
 use std::collections::{BTreeMap, VecDeque};

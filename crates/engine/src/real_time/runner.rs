@@ -13,7 +13,7 @@ use std::os::fd::RawFd;
 const BURST: usize = 256;
 /// Events of the world between two looks at the interfaces.
 const EVENTS: u64 = 4096;
-/// Time between two looks at whether an interface is up, without news of it.
+/// Time between two looks at whether an interface is up, if nothing is said of it.
 const LOOK: Span = Span::from_ms(50);
 /// Time between two looks for news of interfaces in a run that does not sleep.
 const NEWS: Span = Span::from_us(500);
@@ -119,6 +119,8 @@ pub struct Runner {
     wake: Option<RawFd>,
     busy: bool,
     look: Time,
+    /// Time between two looks at whether an interface is up, without news of it.
+    look_after: Span,
     /// When it was last asked whether the run is to come back.
     asked: Time,
     lateness: Lateness,
@@ -138,6 +140,7 @@ impl Runner {
             wake: None,
             busy: false,
             look: Time::ZERO,
+            look_after: LOOK,
             asked: Time::ZERO,
             lateness: Lateness::default(),
             changes: Vec::new(),
@@ -170,6 +173,12 @@ impl Runner {
     /// Looks at the interfaces as soon as there are news of them, too.
     pub fn hear(&mut self, news: News) {
         self.news.push(news);
+    }
+
+    /// How long it takes to notice that an interface went up or down of which there are no news: 50 ms unless said
+    /// otherwise.
+    pub fn set_look(&mut self, after: Span) {
+        self.look_after = after;
     }
 
     /// Lets a run come back when this descriptor is readable.
@@ -242,7 +251,7 @@ impl Runner {
             }
         }
         if now >= self.look {
-            self.look = now + LOOK;
+            self.look = now + self.look_after;
             self.look_at_ports(world, now)?;
         }
         if world.step(now, EVENTS)? == Progress::More {

@@ -55,8 +55,8 @@ base::record! {
         /// With `1:1` and `1+1`: what the two paths have not in common, as `standby` of `path` says it.
         pub disjoint: Option<Disjoint>, absent "`link`";
         /// Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so
-        /// long. With `1+1`: the head end puts the working LSP on the best path again when nothing has changed for so
-        /// long, and the tail end takes packets of the working LSP again when that has been there for so long.
+        /// long. With `1+1`: the head end leads one of both LSPs along the best path again when nothing has changed for
+        /// so long, and the tail end takes packets of the working LSP again when that has been there for so long.
         pub revert_after: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "it stays where it is";
     }
     check ProtectionSpec::check;

@@ -7,8 +7,7 @@ use base::Time;
 use base::table::Table;
 
 base::table! {
-    /// Packets of a stream that a receiver did not get, one after the other (a loss period of RFC 6412, 3.6.5), though it
-    /// got a later one. However many copies of a packet there are, and wherever they are lost, it counts if none came.
+    /// Packets of a stream that a receiver did not get, one after the other, though it got a later one. However many copies of a packet there are, and wherever they are lost, it counts if none came.
     /// Of those that ended between two things that were done to the network (table `actions`) the longest is here. What
     /// is on its way, and comes late, is missing until then.
     pub struct LossPeriodRow<'a> in "loss_periods" key ["flow", "lsp", "node", "first"] {
@@ -22,7 +21,7 @@ base::table! {
         first: u64,
         /// How many there are.
         packets: u64 = "packets",
-        /// When the packet behind them was due to leave.
+        /// When the packet behind them was due to leave, which may itself have come late.
         next_sent_s: Time = "s",
         /// When its last bit arrived.
         next_received_s: Time = "s",

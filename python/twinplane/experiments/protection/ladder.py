@@ -102,6 +102,8 @@ def fault(point: Point) -> str | None:
         return f"not all LSPs were led around {left} of {p['failures']} failures{fewest}"
     if late := m.get("late"):
         return f"{late} of {m['gaps']} gaps are longer than predicted ({format_time(m['predicted_s'])})"
+    if twice := (m.get("duplicated") or 0) + (m.get("tree_duplicated") or 0):
+        return f"{twice} packets came twice"
     if lost := m.get("tree_before_lost"):
         return f"leaves of trees that are not beyond the link lost {lost} packets"
     return None

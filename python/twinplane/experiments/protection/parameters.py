@@ -13,6 +13,9 @@ CYCLE_S = 10.0
 
 DOWN_S = 2.0
 
+AWAY_S = 1.0
+"""From end to end: traffic is back on the first LSP no sooner than so long after a failure."""
+
 SETTLED_S = 25.0
 """Routers know of all links by then."""
 
@@ -21,7 +24,7 @@ BATCH = 2000
 
 BATCH_S = 2.0
 
-REVERT_AFTER = "1 s"
+REVERT_AFTER = f"{AWAY_S} s"
 """From end to end: the path has to be whole for so long until traffic goes back (wait to restore)."""
 
 
@@ -100,6 +103,14 @@ class ProtectionParameters(Parameters):
                 "method=1+1 is of topology=ladder: on a file packets are counted where they are lost, and one"
                 " of two copies is not missing"
             )
+        longest_s = AWAY_S if self.end_to_end else DOWN_S
+        if self.protected and not self.everywhere and self.seen_s >= longest_s:
+            raise ValueError(
+                f"a failure is seen after {self.seen_s:g} s ({self.seen_by}), and has to be before {longest_s:g} s,"
+                " when something else happens"
+            )
+        if self.doubled and self.seen_s == 0:
+            raise ValueError("method=1+1 with detection_ms=0 loses nothing that could be measured")
         if self.sending > self.pairs:
             raise ValueError(f"sending={self.sending}: there are {self.pairs} pairs (pairs)")
         return self

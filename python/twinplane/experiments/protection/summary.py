@@ -15,7 +15,7 @@ from ..base import Outcome
 from .build import times
 from .classes import METHODS
 from .gaps import KINDS, flows, gaps, received
-from .parameters import DOWN_S, ProtectionParameters
+from .parameters import AWAY_S, DOWN_S, ProtectionParameters
 
 
 def summarise(network: Network, p: ProtectionParameters) -> Outcome:
@@ -76,7 +76,7 @@ def _led_around(network: Network, p: ProtectionParameters) -> list[int]:
     events = network.table("events")
     words, within_s = ("lsps-diverted", DOWN_S)
     if p.end_to_end:
-        words, within_s = ("lsp-selected" if p.doubled else "lsp-up|lsp-rerouted", 1.0)
+        words, within_s = ("lsp-selected" if p.doubled else "lsp-up|lsp-rerouted", AWAY_S)
     found = events.filter(pl.col("event").str.contains(f'"event":"({words})"')).sort("time_s")
     moments = found["time_s"].to_list()
     counts = [1 if p.end_to_end else json.loads(event)["lsps"] for event in found["event"]]

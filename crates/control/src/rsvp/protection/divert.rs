@@ -152,6 +152,9 @@ impl Rsvp {
     /// say so.
     pub(in crate::rsvp) fn restore_later(&mut self, port: PortId) {
         let Some(after) = self.config.protection.reversion else { return };
+        if self.links.get(port).is_some_and(|link| link.is_silent()) {
+            return;
+        }
         let is_diverted = |lsp: &Lsp| lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
         if self.store.iter().any(|(_, lsp)| is_diverted(lsp)) || self.p2mp_is_diverted_from(port) {
             self.not_restored(port);

@@ -226,47 +226,74 @@ proptest! {
     }
 }
 
-/// Of both LSPs of a head end the one on the better path counts as the working one, also where it came last: that takes
-/// no message, nothing is lost and nothing comes twice.
-#[test]
-fn the_working_lsp_is_the_one_on_the_better_path() {
-    let mut net = network(THREE_WAYS, |_| &[]);
-    let wait = Some(Span::from_secs(1));
-    tell(&mut net, wait);
-    let asked = PathRequest {
-        k: 8,
-        standby: Some(Disjoint::Link),
-        one_plus_one: true,
-        revert_after: wait,
-        ..PathRequest::default()
-    };
-    net.tunnel(0, asking(TAIL, 100, asked));
-    net.run(200);
-    let change = |net: &mut Net, middle: usize, is_there: bool| {
+/// A head end with `revert_after`, the ways that its LSPs take, first that of the one that counts as active, and the way
+/// by which the tail end takes packets.
+struct Reverting(Net);
+
+impl Reverting {
+    fn new() -> Reverting {
+        let mut net = network(THREE_WAYS, |_| &[]);
+        let wait = Some(Span::from_secs(1));
+        tell(&mut net, wait);
+        let asked = PathRequest {
+            k: 8,
+            standby: Some(Disjoint::Link),
+            one_plus_one: true,
+            revert_after: wait,
+            ..PathRequest::default()
+        };
+        net.tunnel(0, asking(TAIL, 100, asked));
+        net.run(200);
+        Reverting(net)
+    }
+
+    /// The link behind a router in the middle fails, or is there again. Nothing is lost for long, nothing comes twice.
+    fn change(&mut self, middle: usize, is_there: bool) {
+        let Reverting(net) = self;
         net.link(middle, TAIL, is_there);
         let link = THREE_WAYS.iter().position(|&(a, b, _)| (a, b) == (middle, TAIL)).expect("a link");
         announce(net, THREE_WAYS, link, &[], is_there);
-        for _ in 0..60 {
+        for _ in 0..80 {
             net.run(50);
             assert_eq!(received(net), 1);
         }
-    };
-    let ways = |net: &Net| {
-        let tunnel = net.nodes[0].tunnels().next().expect("a tunnel");
-        let by = |lsp: Option<u16>| {
-            let lsp = net.nodes[0].lsps().find(|known| Some(known.lsp_id) == lsp).expect("an LSP");
-            usize::from(lsp.next_hop.expect("a next hop").port.0) + 1
-        };
-        let other = net.nodes[0].lsps().map(|lsp| lsp.lsp_id).find(|lsp| Some(*lsp) != tunnel.active);
-        [by(tunnel.active), by(other)]
-    };
-    assert_eq!(ways(&net), [1, 2]);
-    change(&mut net, 1, false);
-    change(&mut net, 2, false);
-    change(&mut net, 1, true);
-    assert_eq!(ways(&net), [1, 3]);
-    let known = |net: &Net| net.nodes[0].lsps().map(|lsp| lsp.lsp_id).max();
-    let before = known(&net);
-    change(&mut net, 2, true);
-    assert_eq!((ways(&net), known(&net)), ([1, 3], before), "the other stays where it is");
+    }
+
+    fn by(&self, lsp: Option<u16>) -> usize {
+        let lsp = self.0.nodes[0].lsps().find(|known| Some(known.lsp_id) == lsp).expect("an LSP");
+        usize::from(lsp.next_hop.expect("a next hop").port.0) + 1
+    }
+
+    fn ways(&self) -> ([usize; 2], usize) {
+        let tunnel = self.0.nodes[0].tunnels().next().expect("a tunnel");
+        let other = self.0.nodes[0].lsps().map(|lsp| lsp.lsp_id).find(|lsp| Some(*lsp) != tunnel.active);
+        ([self.by(tunnel.active), self.by(other)], self.by(chosen(&self.0).0))
+    }
+}
+
+/// One failure: the LSP that came in the place of the one that failed is led along the best path, and the tail end
+/// takes it again.
+#[test]
+fn the_lsp_on_the_worse_path_is_led_back() {
+    let mut net = Reverting::new();
+    assert_eq!(net.ways(), ([1, 2], 1));
+    net.change(1, false);
+    assert_eq!(net.ways(), ([2, 3], 3));
+    net.change(1, true);
+    assert_eq!(net.ways(), ([1, 2], 1));
+}
+
+/// Two failures: an LSP that is on the best path is left there, without a message.
+#[test]
+fn an_lsp_that_is_on_the_best_path_stays() {
+    let mut net = Reverting::new();
+    net.change(1, false);
+    net.change(2, false);
+    net.change(1, true);
+    let ([active, other], _) = net.ways();
+    assert_eq!((active, other), (1, 3));
+    let last = |net: &Reverting| net.0.nodes[0].lsps().map(|lsp| lsp.lsp_id).max();
+    let before = last(&net);
+    net.change(2, true);
+    assert_eq!((last(&net), net.ways().0), (before, [1, 3]), "the other stays where it is, too");
 }
