@@ -6,7 +6,8 @@
 //! services are shared.
 //!
 //! - state: `tree`; how far each has come, as tables: `states`
-//! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
+//! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `confirm`; branches that meet again:
+//!   `remerge`
 //! - tables and bandwidth: `feed`, `admission`
 //! - fast reroute: `protect`, `divert`, at the merge point `around`
 //! - soft state and failures: `soft`
@@ -19,6 +20,7 @@ mod around;
 mod carry;
 pub mod command;
 mod compute;
+mod confirm;
 mod divert;
 mod error;
 mod fec;

@@ -78,7 +78,7 @@ impl Rsvp {
             .zip(keys(&path.sender_template))
             .and_then(|(session, said)| Some((self.p2mp_joined(session, said.0, path, &leaves)?, said)));
         if let Some((tree, said)) = joined {
-            return self.p2mp_join(arrival, path, tree, said, &leaves);
+            return self.p2mp_join(arrival, path, tree, said, &listed);
         }
         let (key, sub_key, attributes) = match checked {
             Ok(checked) => checked,
