@@ -272,7 +272,7 @@ impl Rsvp {
         if ttl <= 1 {
             return Err((error_code::ROUTING, routing::LOOP));
         }
-        if !self.p2mp_is_admissible(key, hop.port, bandwidth, setup_priority) {
+        if !self.p2mp_is_admissible(key, hop.port, (bandwidth, attributes.style()), setup_priority) {
             self.note_refusal(hop.port);
             return Err((error_code::ADMISSION, error_code::admission::BANDWIDTH));
         }
