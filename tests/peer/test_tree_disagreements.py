@@ -170,9 +170,7 @@ def test_a_leaf_that_is_reserved_again_around_is_had_again() -> None:
     assert r.reserved_now() == {r.end.router_id, BEYOND, r.leaf["south"].address}
 
 
-@pytest.mark.parametrize(
-    "label", [pytest.param(5, id="reserved"), pytest.param(1 << 20, id="too-great")]
-)
+@pytest.mark.parametrize("label", [pytest.param(5, id="reserved"), pytest.param(1 << 20, id="too-great")])
 def test_a_label_around_that_is_none_is_refused(label: int) -> None:
     """ResvErr 24/6, as along a link (RFC 3209, 4.1.1.2; RFC 3032, 2.1), and nothing is sent with it."""
     r = led_around()
