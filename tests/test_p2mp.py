@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,30 @@ def test_leaves_are_grafted_and_pruned_while_packets_flow() -> None:
     with pytest.raises(TwinplaneError, match="'l0' is a leaf of it already: each leaf is named once"):
         tree.graft("l0")
     assert tree.up_count == 3
+
+
+def test_bandwidth_and_routes_change_while_packets_flow() -> None:
+    """Another LSP takes over when it reaches all leaves (RFC 4875, 14.1); what has no room does not."""
+    net, routers = network()
+    routes = {"l0": ["a", "l0"], "l1": ["a", "l1"], "l2": ["a", "b", "l2"], "l3": ["a", "b", "l3"]}
+    tree = routers["root"].p2mp("tree", LEAVES, group=GROUP, bandwidth="50 Mbit/s", routes=routes)
+    stream(net, ["h0", "h1", "h2", "h3"], stop="6 s")
+    net.run(until="1 s")
+    # Each link has 90 Mbit/s: both LSPs fit only if they share.
+    tree.change(bandwidth="80 Mbit/s")
+    net.run(until="1.1 s")
+    assert tree.up and set(tree.s2ls["lsp_id"]) == {1, 2}
+    net.run(until="3 s")
+    tree.change(routes={"l2": ["b", "l2"], "l3": ["b", "l3"]})
+    net.run(until="5 s")
+    tree.change(bandwidth="91 Mbit/s")
+    net.run(until="6.2 s")
+    assert tree.up and tree.spec["bandwidth"] == "91 Mbit/s"
+    events = [json.loads(said)["event"] for said in net.table("events")["event"]]
+    assert events.count("tree-rerouted") == 2 and "tree-stays" in events
+    lsps = net.table("p2mp_lsps")
+    assert set(lsps["lsp_id"]) == {3} and set(lsps["bandwidth"]) == {80e6}
+    assert_all_once(net)
 
 
 @pytest.mark.filterwarnings("ignore:.*no protocol that finds routes")

@@ -22,7 +22,7 @@ SHOWN = {
     "external": NODE,
     "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
-    "p2mp": "graft leaves name prune s2ls up up_count",
+    "p2mp": "change graft leaves name prune s2ls up up_count",
     "flow": "dst_port losses name packets src_port stats streams",
     "tcp_flow": "name series stats",
     "capture": "bytes link save",

@@ -128,6 +128,23 @@ def test_a_bypass_that_goes_is_told_to_the_head_end(build: Any) -> None:
     assert r.head.label(key) is not None and not r.head.told(key)
 
 
+@pytest.mark.parametrize("label", [pytest.param(5, id="reserved"), pytest.param(1 << 20, id="too-great")])
+def test_a_label_around_that_is_none_is_refused(build: Any, label: int) -> None:
+    """ResvErr 24/6 to the merge point, as along a link (RFC 3209, 4.1.1.2), and the old label stays."""
+    r: Repair = build()
+    key = r.up(r.path())
+    (tunnel,) = [other for other in r.end.paths if other != key]
+    good = r.end.egress_labels[key]
+    r.fail()
+    r.end.egress_labels[key] = label
+    r.bench.until(lambda: [*Bench.came(r.east2, c.Type.RESV_ERR), *r.end.repairs(c.Type.RESV_ERR)], 5.0, 0.02)
+    came = [m.need(c.ErrorSpec) for m in Bench.came(r.east2, c.Type.RESV_ERR)]
+    assert (24, 6) in [(spec.code, spec.value) for spec in came]
+    r.end.egress_labels[key] = good
+    r.sends(key)
+    assert r.came() == [("east2", [r.end.egress_labels[tunnel], good])]
+
+
 def test_a_link_that_is_back_is_taken_again(build: Any) -> None:
     """Local reversion: the Path along the link, and back when its Resv has come (RFC 4090, 6.5.2)."""
     r: Repair = build(reversion="2 s")

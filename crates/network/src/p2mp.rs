@@ -52,8 +52,21 @@ impl Network {
             let count = self.p2mp.len();
             return Err(Diagnostic::new(LspProblem::GroupNumber { group: index, count }).into());
         };
-        let before: Vec<usize> = known.leaves.iter().map(|(leaf, _)| *leaf).collect();
         let spec = P2mpSpec { leaves, ..known.clone() };
+        self.change_p2mp(index, spec)
+    }
+
+    /// Changes a point-to-multipoint LSP, now; its name, its root and its protocol stay. Other leaves are grafted and
+    /// pruned; another bandwidth, or another route of a leaf, takes an LSP of its own, which replaces the one before
+    /// when it is there.
+    pub fn change_p2mp(&mut self, index: usize, spec: P2mpSpec) -> Result<(), NetworkError> {
+        let Some(known) = self.p2mp.get(index) else {
+            let count = self.p2mp.len();
+            return Err(Diagnostic::new(LspProblem::GroupNumber { group: index, count }).into());
+        };
+        let before: Vec<usize> = known.leaves.iter().map(|(leaf, _)| *leaf).collect();
+        let (name, root, protocol, lsp_id) = (known.name.clone(), known.root, known.protocol, known.lsp_id);
+        let spec = P2mpSpec { name, root, protocol, lsp_id, ..spec };
         self.set_tree(index, &spec, &before)?;
         self.p2mp[index] = spec;
         Ok(())

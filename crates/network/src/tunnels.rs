@@ -49,7 +49,9 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         | rsvp::Event::LspsDiverted { .. }
         | rsvp::Event::LeafUp { .. }
         | rsvp::Event::LeafDown { .. }
-        | rsvp::Event::LeafError { .. } => return None,
+        | rsvp::Event::LeafError { .. }
+        | rsvp::Event::TreeRerouted { .. }
+        | rsvp::Event::TreeStays { .. } => return None,
         rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
     };
     Some((TunnelKey(*tunnel), change))

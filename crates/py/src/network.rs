@@ -160,11 +160,11 @@ impl PyNetwork {
         self.inner().add_p2mp(spec).map_err(network)
     }
 
-    /// Gives a point-to-multipoint LSP the leaves of a description.
-    fn set_leaves(&mut self, py: Python<'_>, tree: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Changes a point-to-multipoint LSP to what a description says of it.
+    fn change_p2mp(&mut self, py: Python<'_>, tree: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let spec = self.inner().read_p2mp(&given).map_err(|error| alone(py, "p2mp", given, error))?;
-        self.inner().set_leaves(tree, spec.leaves).map_err(network)
+        self.inner().change_p2mp(tree, spec).map_err(network)
     }
 
     #[pyo3(signature = (lsps, command, routes=None))]

@@ -47,6 +47,7 @@ mod protected_trees;
 mod queues;
 mod reflector;
 mod repeat;
+mod replaced_trees;
 mod replay;
 mod rerouting;
 mod segments;

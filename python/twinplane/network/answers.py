@@ -60,6 +60,12 @@ class Answers:
         """See `Owner`."""
         paths.set_leaves(self._draft, self._engine, tree, leaves, routes)
 
+    def change_p2mp(
+        self, tree: P2mp, said: Mapping[str, Any], routes: Mapping[str, Sequence[Hop]] | None
+    ) -> None:
+        """See `Owner`."""
+        paths.reroute_p2mp(self._draft, self._engine, tree, said, routes)
+
     def element(self, group: str, place: int) -> dict[str, Any]:
         """See `Owner`."""
         return self._draft.element(group, place)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from ..units import Quantity
+
     Hop: TypeAlias = "Node | str | Link"
     """One step of an explicit route."""
 
@@ -51,6 +53,11 @@ class Owner(Protocol):
 
     def set_leaves(self, tree: P2mp, leaves: Sequence[str], routes: Mapping[str, Sequence[Hop]]) -> None:
         """Give a point-to-multipoint LSP other leaves; see `P2mp.graft` and `P2mp.prune`."""
+
+    def change_p2mp(
+        self, tree: P2mp, said: Mapping[str, Any], routes: Mapping[str, Sequence[Hop]] | None
+    ) -> None:
+        """Change a point-to-multipoint LSP; see `P2mp.change`."""
 
     def element(self, group: str, place: int) -> dict[str, Any]:
         """What was said of one of ``nodes``, ``links``, ``lsps`` or ``flows``, defaults filled in."""
@@ -336,6 +343,21 @@ class P2mp(Shown):
             if name not in self.leaves:
                 raise TwinplaneError(f"p2mp '{self.name}': '{name}' is no leaf of it")
         self.owner.set_leaves(self, [leaf for leaf in self.leaves if leaf not in gone], {})
+
+    def change(
+        self,
+        *,
+        bandwidth: Quantity | None = None,
+        routes: Mapping[str, Sequence[Hop]] | None = None,
+        path: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Ask for another bandwidth, other routes of some leaves, or other paths, now.
+
+        A tree whose leaves are reached is signalled once more, as another LSP. When that reaches them, too,
+        packets move there, and the old one goes (RFC 4875, 14.1).
+        """
+        said = {"bandwidth": bandwidth, "path": None if path is None else dict(path)}
+        self.owner.change_p2mp(self, {key: value for key, value in said.items() if value is not None}, routes)
 
     def __repr__(self) -> str:
         """What it is, for people."""

@@ -110,15 +110,31 @@ def set_leaves(
     routes: Mapping[str, Sequence[Hop]],
 ) -> None:
     """See `twinplane.network.handles.Owner.set_leaves`."""
+    kept = {leaf: route for leaf, route in tree.spec.get("routes", {}).items() if leaf in leaves}
+    routed = kept | _routes(draft, tree.name, routes)
+    change_p2mp(draft, engine, tree, {"leaves": list(leaves), "routes": routed})
+
+
+def reroute_p2mp(
+    draft: Draft,
+    engine: Engine,
+    tree: P2mp,
+    said: Mapping[str, Any],
+    routes: Mapping[str, Sequence[Hop]] | None,
+) -> None:
+    """See `twinplane.network.handles.Owner.change_p2mp`."""
+    routed = tree.spec.get("routes", {}) | _routes(draft, tree.name, routes or {})
+    change_p2mp(draft, engine, tree, {**said, **({"routes": routed} if routes else {})})
+
+
+def change_p2mp(draft: Draft, engine: Engine, tree: P2mp, said: Mapping[str, Any]) -> None:
+    """Say something else of a tree, and have its root do so if the network runs."""
     before = tree.spec
-    kept = {leaf: route for leaf, route in before.get("routes", {}).items() if leaf in leaves}
-    said = draft.change_p2mp(
-        tree, {"leaves": list(leaves), "routes": kept | _routes(draft, tree.name, routes)}
-    )
+    whole = draft.change_p2mp(tree, dict(said))
     if engine.started:
         try:
             with core.translated():
-                engine.running().set_leaves(tree.index, said)
+                engine.running().change_p2mp(tree.index, whole)
         except TwinplaneError:
             draft.change_p2mp(tree, before)
             raise

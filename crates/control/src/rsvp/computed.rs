@@ -23,7 +23,7 @@ use wire::rsvp::{EroHop, EroSubobject};
 /// Attempts of a round: each avoids the link at which the last one failed.
 pub(super) const ATTEMPTS: usize = 8;
 /// From a change of the database to the search for better paths: what belongs to one event has come by then.
-const SETTLE: Span = Span::from_secs(1);
+pub(super) const SETTLE: Span = Span::from_secs(1);
 /// The same of tunnels that have no LSP.
 const SOON: Span = Span::from_ms(100);
 
@@ -89,7 +89,12 @@ impl Tunnel {
             hop_limit: path.hop_limit,
             exclude_srlgs: path.exclude_srlgs,
             exclude: path.exclude,
-            held: Held { rate: held, priority: spec.holding_priority.min(7), links: links.collect() },
+            held: Held {
+                rate: held,
+                priority: spec.holding_priority.min(7),
+                links: links.collect(),
+                replaced: None,
+            },
             ..Constraints::default()
         }
     }

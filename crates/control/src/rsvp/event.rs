@@ -144,6 +144,24 @@ pub enum Event {
         /// Error value: what it means depends on the code (RFC 2205, appendix B).
         value: u16,
     },
+    /// A point-to-multipoint tunnel's traffic moved to another LSP without being interrupted (RFC 4875, 14.1).
+    TreeRerouted {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: P2mpId,
+        /// The LSP that carried it before.
+        from_lsp: u16,
+        /// The LSP that carries it now.
+        to_lsp: u16,
+    },
+    /// The LSP that was to take the place of another can't be had: the traffic stays where it is.
+    TreeStays {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: P2mpId,
+        /// The LSP that carries the traffic.
+        lsp_id: u16,
+        /// What was wrong with the new one, in words for people.
+        reason: String,
+    },
     /// A neighbour answers Hellos.
     NeighborUp {
         /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).

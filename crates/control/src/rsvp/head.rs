@@ -81,8 +81,8 @@ impl Rsvp {
             }
         }
         self.end_groups();
-        if !self.p2mp_losses.is_empty() {
-            self.p2mp_mourn();
+        if self.p2mp_is_unsettled() {
+            self.p2mp_settle_roots();
         }
     }
 
@@ -237,9 +237,13 @@ impl Rsvp {
 
     /// How long a tunnel waits after so many failures in a row.
     pub(super) fn wait(&mut self, spec: &TunnelSpec, failures: u32) -> Span {
+        self.backoff(spec.retry_first, spec.retry_max, failures)
+    }
+
+    /// Twice as long after each failure in a row, up to a bound.
+    pub(super) fn backoff(&mut self, first: Span, most: Span, failures: u32) -> Span {
         let doublings = failures.saturating_sub(1).min(40);
-        let wait =
-            spec.retry_first.0.max(1).saturating_mul(1 << doublings.min(62)).min(spec.retry_max.0.max(1));
+        let wait = first.0.max(1).saturating_mul(1 << doublings).min(most.0.max(1));
         if self.config.jitter { self.jittered(Span(wait / 2), 1.5) } else { Span(wait) }
     }
 

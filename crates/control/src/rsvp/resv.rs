@@ -23,6 +23,12 @@ struct Request<'a> {
     resv: &'a Resv,
 }
 
+/// Can packets be sent by a label that a next hop gives (RFC 3209, 4.1.1.2)? Of the reserved ones (RFC 3032, 2.1) only
+/// the two nulls make sense.
+pub(super) fn is_acceptable(label: Label) -> bool {
+    !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
+}
+
 impl Rsvp {
     pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: &Resv) {
         let mut changed = Vec::new();
@@ -106,10 +112,7 @@ impl Rsvp {
         if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
             return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
         }
-        // RFC 3209, 4.1.1.1: a label that this router can't use; of the reserved ones only the two nulls make sense.
-        let label = filter.label.filter(|&label| {
-            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
-        });
+        let label = filter.label.filter(|&label| is_acceptable(label));
         let label = label.filter(|&label| self.is_usable(index, arrival.from, label));
         let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
         if record_route::has_loop(filter.rro.as_deref(), &self.links) {

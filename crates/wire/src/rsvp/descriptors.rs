@@ -15,6 +15,8 @@ pub(crate) struct Descriptors {
     done: Vec<FlowDescriptor>,
     /// Filters that no FLOWSPEC came before; a ResvTear has only such.
     orphans: Vec<Filter>,
+    /// A LABEL has come for the latest filter.
+    is_labelled: bool,
 }
 
 impl Descriptors {
@@ -29,6 +31,7 @@ impl Descriptors {
 
     #[inline]
     pub(crate) fn filter_spec(&mut self, filter_spec: FilterSpec) {
+        self.is_labelled = false;
         let list = self.filter_list();
         if list.is_empty() {
             list.reserve_exact(1);
@@ -36,11 +39,12 @@ impl Descriptors {
         list.push(Filter { filter_spec, label: None, rro: None });
     }
 
-    /// The label of the filter before it; the first one counts.
+    /// The label of the filter before it; the first one counts, and stays away if it has more than 20 bits.
     #[inline]
-    pub(crate) fn label(&mut self, label: Label) {
-        if let Some(filter) = self.filter_list().last_mut() {
-            filter.label.get_or_insert(label);
+    pub(crate) fn label(&mut self, label: Option<Label>) {
+        let is_first = !core::mem::replace(&mut self.is_labelled, true);
+        if let Some(filter) = self.filter_list().last_mut().filter(|_| is_first) {
+            filter.label = label;
         }
     }
 
@@ -72,7 +76,7 @@ impl Descriptors {
 
     /// Checks the list against the style; an error names the class at fault.
     pub(crate) fn finish(self, style: Style) -> Result<Vec<FlowDescriptor>, (u8, Reason)> {
-        let Descriptors { done, orphans } = self;
+        let Descriptors { done, orphans, .. } = self;
         if !orphans.is_empty() {
             return Err((FLOWSPEC, Reason::Missing));
         }

@@ -133,11 +133,17 @@ const DLCI: u32 = 0x7f_ffff;
 /// A generic label, right-aligned in a word (RFC 3209, 4.1).
 #[inline]
 pub(crate) fn parse_label(c_type: u8, body: &[u8]) -> Result<Label, Fault> {
+    parse_word(c_type, body)?.ok_or(Fault::invalid(0, "the label has more than 20 bits"))
+}
+
+/// The same; nothing if the word holds more than a label of MPLS can have (RFC 3032, 2.1): the object can be read, and
+/// who is offered the label has to refuse it (RFC 3209, 4.1.1.2).
+#[inline]
+pub(crate) fn parse_word(c_type: u8, body: &[u8]) -> Result<Option<Label>, Fault> {
     if c_type != 1 {
         return Err(Fault::UNKNOWN_C_TYPE);
     }
-    let value = Get::exact(body, 4)?.u32();
-    Label::new(value).ok_or(Fault::invalid(0, "the label has more than 20 bits"))
+    Ok(Label::new(Get::exact(body, 4)?.u32()))
 }
 
 #[inline]

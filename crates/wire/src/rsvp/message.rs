@@ -159,7 +159,7 @@ pub struct FlowDescriptor {
 pub struct Filter {
     /// FILTER_SPEC: the sender, for an LSP tunnel with its LSP id.
     pub filter_spec: FilterSpec,
-    /// LABEL; always there for an LSP tunnel.
+    /// LABEL of an LSP tunnel; absent if there is none, or one of more than 20 bits.
     pub label: Option<Label>,
     /// RECORD_ROUTE: hops so far; absent if none are recorded.
     pub rro: Option<Vec<RroSubobject>>,

@@ -178,7 +178,7 @@ impl Fields {
             class::FILTER_SPEC => {
                 self.descriptors.filter_spec(sender::SenderTemplate::parse(c_type, body)?);
             }
-            class::LABEL => self.descriptors.label(label::parse_label(c_type, body)?),
+            class::LABEL => self.descriptors.label(label::parse_word(c_type, body)?),
             class::HELLO => once(&mut self.hello, hello::Hello::parse(c_type, body)?)?,
             class::CHALLENGE => once(&mut self.challenge, integrity::Challenge::parse(c_type, body)?)?,
             class::NULL => {} // RFC 2205, A: ignored wherever it appears.

@@ -12,9 +12,13 @@ use wire::rsvp::Style;
 impl Rsvp {
     /// What the LSPs of a tunnel hold on a link: in FF style each its own, in SE style the largest of them once.
     pub(super) fn p2mp_share(&self, session: P2mpKey, port: PortId) -> ByPriority {
+        self.p2mp_share_of(self.p2mp.session(session), port)
+    }
+
+    fn p2mp_share_of(&self, trees: impl Iterator<Item = u32>, port: PortId) -> ByPriority {
         let mut held: ByPriority = [0; 8];
         let mut shared: Option<(u64, usize)> = None;
-        for tree in self.p2mp.session(session).filter_map(|tree| self.p2mp.trees.get(tree)) {
+        for tree in trees.filter_map(|tree| self.p2mp.trees.get(tree)) {
             let on_link = self.p2mp.branches_of(tree);
             let reserved =
                 on_link.filter(|branch| branch.to.port == port).filter_map(|branch| branch.reserved.as_ref());
@@ -38,9 +42,22 @@ impl Rsvp {
         held
     }
 
-    /// Could a tree have its bandwidth on a link (RFC 3209, 4.7.3)? It may be there already.
-    pub(super) fn p2mp_is_admissible(&self, key: &TreeKey, port: PortId, rate: Rate, setup: u8) -> bool {
-        let more = rate.0.saturating_sub(sum(&self.p2mp_share(key.session, port)));
+    /// Could a tree have its bandwidth on a link (RFC 3209, 4.7.3)? It may be there already, or, in SE style, other
+    /// LSPs of its tunnel.
+    pub(super) fn p2mp_is_admissible(
+        &self,
+        key: &TreeKey,
+        port: PortId,
+        (rate, style): (Rate, Style),
+        setup: u8,
+    ) -> bool {
+        let held = match style {
+            Style::SharedExplicit => self.p2mp_share(key.session, port),
+            Style::FixedFilter | Style::WildcardFilter => {
+                self.p2mp_share_of(self.p2mp.tree(key).into_iter(), port)
+            }
+        };
+        let more = rate.0.saturating_sub(sum(&held));
         self.links.get(port).is_some_and(|link| more <= link.available(setup))
     }
 

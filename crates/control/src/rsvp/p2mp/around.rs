@@ -6,21 +6,24 @@
 
 use super::shares::Leaves;
 use super::states::{SubEvent, SubState};
-use super::tree::Tree;
+use super::tree::{LeafAt, Tree};
 use super::{P2mpKey, SubKey, TreeKey, path_in, resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::error::Problem;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::lsp::SenderKey;
+use crate::rsvp::outbox::ipv4;
 use crate::rsvp::protection::{BACKUPS_MAX, asks};
 use crate::rsvp::transport::{Arrival, Neighbor};
 use base::Time;
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
 use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::sub_lsp::{Orphan, expand};
 use wire::rsvp::{
-    Common, ErrorSpec, Message, Path, PathErr, ResvTear, RsvpHop, SenderDescriptor, SenderTemplate, Session,
+    Common, EroHop, ErrorSpec, Message, Path, PathErr, ResvTear, RsvpHop, SenderDescriptor, SenderTemplate,
+    Session, SubLsp,
 };
 
 /// What is left of a sub-group whose previous hop is gone.
@@ -48,15 +51,57 @@ pub(super) struct Around {
     pub leaves: BTreeSet<Ipv4Addr>,
     /// Leaves that it has been told of.
     pub announced: BTreeSet<Ipv4Addr>,
+    /// The receiver that it has been asked to have confirmed to, and has not yet.
+    pub confirm: Option<IpAddr>,
 }
 
 impl Around {
-    fn is(&self, sender: SenderKey, key: SubKey) -> bool {
+    pub(super) fn is(&self, sender: SenderKey, key: SubKey) -> bool {
         (self.sender, self.key) == (sender, key)
     }
 }
 
+/// Does a route that comes around a failure lead as the one that the tree takes does? Both are those from this router
+/// on. What the first leaves open, by a loose hop or by its end, is this router's to choose, which chooses the same.
+fn leads_alike(around: &[EroHop], known: &[EroHop]) -> bool {
+    let mut rest = known.iter();
+    for hop in around {
+        let found =
+            if hop.loose { rest.any(|known| known.node == hop.node) } else { rest.next() == Some(hop) };
+        if !found {
+            return false;
+        }
+    }
+    true
+}
+
 impl Rsvp {
+    /// Leaves of a Path around a failure that are in the tree, and whose explicit route from here on is another there:
+    /// they can't be merged (RFC 4090, 7.1.1).
+    fn p2mp_on_other_routes(&self, tree: &Tree, path: &Path, listed: &[SubLsp]) -> BTreeSet<Ipv4Addr> {
+        let from_here = |route: &[EroHop]| {
+            let own = route.iter().take_while(|hop| self.links.is_self(&hop.node)).count();
+            route[own..].to_vec()
+        };
+        let ero = path.ero.as_deref().unwrap_or_default();
+        let routes = expand(ero, listed, self.config.limits.route_hops, |hop| self.links.is_self(&hop.node));
+        let is_other = |leaf: Ipv4Addr, route: &Result<Vec<EroHop>, Orphan>| {
+            let known: Vec<&LeafAt> =
+                self.p2mp.subs_of(tree).filter_map(|sub| sub.leaves.get(&leaf)).collect();
+            let Ok(route) = route else { return !known.is_empty() };
+            let around = from_here(route);
+            let is_alike = |at: &&LeafAt| {
+                // As it came, or as this router has it go on, which may have filled in loose hops.
+                let onward = at.branch.and_then(|branch| self.p2mp.branches.get(branch)?.routes.get(&leaf));
+                let came = leads_alike(&around, &from_here(&at.route));
+                came || onward.is_some_and(|onward| leads_alike(&around, onward))
+            };
+            !known.is_empty() && !known.iter().any(is_alike)
+        };
+        let named = routes.iter().filter_map(|(leaf, route)| Some((ipv4(*leaf)?, route)));
+        named.filter(|(leaf, route)| is_other(*leaf, route)).map(|(leaf, _)| leaf).collect()
+    }
+
     /// The tree that a Path around a failure goes on with (RFC 4875, 15.1.1): LSP id and leaves tell it.
     pub(super) fn p2mp_joined(
         &self,
@@ -88,9 +133,10 @@ impl Rsvp {
         path: &Path,
         index: u32,
         (sender, key): (SenderKey, SubKey),
-        leaves: &[Ipv4Addr],
+        listed: &[SubLsp],
     ) {
         let IpAddr::V4(plr) = path.hop.address else { return self.counters.discard(Discard::Malformed) };
+        let leaves: Vec<Ipv4Addr> = listed.iter().filter_map(|said| ipv4(said.leaf)).collect();
         // RFC 4090, 7: its TTL need not be the one that it was sent with.
         let checked = self.check_sender(&Arrival { send_ttl: arrival.ip.ttl, ..*arrival }, path);
         match checked.and_then(|()| self.check_room(path)) {
@@ -99,7 +145,7 @@ impl Rsvp {
             Err(Problem::Error(code, value)) => {
                 self.counters.discard(Discard::Refused);
                 let spec = self.error_spec(0, code, value);
-                return self.p2mp_error_to_plr(plr, path.session, path.sender_template, leaves, spec);
+                return self.p2mp_error_to_plr(plr, path.session, path.sender_template, &leaves, spec);
             }
         }
         let now = self.now;
@@ -111,11 +157,17 @@ impl Rsvp {
             .map_or(0, |tree| self.p2mp.subs_of(tree).map(|sub| sub.leaves.len()).sum::<usize>());
         let Some(tree) = self.p2mp.trees.get(index) else { return };
         let has = |leaf: &Ipv4Addr| self.p2mp.subs_of(tree).any(|sub| sub.leaves.contains_key(leaf));
-        let (leaves, strange): (Vec<Ipv4Addr>, Vec<Ipv4Addr>) = leaves.iter().copied().partition(has);
-        if !strange.is_empty() {
-            // RFC 4875, 5.2.2: what is led around a failure is not grafted here.
-            let spec = self.error_spec(0, error_code::ROUTING, routing::NO_ROUTE);
-            self.p2mp_error_to_plr(plr, path.session, path.sender_template, &strange, spec);
+        let (known, strange): (Vec<Ipv4Addr>, Vec<Ipv4Addr>) = leaves.into_iter().partition(has);
+        let others = self.p2mp_on_other_routes(tree, path, listed);
+        let leaves: Vec<Ipv4Addr> = known.into_iter().filter(|leaf| !others.contains(leaf)).collect();
+        let others: Vec<Ipv4Addr> = others.into_iter().collect();
+        // RFC 4875, 5.2.2: what is led around a failure is not grafted here.
+        for (refused, why) in [(strange, routing::NO_ROUTE), (others, routing::BAD_EXPLICIT_ROUTE)] {
+            if !refused.is_empty() {
+                self.counters.discard(Discard::Refused);
+                let spec = self.error_spec(0, error_code::ROUTING, why);
+                self.p2mp_error_to_plr(plr, path.session, path.sender_template, &refused, spec);
+            }
         }
         let Some(tree) = self.p2mp.trees.get_mut(index) else { return };
         tree.around.retain(|around| around.expires > now);
@@ -131,14 +183,17 @@ impl Rsvp {
                 let before = core::mem::replace(&mut around.leaves, named.clone());
                 before.difference(&named).copied().collect()
             }
+            None if named.is_empty() => return,
             None if is_full => return self.counters.discard(Discard::Limit),
             None => {
                 let (lih, announced) = (path.hop.lih, BTreeSet::new());
                 let leaves = named.clone();
-                tree.around.push(Around { sender, key, plr, lih, expires, leaves, announced });
+                let confirm = None;
+                tree.around.push(Around { sender, key, plr, lih, expires, leaves, announced, confirm });
                 BTreeSet::new()
             }
         };
+        tree.around.retain(|around| !around.leaves.is_empty());
         self.p2mp_leave(index, &gone);
         // Each Path is answered: nothing else tells the router up there that it has come.
         if let Some(tree) = self.p2mp.trees.get_mut(index) {
@@ -294,28 +349,38 @@ impl Rsvp {
             let found = self.p2mp_reserved_around(tree, around);
             let Some((from, reserved)) = found else {
                 if !around.announced.is_empty() {
-                    news.push((at, around.plr, self.p2mp_resv_tear_around(tree, around), BTreeSet::new()));
+                    news.push((
+                        at,
+                        around.plr,
+                        self.p2mp_resv_tear_around(tree, around),
+                        BTreeSet::new(),
+                        None,
+                    ));
                 }
                 continue;
             };
             let leaves: BTreeSet<Ipv4Addr> = reserved.iter().map(|(leaf, _)| *leaf).collect();
+            let confirm = self.p2mp_asked_around(tree, around);
+            if leaves == around.announced && (confirm.is_none() || confirm == around.confirm) {
+                continue;
+            }
             // The Resv that brings a label waits for its entry.
-            let label = self.p2mp_is_fed(index, from).filter(|_| leaves != around.announced);
-            let Some(label) = label else { continue };
+            let Some(label) = self.p2mp_is_fed(index, from) else { continue };
             let hop = RsvpHop { address: IpAddr::V4(self.far_address()), lih: around.lih };
             let said = (template(around.sender, around.key), hop, label);
             // Nobody knows the port that this leaves by.
-            let message = self.p2mp_resv_of(index, said, &reserved, None, 1500);
-            news.push((at, around.plr, message, leaves));
+            let message = self.p2mp_resv_of(index, said, &reserved, confirm, 1500);
+            news.push((at, around.plr, message, leaves, confirm));
         }
-        for (at, plr, message, leaves) in news {
+        for (at, plr, message, leaves, confirm) in news {
             let Some(message) = message else {
                 self.counters.faults.note(Fault::Incomplete);
                 continue;
             };
             self.send_far(plr, &message);
-            let known = self.p2mp.trees.get_mut(index).and_then(|tree| tree.around.get_mut(at));
-            known.into_iter().for_each(|around| around.announced.clone_from(&leaves));
+            if let Some(around) = self.p2mp.trees.get_mut(index).and_then(|tree| tree.around.get_mut(at)) {
+                (around.announced, around.confirm) = (leaves, confirm);
+            }
         }
     }
 
@@ -379,5 +444,30 @@ impl Rsvp {
         }
         self.counters.error_sent(error_spec.code, error_spec.value);
         self.send_far(plr, &Message::PathErr(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_lead_alike_if_hops_are_the_same_or_left_open() {
+        let hop = |n: u8, loose: bool| {
+            let strict = EroHop::strict(Ipv4Addr::new(10, 0, 0, n));
+            EroHop { loose, ..strict }
+        };
+        let known = [hop(1, false), hop(2, false), hop(3, false)];
+        let alike: [&[EroHop]; 5] =
+            [&known, &[], &[hop(1, false)], &[hop(3, true)], &[hop(1, false), hop(3, true)]];
+        assert!(alike.iter().all(|around| leads_alike(around, &known)));
+        let other: [&[EroHop]; 4] = [
+            &[hop(2, false)],
+            &[hop(4, true)],
+            &[hop(2, true), hop(1, true)],
+            &[hop(1, false), hop(3, false)],
+        ];
+        assert!(!other.iter().any(|around| leads_alike(around, &known)));
+        assert!(!leads_alike(&known, &[]));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::command::P2mpSpec;
 use super::root::Root;
-use super::states::FeedEvent;
+use super::states::{FeedEvent, RootState};
 use super::tree::Feed;
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
@@ -25,6 +25,10 @@ impl Rsvp {
         let Some(index) = state.root else { return self.counters.faults.note(Fault::NoTunnel) };
         let known = state.feeds.get(&from);
         if known.is_some_and(|feed| feed.branches == branches) {
+            return;
+        }
+        if self.p2mp.roots.get(index).is_some_and(|root| root.state == RootState::Retiring) {
+            // Nothing is copied to it any more.
             return;
         }
         let list = known.and_then(|feed| feed.list).unwrap_or_else(|| self.services.multicast.list());
@@ -58,6 +62,9 @@ impl Rsvp {
 
     /// Brings what is mapped to what the tunnel is to carry now.
     pub(super) fn p2mp_carry(&mut self, index: u32) {
+        if self.p2mp.roots.get(index).is_some_and(|root| root.of.is_some()) {
+            return;
+        }
         self.p2mp_watch(index);
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let wanted = root.list.map(|_| Arc::clone(&root.spec));

@@ -3,8 +3,9 @@
 use super::command::TreeShape;
 use super::states::LeafState;
 use crate::rsvp::Rsvp;
+use crate::rsvp::command::ReservationStyle;
 use crate::rsvp::computed::signalled;
-use crate::services::te::{Constraints, Held, NoPath, TeHop};
+use crate::services::te::{Constraints, Held, NoPath, Replaced, TeHop};
 use base::Span;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use wire::rsvp::{EroHop, EroSubobject};
 
 /// From a change of the database to the next attempt of leaves that have no path.
-const SOON: Span = Span::from_ms(100);
+pub(super) const SOON: Span = Span::from_ms(100);
 
 impl Rsvp {
     /// The way to a leaf: the explicit route that its user wants, or one that is computed; an empty one leaves it to
@@ -46,18 +47,8 @@ impl Rsvp {
         if engineering.is_empty() || engineering.router_of(leaf).is_none() {
             return Ok((Vec::new(), Vec::new()));
         }
-        let rate = signalled(spec.bandwidth);
-        let constraints = Constraints {
-            bandwidth: rate,
-            priority: spec.setup_priority.min(7),
-            metric: spec.path.metric,
-            affinities: spec.path.affinities,
-            hop_limit: spec.path.hop_limit,
-            exclude_srlgs: spec.path.exclude_srlgs.clone(),
-            exclude: spec.path.exclude.clone(),
-            held: Held { rate, priority: spec.holding_priority.min(7), links: links.into_iter().collect() },
-            ..Constraints::default()
-        };
+        let constraints = self.p2mp_constraints(index, links);
+        let engineering = &mut self.services.engineering;
         let mut found = engineering.path(now, router_id, leaf, &constraints)?;
         let mut before: Vec<TeHop> = Vec::new();
         if spec.shape == TreeShape::Cheapest {
@@ -80,11 +71,47 @@ impl Rsvp {
         Ok((way.iter().map(|hop| EroHop::strict(hop.far)).collect(), way))
     }
 
+    /// What the paths of an LSP are asked, which has its bandwidth on these links already. In SE style it shares what
+    /// the one has that it is to replace (RFC 3209, 2.5).
+    pub(super) fn p2mp_constraints(&self, index: u32, links: BTreeSet<Ipv4Addr>) -> Constraints {
+        let Some(root) = self.p2mp.roots.get(index) else { return Constraints::default() };
+        let spec = &root.spec;
+        let rate = signalled(spec.bandwidth);
+        let before = root.of.and_then(|of| self.p2mp.roots.get(of));
+        let before = before.filter(|_| spec.style == ReservationStyle::SharedExplicit);
+        let replaced = before.map(|before| Replaced {
+            rate: signalled(before.spec.bandwidth),
+            links: before.leaves.values().flat_map(|leaf| &leaf.way).map(|hop| hop.near).collect(),
+        });
+        Constraints {
+            bandwidth: rate,
+            priority: spec.setup_priority.min(7),
+            metric: spec.path.metric,
+            affinities: spec.path.affinities,
+            hop_limit: spec.path.hop_limit,
+            exclude_srlgs: spec.path.exclude_srlgs.clone(),
+            exclude: spec.path.exclude.clone(),
+            held: Held {
+                rate,
+                priority: spec.holding_priority.min(7),
+                links: links.into_iter().collect(),
+                replaced,
+            },
+            ..Constraints::default()
+        }
+    }
+
     /// Something else is known of links: leaves without a path are tried soon, those whose path is broken at once.
     pub(in crate::rsvp) fn p2mp_engineering_changed(&mut self, is_lost: bool) {
         let (router_id, now) = (self.config.router_id, self.now);
-        for index in self.p2mp.by_id.values().copied().collect::<Vec<_>>() {
+        let tunnels: Vec<u32> = self.p2mp.by_id.values().copied().collect();
+        let made = |index: &u32| self.p2mp.roots.get(*index).and_then(|root| root.change.candidate);
+        let made: Vec<u32> = tunnels.iter().filter_map(made).collect();
+        for index in tunnels.into_iter().chain(made) {
             let Some(root) = self.p2mp.roots.get_mut(index) else { continue };
+            if root.of.is_none() {
+                root.change.hear(now);
+            }
             let mut broken = Vec::new();
             for (leaf, state) in &mut root.leaves {
                 match state.state {

@@ -406,6 +406,10 @@ impl Rsvp {
         let is_mine = |leaf: Ipv4Addr| share.leaves.has(leaf) && branch.routes.contains_key(&leaf);
         let said = leaves.iter().filter(|(leaf, _)| is_mine(**leaf));
         reserved.leaves.extend(said.map(|(leaf, route)| (*leaf, route.clone())));
+        if let Some(receiver) = resv.resv_confirm {
+            let asked = leaves.keys().filter(|leaf| is_mine(**leaf)).copied().collect();
+            reserved.wait(receiver, asked);
+        }
         let is_other = reserved.leaves != before;
         if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| is_other) {
             sub.is_rerecorded = true;

@@ -2,22 +2,18 @@
 //! other leaf.
 
 use super::shares::Leaves;
-use super::tree::Waiting;
 use super::{P2mpKey, TreeKey, keys, path_in, path_out, resv_in, resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
 use crate::rsvp::error::passed_on;
 use crate::rsvp::faults::Fault;
-use crate::rsvp::outbox::{Sending, ipv4};
+use crate::rsvp::outbox::ipv4;
 use crate::rsvp::transport::{Arrival, Delivery, Neighbor};
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{
-    Common, Filter, FlowDescriptor, Message, PathErr, ResvConf, ResvErr, RsvpHop, SenderDescriptor, Session,
-    SubLsp,
-};
+use wire::rsvp::{Common, Filter, Message, PathErr, ResvErr, RsvpHop, SenderDescriptor, Session, SubLsp};
 
 /// Who an error goes on to.
 enum Onward {
@@ -277,92 +273,5 @@ impl Rsvp {
         }
         names.retain(|(.., leaves)| !leaves.is_empty());
         names
-    }
-
-    /// Confirms to receivers behind a branch that asked for it (RFC 4875, 8.2): at the root to all; elsewhere, of the
-    /// leaves that the previous hop has confirmed, to `only` one, or to all that asked for no others.
-    pub(super) fn p2mp_confirm(
-        &mut self,
-        index: u32,
-        confirmed: Option<(Option<IpAddr>, &BTreeSet<Ipv4Addr>)>,
-    ) {
-        let Some(branch) = self.p2mp.branches.get_mut(index) else { return };
-        let (sub, key, hop, tree) = (branch.sub, branch.key, branch.to, branch.tree);
-        let Some(reserved) = &mut branch.reserved else { return };
-        let is_named =
-            |leaf: &Ipv4Addr| confirmed.is_none_or(|(_, named)| named.is_empty() || named.contains(leaf));
-        let known = &reserved.leaves;
-        let is_told = |waiting: &Waiting| match confirmed {
-            None => true,
-            Some((Some(only), _)) => only == waiting.receiver,
-            Some((None, _)) => waiting.leaves.iter().filter(|leaf| known.contains_key(leaf)).all(is_named),
-        };
-        let (told, waiting) =
-            core::mem::take(&mut reserved.confirm).into_iter().partition::<Vec<Waiting>, _>(is_told);
-        reserved.confirm = waiting;
-        let (style, flowspec) = (reserved.style, reserved.flowspec);
-        let leaves: Vec<Ipv4Addr> = reserved.leaves.keys().filter(|leaf| is_named(leaf)).copied().collect();
-        if told.is_empty() || leaves.is_empty() {
-            return;
-        }
-        if let Some(sub) = self.p2mp.subs.get_mut(sub)
-            && sub.asked.iter().filter(|leaf| sub.leaves.contains_key(leaf)).all(is_named)
-        {
-            sub.confirm = None;
-        }
-        let Some(tree) = self.p2mp.trees.get(tree) else { return self.counters.faults.note(Fault::NoLsp) };
-        let (session, sender) = (tree.key.session.to_wire(), tree.key.sender);
-        let ttl = self.p2mp.subs.get(sub).map_or(self.config.message_ttl, |sub| sub.ttl);
-        for to in told.into_iter().filter_map(|waiting| ipv4(waiting.receiver)) {
-            let filter = Filter { filter_spec: template(sender, key), label: None, rro: None };
-            let mut confirmation = ResvConf {
-                common: Common::default(),
-                session,
-                error_spec: self.error_spec(0, error_code::CONFIRMATION, 0),
-                resv_confirm: IpAddr::V4(to),
-                style,
-                flow_descriptors: vec![FlowDescriptor { flowspec, filters: vec![filter] }],
-            };
-            if confirmation.common.add_sub_lsps(&Rsvp::p2mp_leaves(&leaves)).is_err() {
-                self.counters.faults.note(Fault::Incomplete);
-            }
-            let ends = (self.config.router_id, to);
-            self.send_end_to_end(hop, ends, ttl, &mut Message::ResvConf(confirmation), Delivery::Plain);
-        }
-    }
-
-    /// A ResvConf: if it is for this router, whoever asked behind it gets one, and nobody else; else it goes on to
-    /// where its receiver asked from (RFC 4875, 8.2).
-    pub(in crate::rsvp) fn p2mp_resv_conf(&mut self, arrival: &Arrival, confirmation: &ResvConf) {
-        let receiver = confirmation.resv_confirm;
-        let session = P2mpKey::of(&confirmation.session);
-        let listed = confirmation.common.sub_lsps().unwrap_or_default();
-        let Some(named) = Rsvp::p2mp_named(&listed) else { return self.counters.discard(Discard::Malformed) };
-        let filters: Vec<_> = confirmation.flow_descriptors.iter().flat_map(|flow| &flow.filters).collect();
-        let mut is_known = false;
-        for filter in filters {
-            // RFC 4875, 8.2: the state is that of SESSION and FILTER_SPEC.
-            let found = session.zip(keys(&filter.filter_spec)).and_then(|(session, (sender, key))| {
-                let tree = self.p2mp.trees.get(self.p2mp.tree(&TreeKey { session, sender })?)?;
-                let is = |&&sub: &&u32| self.p2mp.subs.get(sub).is_some_and(|sub| sub.key == key);
-                tree.subs.iter().find(is).copied()
-            });
-            let Some(sub) = found else { continue };
-            is_known = true;
-            let is_own = ipv4(receiver).is_some_and(|receiver| self.links.is_own(receiver));
-            self.counters.confirmed += u64::from(is_own);
-            if arrival.ip.ttl <= 1 && !is_own {
-                self.counters.discard(Discard::TtlExpired);
-                continue;
-            }
-            for branch in self.p2mp_branches(sub) {
-                self.p2mp_confirm(branch, Some(((!is_own).then_some(receiver), &named)));
-            }
-            // Receivers that have come since the previous hop was asked wait for another answer.
-            self.p2mp_answer(sub, Sending::Refresh);
-        }
-        if !is_known {
-            self.counters.discard(Discard::NoState);
-        }
     }
 }

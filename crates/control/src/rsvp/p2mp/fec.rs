@@ -1,8 +1,8 @@
 //! What is bound to a P2MP LSP, as whoever tests it wants to know (RFC 6425, 3.1.1 and 4.2).
 
-use super::TreeKey;
 use super::shares::Leaves;
 use super::states::FeedState;
+use super::{P2mpId, TreeKey};
 use crate::inquiry::{Ends, Fec, FecMapping, GivenBy};
 use crate::rsvp::Rsvp;
 use base::plane::{LabelStack, Leg};
@@ -39,12 +39,10 @@ impl Rsvp {
 
     /// The LSP of a tunnel that begins here, as it is in force; nothing while no leaf is signalled.
     pub fn p2mp_fec(&self, p2mp_id: u32, tunnel_id: u16) -> Option<Fec> {
-        let is_it = |key: &&TreeKey| {
-            let session = key.session;
-            (session.p2mp_id, session.tunnel_id, key.sender.address)
-                == (p2mp_id, tunnel_id, self.config.router_id)
-        };
-        let key = self.p2mp.index.keys().rfind(is_it)?;
+        let index = *self.p2mp.by_id.get(&P2mpId { p2mp_id, tunnel_id })?;
+        let root = self.p2mp.roots.get(index)?;
+        let is_its = |tree: &&super::tree::Tree| tree.root == Some(index);
+        let key = self.p2mp.trees.get(root.tree?).filter(is_its)?.key;
         Some(Fec::RsvpP2mpIpv4 {
             p2mp_id,
             tunnel_id,

@@ -209,18 +209,22 @@ impl Rsvp {
             return;
         }
         let Some(state) = self.p2mp.trees.get_mut(tree) else { return };
+        let (root, subs) = (state.root, state.subs.clone());
         let Some(feed) = state.feeds.get_mut(&from).filter(|feed| feed.transaction == transaction) else {
             return;
         };
-        if !is_done {
+        if is_done {
+            self.counters.faults.step(&mut feed.state, FeedEvent::Written);
+        } else if root.is_some_and(|root| self.p2mp_stay(root)) {
+            return;
+        } else {
             // A label that can't be put in the tables is as good as none.
             self.p2mp_starve(tree, from);
             self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
             self.p2mp_feed_but(tree, BTreeSet::from([from]));
             return self.p2mp_answer_all(tree);
         }
-        self.counters.faults.step(&mut feed.state, FeedEvent::Written);
-        let subs = state.subs.clone();
+        root.into_iter().for_each(|root| self.p2mp_moved_away(root));
         for sub in subs {
             if self.p2mp.subs.get(sub).is_some_and(|sub| sub.prev_hop == from) {
                 self.p2mp_answer(sub, Sending::Refresh);

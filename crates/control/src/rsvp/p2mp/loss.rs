@@ -1,12 +1,11 @@
 //! Leaves of a root that are reached, and those that are lost: pruned, and tried again by another way if there is one.
 
-use super::command::P2mpId;
-use super::states::{FeedState, LeafEvent, LeafState};
+use super::states::{FeedState, LeafEvent, LeafState, RootState};
 use crate::rsvp::Rsvp;
 use crate::rsvp::computed::distrust;
 use crate::rsvp::error::words;
 use crate::rsvp::event::Event;
-use base::{Span, Time};
+use base::Time;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -43,7 +42,15 @@ impl Loss {
 }
 
 /// Leaves to be dealt with when the state is consistent.
-pub(in crate::rsvp) type Lost = VecDeque<(P2mpId, Vec<Ipv4Addr>, Loss)>;
+pub(in crate::rsvp) type Lost = VecDeque<LostLeaves>;
+
+/// Leaves of an LSP at its root, which is known by its place and generation.
+#[derive(Clone, Debug)]
+pub(in crate::rsvp) struct LostLeaves {
+    root: (u32, u32),
+    leaves: Vec<Ipv4Addr>,
+    why: Loss,
+}
 
 impl Rsvp {
     /// Leaves are reached, or are not any more, as far as the tables and reservations say.
@@ -55,7 +62,7 @@ impl Rsvp {
         let reserved = self.p2mp_reserved(state);
         let leaves: Vec<Ipv4Addr> = state.leaves.keys().copied().collect();
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
-        let id = root.spec.id();
+        let (id, of) = (root.spec.id(), root.of);
         let (mut up, mut torn) = (Vec::new(), Vec::new());
         for leaf in leaves {
             let Some(state) = root.leaves.get_mut(&leaf).filter(|leaf| leaf.sub == Some(sub)) else {
@@ -71,8 +78,15 @@ impl Rsvp {
                 _ => {}
             }
         }
-        for leaf in up {
-            self.event(Event::LeafUp { tunnel: id, leaf });
+        if let Some(of) = of {
+            // Packets come to its leaves when the traffic is moved there.
+            if !up.is_empty() {
+                self.p2mp.changing.insert(of);
+            }
+        } else {
+            for leaf in up {
+                self.event(Event::LeafUp { tunnel: id, leaf });
+            }
         }
         self.p2mp_lost(index, &torn, Loss::Torn);
         if is_fed {
@@ -82,22 +96,48 @@ impl Rsvp {
         }
     }
 
-    /// Leaves of a tunnel are lost: to be dealt with when the state is consistent.
+    /// Leaves of an LSP are lost: to be dealt with when the state is consistent.
     pub(super) fn p2mp_lost(&mut self, index: u32, leaves: &[Ipv4Addr], why: Loss) {
-        let Some(id) = self.p2mp.roots.get(index).map(|root| root.spec.id()) else { return };
+        if self.p2mp.roots.get(index).is_none() {
+            return;
+        }
+        let root = (index, self.p2mp.roots.generation(index));
         // What is known first is the cause; what follows from it would be taken for a failure of the next attempt.
-        let known: BTreeSet<Ipv4Addr> =
-            self.p2mp_losses.iter().filter(|lost| lost.0 == id).flat_map(|lost| &lost.1).copied().collect();
+        let mine = self.p2mp_losses.iter().filter(|lost| lost.root == root);
+        let known: BTreeSet<Ipv4Addr> = mine.flat_map(|lost| &lost.leaves).copied().collect();
         let new: Vec<Ipv4Addr> = leaves.iter().filter(|leaf| !known.contains(leaf)).copied().collect();
         if !new.is_empty() {
-            self.p2mp_losses.push_back((id, new, why));
+            self.p2mp_losses.push_back(LostLeaves { root, leaves: new, why });
+        }
+    }
+
+    /// Is there anything for roots to deal with?
+    pub(in crate::rsvp) fn p2mp_is_unsettled(&self) -> bool {
+        !self.p2mp_losses.is_empty() || !self.p2mp.changing.is_empty()
+    }
+
+    /// Deals with leaves that are lost, and with LSPs that take the place of others.
+    pub(in crate::rsvp) fn p2mp_settle_roots(&mut self) {
+        loop {
+            self.p2mp_mourn();
+            let Some(index) = self.p2mp.changing.pop_first() else { return };
+            self.p2mp_weigh(index);
         }
     }
 
     /// Deals with leaves that are lost: they are pruned, and tried again by another way if there is one.
-    pub(in crate::rsvp) fn p2mp_mourn(&mut self) {
-        while let Some((id, leaves, why)) = self.p2mp_losses.pop_front() {
-            let Some(&index) = self.p2mp.by_id.get(&id) else { continue };
+    pub(super) fn p2mp_mourn(&mut self) {
+        while let Some(LostLeaves { root: (index, generation), leaves, why }) = self.p2mp_losses.pop_front() {
+            if self.p2mp.roots.generation(index) != generation {
+                continue;
+            }
+            let Some(root) = self.p2mp.roots.get(index) else { continue };
+            let (id, state, tunnel) = (root.spec.id(), root.state, root.of.unwrap_or(index));
+            if state == RootState::Retiring {
+                // Nothing goes there any more.
+                self.p2mp_withdraw(index, &leaves.into_iter().collect(), LeafEvent::Failed);
+                continue;
+            }
             let (mut again, mut failed) = (BTreeSet::new(), BTreeMap::new());
             for leaf in leaves {
                 let known = self.p2mp.roots.get(index).and_then(|root| root.leaves.get(&leaf));
@@ -110,7 +150,7 @@ impl Rsvp {
                     if code == error_code::NOTIFY {
                         continue;
                     }
-                } else {
+                } else if state == RootState::Carrying {
                     self.event(Event::LeafDown { tunnel: id, leaf, reason: why.describe() });
                 }
                 failed.insert(leaf, self.p2mp_blame(index, leaf, why));
@@ -126,22 +166,20 @@ impl Rsvp {
             } else {
                 self.p2mp_signal(index, &again);
             }
+            self.p2mp.changing.insert(tunnel);
         }
     }
 
     /// Notes that an attempt failed, and when there is another. Is it worth one at once?
     pub(super) fn p2mp_fail(&mut self, index: u32, leaf: Ipv4Addr, problem: String, is_blamed: bool) -> bool {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return false };
-        let (first, most) = (root.spec.retry_first.0.max(1), root.spec.retry_max.0.max(1));
+        let (first, most) = (root.spec.retry_first, root.spec.retry_max);
         let Some(state) = root.leaves.get_mut(&leaf) else { return false };
         state.failures = state.failures.saturating_add(1);
         (state.problem, state.give_up_at) = (Some(problem), Time::MAX);
         let failures = state.failures;
         let at_once = is_blamed && failures < ATTEMPTS;
-        let doublings = failures.saturating_sub(1).min(40);
-        let wait = first.saturating_mul(1 << doublings).min(most);
-        let wait = if self.config.jitter { self.jittered(Span(wait / 2), 1.5) } else { Span(wait) };
-        let at = self.now + wait;
+        let at = self.now + self.backoff(first, most, failures);
         if let Some(state) = self.p2mp.roots.get_mut(index).and_then(|root| root.leaves.get_mut(&leaf)) {
             state.retry_at = at;
         }

@@ -6,11 +6,12 @@
 //! services are shared.
 //!
 //! - state: `tree`; how far each has come, as tables: `states`
-//! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`; branches that meet again: `remerge`
+//! - messages: `path`, `place`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `confirm`; branches that meet again:
+//!   `remerge`
 //! - tables and bandwidth: `feed`, `admission`
 //! - fast reroute: `protect`, `divert`, at the merge point `around`
 //! - soft state and failures: `soft`
-//! - the root: `command`, `root`, `loss`, `compute`, `carry`; groups at leaves: `groups`
+//! - the root: `command`, `root`, `make_before_break`, `loss`, `compute`, `carry`; groups at leaves: `groups`
 //! - what can be seen: `shown`, `protected_shown`
 
 mod admission;
@@ -19,12 +20,14 @@ mod around;
 mod carry;
 pub mod command;
 mod compute;
+mod confirm;
 mod divert;
 mod error;
 mod fec;
 mod feed;
 mod groups;
 mod loss;
+mod make_before_break;
 mod path;
 mod path_send;
 mod place;
@@ -55,7 +58,7 @@ use alarm::Alarm;
 use base::PortId;
 use core::net::Ipv4Addr;
 use root::Root;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tree::{Branch, Sub, Tree};
 use wire::rsvp::{FilterSpec, Message, SenderTemplate, Session};
 
@@ -182,6 +185,8 @@ pub(super) struct P2mp {
     branches: Slab<Branch>,
     roots: Slab<Root>,
     by_id: BTreeMap<P2mpId, u32>,
+    /// Tunnels whose LSP may be replaced now, or never: looked at when all state is consistent.
+    changing: BTreeSet<u32>,
     /// Sub-groups as they came, so that the first of several ways is known.
     order: u64,
     /// Sub-group ids that this router has given out.

@@ -78,7 +78,7 @@ impl Rsvp {
             .zip(keys(&path.sender_template))
             .and_then(|(session, said)| Some((self.p2mp_joined(session, said.0, path, &leaves)?, said)));
         if let Some((tree, said)) = joined {
-            return self.p2mp_join(arrival, path, tree, said, &leaves);
+            return self.p2mp_join(arrival, path, tree, said, &listed);
         }
         let (key, sub_key, attributes) = match checked {
             Ok(checked) => checked,
@@ -272,7 +272,7 @@ impl Rsvp {
         if ttl <= 1 {
             return Err((error_code::ROUTING, routing::LOOP));
         }
-        if !self.p2mp_is_admissible(key, hop.port, bandwidth, setup_priority) {
+        if !self.p2mp_is_admissible(key, hop.port, (bandwidth, attributes.style()), setup_priority) {
             self.note_refusal(hop.port);
             return Err((error_code::ADMISSION, error_code::admission::BANDWIDTH));
         }

@@ -3,7 +3,7 @@
 use super::recorded::expand;
 use super::shares::{Leaves, Share};
 use super::states::BranchEvent;
-use super::tree::{Branch, Reserved, Waiting};
+use super::tree::{Branch, Reserved};
 use super::{P2mpKey, TreeKey, keys, resv_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
@@ -11,6 +11,7 @@ use crate::rsvp::error::Problem;
 use crate::rsvp::faults::Fault;
 use crate::rsvp::outbox::{Sending, ipv4};
 use crate::rsvp::record_route;
+use crate::rsvp::resv::is_acceptable;
 use crate::rsvp::transport::{Arrival, Delivery, Handle};
 use base::Label;
 use core::net::Ipv4Addr;
@@ -18,9 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing, traffic_control};
 use wire::rsvp::{Filter, FlowDescriptor, Message, Resv, ResvTear, RroSubobject, Style, SubLsp};
-
-/// The most receivers behind a branch that wait for a ResvConf.
-const WAITING: usize = 64;
 
 /// Leaves with what is recorded of the way to each.
 pub(super) type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
@@ -172,10 +170,8 @@ impl Rsvp {
         if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
             return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
         }
-        let is_fit = |&label: &Label| {
-            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
-        };
-        filter.label.filter(is_fit).ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))
+        let label = filter.label.filter(|label| is_acceptable(*label));
+        label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))
     }
 
     /// Reserves for the leaves of a branch. Leaves that it had and are not named are gone (RFC 4875, 7.2.1).
@@ -199,14 +195,9 @@ impl Rsvp {
         let before = self.p2mp_share(session, port);
         let expires = self.now + self.lifetime(resv.time_values.refresh_ms);
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
-        let mut confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
-        confirm.retain(|waiting| Some(waiting.receiver) != resv.resv_confirm);
-        let asks = |receiver| Waiting { receiver, leaves: leaves.keys().copied().collect() };
-        confirm.extend(resv.resv_confirm.map(asks));
-        if confirm.len() > WAITING {
-            confirm.remove(0);
-        }
-        let reserved = Reserved {
+        let confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
+        let asked = resv.resv_confirm.map(|receiver| (receiver, leaves.keys().copied().collect()));
+        let mut reserved = Reserved {
             label,
             style: resv.style,
             flowspec: descriptor.flowspec,
@@ -215,6 +206,7 @@ impl Rsvp {
             period_ms: resv.time_values.refresh_ms,
             expires,
         };
+        asked.into_iter().for_each(|(receiver, leaves)| reserved.wait(receiver, leaves));
         let old = branch.reserved.replace(reserved);
         let recorded = old.as_ref().map(|old| &old.leaves) != branch.reserved.as_ref().map(|new| &new.leaves);
         let sub = branch.sub;

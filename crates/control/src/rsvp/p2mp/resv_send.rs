@@ -104,27 +104,6 @@ impl Rsvp {
         self.p2mp_arm_sub(index);
     }
 
-    /// RFC 4875, 8.2: the receiver that a ResvConf is to go to. Where several ask, or where this router has given the
-    /// sub-group its name, that is this router.
-    fn p2mp_asked_by(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
-        let own = IpAddr::V4(self.config.router_id);
-        let tree = self.p2mp.trees.get(sub.tree)?;
-        let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
-        let mut asking = is_leaf.then_some(own);
-        for branch in self.p2mp.branches_of(tree) {
-            let Some(receiver) =
-                branch.reserved.as_ref().and_then(|reserved| Some(reserved.confirm.last()?.receiver))
-            else {
-                continue;
-            };
-            if branch.sub == index {
-                let alone = asking.is_none() && branch.key == sub.key;
-                asking = Some(if alone { receiver } else { own });
-            }
-        }
-        asking
-    }
-
     /// The Resv of a sub-group.
     fn p2mp_build_resv(&self, index: u32, label: Label, reserved: &BTreeSet<Ipv4Addr>) -> Option<Message> {
         let sub = self.p2mp.subs.get(index)?;

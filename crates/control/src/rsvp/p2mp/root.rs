@@ -2,8 +2,9 @@
 
 use super::command::{P2mpId, P2mpSpec, Signalling};
 use super::loss::Loss;
+use super::make_before_break::Change;
 use super::path::Placed;
-use super::states::{LeafEvent, LeafState, SubEvent};
+use super::states::{LeafEvent, LeafState, RootState, SubEvent};
 use super::tree::Attributes;
 use super::{Alarm, P2mpKey, SubKey, TreeKey, here};
 use crate::rsvp::command::ReservationStyle;
@@ -45,7 +46,7 @@ pub(super) struct RootLeaf {
 }
 
 impl RootLeaf {
-    const fn new() -> RootLeaf {
+    pub(super) const fn new() -> RootLeaf {
         RootLeaf {
             state: LeafState::Down,
             way: Vec::new(),
@@ -58,10 +59,13 @@ impl RootLeaf {
     }
 }
 
-/// A tunnel at its root.
+/// An LSP of a tunnel at its root: the one that carries the traffic stands for the tunnel, others are made to take its
+/// place, or have made room for it.
 #[derive(Debug)]
 pub(super) struct Root {
+    /// As which it is signalled. What it carries is as the user wants it.
     pub spec: Arc<P2mpSpec>,
+    pub state: RootState,
     /// Declared as this number.
     pub sequence: u64,
     pub lsp_id: u16,
@@ -74,6 +78,32 @@ pub(super) struct Root {
     /// The LSP as BFD is to watch it.
     pub watched: Option<WatchedPath>,
     pub alarm: Alarm,
+    /// The LSP that stands for the tunnel; absent for that one itself.
+    pub of: Option<u32>,
+    /// Of the one that stands for the tunnel: what is to take its place.
+    pub change: Change,
+    /// Of one that carried the traffic before: when it goes. [`Time::MAX`] until the tables send the traffic elsewhere.
+    pub gone_at: Time,
+}
+
+impl Root {
+    pub(super) fn new(spec: &Arc<P2mpSpec>, sequence: u64, lsp_id: u16) -> Root {
+        Root {
+            spec: Arc::clone(spec),
+            state: RootState::Carrying,
+            sequence,
+            lsp_id,
+            tree: None,
+            leaves: spec.leaves.iter().map(|leaf| (leaf.address, RootLeaf::new())).collect(),
+            list: None,
+            carried: None,
+            watched: None,
+            alarm: Alarm::default(),
+            of: None,
+            change: Change::new(spec),
+            gone_at: Time::MAX,
+        }
+    }
 }
 
 /// FAST_REROUTE of Paths of a tunnel that asks for protection: facility backup, with the bandwidth of the tree.
@@ -93,66 +123,26 @@ fn asked_protection(spec: &P2mpSpec) -> Option<Unknown> {
 }
 
 impl Rsvp {
-    /// Sets a tunnel up, or changes it: other leaves are grafted and pruned, and all else is signalled anew.
+    /// Sets a tunnel up, or changes it.
     pub(in crate::rsvp) fn p2mp_set(&mut self, spec: &Arc<P2mpSpec>) {
         let id = spec.id();
         let Some(&index) = self.p2mp.by_id.get(&id) else {
             self.p2mp.declared += 1;
             let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
-            let index = self.p2mp.roots.insert(Root {
-                spec: Arc::clone(spec),
-                // Behind all tunnels with one end.
-                sequence: 1 << 40 | self.p2mp.declared,
-                lsp_id: first,
-                tree: None,
-                leaves: spec.leaves.iter().map(|leaf| (leaf.address, RootLeaf::new())).collect(),
-                list: None,
-                carried: None,
-                watched: None,
-                alarm: Alarm::default(),
-            });
+            // Behind all tunnels with one end.
+            let mut root = Root::new(spec, 1 << 40 | self.p2mp.declared, first);
+            root.change.check_again(self.now);
+            let index = self.p2mp.roots.insert(root);
             self.p2mp.by_id.insert(id, index);
             return self.p2mp_signal(index, &spec.leaves.iter().map(|leaf| leaf.address).collect());
         };
-        let Some(root) = self.p2mp.roots.get_mut(index) else {
-            return self.counters.faults.note(Fault::NoTunnel);
-        };
-        let before = core::mem::replace(&mut root.spec, Arc::clone(spec));
-        let alike = P2mpSpec {
-            leaves: before.leaves.clone(),
-            groups: before.groups.clone(),
-            carries: before.carries.clone(),
-            filters: before.filters.clone(),
-            watch: before.watch,
-            ..(**spec).clone()
-        };
-        let route = |spec: &P2mpSpec, leaf: Ipv4Addr| {
-            spec.leaves.iter().find(|known| known.address == leaf).map(|known| known.route.clone())
-        };
-        let all = alike != *before;
-        let stays = |leaf: &Ipv4Addr| !all && route(spec, *leaf) == route(&before, *leaf);
-        let gone: BTreeSet<Ipv4Addr> = root.leaves.keys().filter(|leaf| !stays(leaf)).copied().collect();
-        self.p2mp_withdraw(index, &gone, LeafEvent::Withdrawn);
-        let Some(root) = self.p2mp.roots.get_mut(index) else { return };
-        root.leaves.retain(|leaf, _| !gone.contains(leaf));
-        if all {
-            // A new LSP, with an id of its own: bandwidth and the like are the same for all of a tree.
-            root.lsp_id = root.lsp_id.wrapping_add(1).max(1);
-        }
-        let new: BTreeSet<Ipv4Addr> = spec
-            .leaves
-            .iter()
-            .map(|leaf| leaf.address)
-            .filter(|leaf| !root.leaves.contains_key(leaf))
-            .collect();
-        root.leaves.extend(new.iter().map(|leaf| (*leaf, RootLeaf::new())));
-        self.p2mp_carry(index);
-        self.p2mp_signal(index, &new);
+        self.p2mp_change(index, spec);
     }
 
     /// Tears a tunnel down and forgets it.
     pub(in crate::rsvp) fn p2mp_remove(&mut self, id: P2mpId) {
         let Some(index) = self.p2mp.by_id.remove(&id) else { return };
+        self.p2mp_drop_others(index);
         let leaves = self.p2mp.roots.get(index).map(|root| root.leaves.keys().copied().collect());
         self.p2mp_withdraw(index, &leaves.unwrap_or_default(), LeafEvent::Withdrawn);
         if let Some(mut root) = self.p2mp.roots.remove(index) {
@@ -209,6 +199,8 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         let (spec, lsp_id, router_id) = (Arc::clone(&root.spec), root.lsp_id, self.config.router_id);
+        let is_made = root.state == RootState::Making;
+        let mut again = BTreeSet::new();
         let key = TreeKey {
             session: P2mpKey { p2mp_id: spec.p2mp_id, tunnel_id: spec.tunnel_id, extended: router_id },
             sender: SenderKey { address: router_id, lsp_id },
@@ -243,13 +235,31 @@ impl Rsvp {
                         let why = distrust(code, spec.setup_priority, spec.bandwidth);
                         self.services.engineering.distrust(self.now, near, why);
                     }
-                    self.p2mp_fail(index, leaf, problem, blamed.is_some());
+                    if self.p2mp_fail(index, leaf, problem, blamed.is_some()) && is_made {
+                        again.insert(leaf);
+                    }
                 }
             }
         }
-        if placed.is_empty() {
-            return self.p2mp_arm_root(index);
+        self.p2mp_signal_placed(index, key, attributes, placed);
+        if !again.is_empty() {
+            // Another way is looked for at once: one that is to take the place of another has no time.
+            self.p2mp_signal(index, &again);
         }
+    }
+
+    /// Signals leaves whose ways have been found.
+    fn p2mp_signal_placed(
+        &mut self,
+        index: u32,
+        key: TreeKey,
+        attributes: Attributes,
+        placed: BTreeMap<Ipv4Addr, Placed>,
+    ) {
+        let Some(root) = self.p2mp.roots.get(index).filter(|_| !placed.is_empty()) else {
+            return self.p2mp_arm_root(index);
+        };
+        let (spec, router_id) = (Arc::clone(&root.spec), self.config.router_id);
         let tree = self.p2mp.tree(&key).unwrap_or_else(|| self.p2mp_tree(key, attributes));
         if let (Some(tree), Some(root)) = (self.p2mp.trees.get_mut(tree), self.p2mp.roots.get_mut(index)) {
             tree.root = Some(index);
@@ -287,11 +297,11 @@ impl Rsvp {
     /// Takes leaves out of their sub-groups, which are pruned, or torn down if none is left (RFC 4875, 7.2).
     pub(super) fn p2mp_withdraw(&mut self, index: u32, leaves: &BTreeSet<Ipv4Addr>, why: LeafEvent) {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
-        let (tree, id) = (root.tree, root.spec.id());
+        let (tree, id, is_alone) = (root.tree, root.spec.id(), root.of.is_none());
         let (mut subs, mut pruned) = (BTreeSet::new(), Vec::new());
         for leaf in leaves {
             let Some(state) = root.leaves.get_mut(leaf) else { continue };
-            if state.state == LeafState::Up && why == LeafEvent::Withdrawn {
+            if state.state == LeafState::Up && why == LeafEvent::Withdrawn && is_alone {
                 pruned.push(*leaf);
             }
             self.counters.faults.step(&mut state.state, why);
@@ -325,6 +335,9 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoTunnel);
         };
         root.alarm = Alarm::default();
+        if root.state == RootState::Retiring {
+            return self.p2mp_retire(index);
+        }
         let late: Vec<Ipv4Addr> =
             root.leaves.iter().filter(|(_, leaf)| leaf.give_up_at <= now).map(|(leaf, _)| *leaf).collect();
         let due: BTreeSet<Ipv4Addr> =
@@ -336,19 +349,27 @@ impl Rsvp {
         } else {
             self.p2mp_signal(index, &due);
         }
+        self.p2mp_change_timeout(index);
     }
 
     pub(super) fn p2mp_arm_root(&mut self, index: u32) {
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
-        let times = root.leaves.values().map(|leaf| leaf.retry_at.min(leaf.give_up_at));
-        let deadline = times.min().unwrap_or(Time::MAX);
+        let deadline = match root.state {
+            RootState::Retiring => root.gone_at,
+            RootState::Making | RootState::Carrying => {
+                let times = root.leaves.values().map(|leaf| leaf.retry_at.min(leaf.give_up_at));
+                let times = times.min().unwrap_or(Time::MAX);
+                if root.of.is_none() { times.min(root.change.deadline()) } else { times }
+            }
+        };
         root.alarm.set(&mut self.wheel, deadline, Timer::P2mp(index));
     }
 
     /// All P2MP state is gone with a restart; what is configured begins anew.
     pub(in crate::rsvp) fn p2mp_restart(&mut self) {
+        let roots = self.p2mp.by_id.values().filter_map(|&root| self.p2mp.roots.get(root));
         let mut specs: Vec<(u64, Arc<P2mpSpec>)> =
-            self.p2mp.roots.iter().map(|(_, root)| (root.sequence, Arc::clone(&root.spec))).collect();
+            roots.map(|root| (root.sequence, Arc::clone(&root.change.wanted))).collect();
         specs.sort_by_key(|(sequence, _)| *sequence);
         let is_up = |leaf: &RootLeaf| leaf.state == LeafState::Up;
         let lost: Vec<_> = specs

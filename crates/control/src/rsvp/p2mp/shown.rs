@@ -61,7 +61,8 @@ base::table! {
         lsp_id: Option<u16>,
         /// Address of the leaf.
         leaf: Ipv4Addr,
-        /// At the root `down`, `signalling` or `up`; elsewhere `waiting` or `reserved`.
+        /// At the root `down`, `signalling` or `up`; elsewhere `waiting` or `reserved`. At the root an LSP that is made
+        /// to replace another, or was replaced, has `reserved` instead of `up`: no packets take it.
         state: &'static str,
         /// Where its Path came from; absent at the root.
         previous_hop: Option<Ipv4Addr>,
@@ -169,6 +170,7 @@ fn leaves<'a>(p2mp: &P2mp, node: &'a str, tree: &Tree, sub: &Sub) -> Vec<S2lRow<
             state: match known.map(|known| known.state) {
                 Some(LeafState::Down) => "down",
                 Some(LeafState::Signalling) => "signalling",
+                Some(LeafState::Up) if root.is_some_and(|root| root.of.is_some()) => "reserved",
                 Some(LeafState::Up) => "up",
                 None if has => "reserved",
                 None => "waiting",

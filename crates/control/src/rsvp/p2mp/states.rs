@@ -119,3 +119,35 @@ crate::machine! {
         Up: Reserved => Up, Failed | Withdrawn => Down;
     }
 }
+
+crate::machine! {
+    /// An LSP of a P2MP tunnel at its root. One carries the tunnel's traffic; while another is to take its place, there
+    /// are two (make before break: RFC 4875, 14.1).
+    machine "P2MP LSP at the root";
+    /// What an LSP is to its tunnel.
+    pub(in crate::rsvp) enum RootState {
+        /// It is being signalled beside the one that carries the traffic.
+        Making,
+        /// What the tunnel carries takes it, as far as its leaves are up.
+        Carrying,
+        /// Another one carries the traffic; what is on its way has time to arrive.
+        Retiring,
+    }
+    /// What happens to it.
+    pub(in crate::rsvp) enum RootEvent {
+        /// All leaves that the other LSP reaches are up: the tables are to send the traffic along this one.
+        Moved,
+        /// The tables are to send the traffic along another one.
+        Replaced,
+        /// The tables have no room for that: the traffic has stayed here.
+        Stayed,
+        /// The tables have no room for this one.
+        Refused,
+    }
+    begins { Making, Carrying }
+    steps {
+        Making: Moved => Carrying;
+        Carrying: Replaced => Retiring, Refused => Making;
+        Retiring: Stayed => Carrying;
+    }
+}

@@ -198,6 +198,20 @@ pub(super) struct Waiting {
     pub leaves: BTreeSet<Ipv4Addr>,
 }
 
+/// The most receivers behind a branch that wait for a ResvConf.
+const WAITING: usize = 64;
+
+impl Reserved {
+    /// A receiver asks for a ResvConf for these leaves. Of too many, who asked first is forgotten.
+    pub(super) fn wait(&mut self, receiver: IpAddr, leaves: BTreeSet<Ipv4Addr>) {
+        self.confirm.retain(|waiting| waiting.receiver != receiver);
+        self.confirm.push(Waiting { receiver, leaves });
+        if self.confirm.len() > WAITING {
+            self.confirm.remove(0);
+        }
+    }
+}
+
 impl Branch {
     /// Is the way to a leaf reserved?
     pub(super) fn has(&self, leaf: Ipv4Addr) -> bool {

@@ -10,14 +10,15 @@ use super::super::faults::Fault;
 use super::super::head::Loss;
 use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::super::outbox::ipv4;
+use super::super::resv::is_acceptable;
 use super::super::speaker::IP_PROTOCOL;
 use super::select::ASKING;
 use crate::protocol::{self, LspMessage, Output, Over};
 use base::plane::NextHop;
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::{
-    Common, EroHop, EroSubobject, ErrorSpec, Filter, FlowDescriptor, Message, PathTear, Resv, RsvpHop,
-    SenderDescriptor, SenderTemplate, class, error_code,
+    Common, EroHop, EroSubobject, ErrorSpec, Filter, FlowDescriptor, Message, PathTear, Resv, ResvErr,
+    RsvpHop, SenderDescriptor, SenderTemplate, class, error_code,
 };
 
 impl Rsvp {
@@ -192,8 +193,12 @@ impl Rsvp {
         let Some(index) = keys.and_then(|(session, sender)| self.diverted(&session, &sender)) else {
             return false;
         };
-        let (Some(label), true) = (filter.label, descriptor.flowspec.bucket().is_sound()) else {
+        if !descriptor.flowspec.bucket().is_sound() {
             self.counters.discard(Discard::Malformed);
+            return true;
+        }
+        let Some(label) = filter.label.filter(|label| is_acceptable(*label)) else {
+            self.refuse_label_around(resv, descriptor, filter);
             return true;
         };
         if filter.rro.as_ref().is_some_and(|rro| rro.len() > 2 * self.config.limits.route_hops) {
@@ -225,6 +230,26 @@ impl Rsvp {
             changed.push(index);
         }
         true
+    }
+
+    /// A merge point gives a label for a diverted LSP that can't be used (RFC 3209, 4.1.1.2).
+    fn refuse_label_around(&mut self, resv: &Resv, descriptor: &FlowDescriptor, filter: &Filter) {
+        self.counters.discard(Discard::Refused);
+        let Some(merge_point) = ipv4(resv.hop.address) else { return };
+        let (code, value) = (error_code::ROUTING, error_code::routing::UNACCEPTABLE_LABEL);
+        let filters = vec![Filter { rro: None, ..filter.clone() }];
+        let error = ResvErr {
+            common: Common::default(),
+            session: resv.session,
+            hop: RsvpHop { address: IpAddr::V4(self.far_address()), lih: resv.hop.lih },
+            error_spec: self.error_spec(0, code, value),
+            scope: None,
+            policy_data: Vec::new(),
+            style: resv.style,
+            flow_descriptor: Some(FlowDescriptor { flowspec: descriptor.flowspec, filters }),
+        };
+        self.counters.error_sent(code, value);
+        self.send_far(merge_point, &Message::ResvErr(error));
     }
 
     /// The merge point knows a diverted LSP by another label than was recorded.

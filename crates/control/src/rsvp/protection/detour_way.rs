@@ -129,7 +129,7 @@ impl Rsvp {
             exclude_srlgs: near.map(|near| engineering.srlgs_of(near)).unwrap_or_default(),
             exclude: [near, far, Some(wanted.hop.address), router].into_iter().flatten().collect(),
             exclude_from: before,
-            held: Held { rate: held.0, priority: held.1, links },
+            held: Held { rate: held.0, priority: held.1, links, replaced: None },
             ..Constraints::default()
         }
     }

@@ -24,7 +24,7 @@ pub(super) use selector::{SelectorEvent, SelectorState};
 pub(super) use standby::{StandbyEvent, StandbyState};
 pub(super) use tunnel::{TunnelEvent, TunnelState};
 
-use super::p2mp::states::{BranchState, FeedState, LeafState, SubState};
+use super::p2mp::states::{BranchState, FeedState, LeafState, RootState, SubState};
 use crate::machine::{Chart, State};
 
 /// The machines, in the order in which a message meets them.
@@ -42,4 +42,5 @@ pub(crate) const CHARTS: &[Chart] = &[
     BranchState::CHART,
     FeedState::CHART,
     LeafState::CHART,
+    RootState::CHART,
 ];

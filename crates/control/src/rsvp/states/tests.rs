@@ -300,7 +300,7 @@ fn reached(chart: &Chart) -> Vec<bool> {
 
 #[test]
 fn every_state_is_reached_and_left_and_every_event_means_something() {
-    assert_eq!(CHARTS.len(), 13);
+    assert_eq!(CHARTS.len(), 14);
     for chart in CHARTS {
         assert!(reached(chart).into_iter().all(|reached| reached), "{}", chart.title);
         for (event, entry) in chart.events.iter().enumerate() {
@@ -312,4 +312,14 @@ fn every_state_is_reached_and_left_and_every_event_means_something() {
             assert!(left != ends, "{}: {}", chart.title, entry.name);
         }
     }
+}
+
+#[test]
+fn steps_of_p2mp_lsp_at_the_root() {
+    let expected = "\
+Making --Moved--> Carrying
+Carrying --Replaced--> Retiring
+Carrying --Refused--> Making
+Retiring --Stayed--> Carrying";
+    assert_eq!(chart("P2MP LSP at the root").lines().join("\n"), expected);
 }

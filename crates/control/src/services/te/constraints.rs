@@ -5,6 +5,7 @@ use super::link::{Distrust, Known};
 use base::{Rate, Time};
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 base::words! {
     /// Which cost of links paths are compared by.
@@ -52,6 +53,28 @@ pub struct Held {
     pub priority: u8,
     /// The near addresses of the links on which it is.
     pub links: Vec<Ipv4Addr>,
+    /// The same of an LSP that is to be replaced, on links that are not among these: it may have reserved otherwise.
+    pub replaced: Option<Replaced>,
+}
+
+/// What an LSP has reserved that another one is to replace, and shares it with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// How much.
+    pub rate: Rate,
+    /// The near addresses of the links on which it is.
+    pub links: BTreeSet<Ipv4Addr>,
+}
+
+impl Held {
+    /// What of it is on a link.
+    fn on(&self, link: Ipv4Addr) -> Rate {
+        if self.links.contains(&link) {
+            return self.rate;
+        }
+        let replaced = self.replaced.as_ref().filter(|replaced| replaced.links.contains(&link));
+        replaced.map_or(Rate(0), |replaced| replaced.rate)
+    }
 }
 
 /// What a path must do.
@@ -109,8 +132,9 @@ impl Constraints {
         let mut left = link.unreserved[priority].0;
         let held = &self.held;
         // What a weaker holder has is counted as left already.
-        if held.rate.0 > 0 && held.priority <= self.priority && held.links.contains(&link.local) {
-            left = left.saturating_add(held.rate.0).min(link.reservable.0);
+        let shared = held.on(link.local).0;
+        if shared > 0 && held.priority <= self.priority {
+            left = left.saturating_add(shared).min(link.reservable.0);
         }
         if left < self.bandwidth.0 {
             return Err(Reason::Bandwidth);

@@ -19,7 +19,7 @@ mod search;
 mod tests;
 
 pub use blocked::NoPath;
-pub use constraints::{Affinities, Constraints, Held, Metric};
+pub use constraints::{Affinities, Constraints, Held, Metric, Replaced};
 pub use disjoint::{Apart, Disjoint};
 pub use link::{Distrust, TeKey, TeLink, Towards};
 

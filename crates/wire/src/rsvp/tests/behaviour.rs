@@ -204,7 +204,7 @@ fn bad_contents_are_answered_with_their_code() {
     }
     let shared = Message::Resv(resv(Style::SharedExplicit, vec![flow(5)]));
     let cases = [
-        (class::LABEL, opaque(class::LABEL, 1, &[0, 0x10, 0, 0]), (24, 6)),
+        (class::LABEL, opaque(class::LABEL, 1, &[0; 8]), (24, 6)),
         (class::FLOWSPEC, opaque(class::FLOWSPEC, 2, &[0, 0, 0, 2, 6, 0, 0, 1, 0, 0, 0, 0]), (21, 2)),
         (class::STYLE, opaque(class::STYLE, 1, &[0, 0, 0, 9]), (6, 0)),
     ];
@@ -222,6 +222,17 @@ fn bad_contents_are_answered_with_their_code() {
         assert_eq!(error.answer(), Some(answer), "{error}");
         assert!(matches!(Reply::to(&bytes, &error, ip(2)).unwrap().message, Message::ResvErr(_)));
     }
+}
+
+#[test]
+fn a_label_of_more_than_20_bits_is_none_and_the_first_counts() {
+    let message = Message::Resv(resv(Style::SharedExplicit, vec![flow(5)]));
+    let bytes = edited(&message, |objects| {
+        let at = objects.iter().position(|object| matches!(object, Object::Label(_))).unwrap();
+        objects.insert(at, opaque(class::LABEL, 1, &[0, 0x10, 0, 0]));
+    });
+    let Ok(Message::Resv(read)) = parse(&bytes) else { panic!("a Resv") };
+    assert_eq!(read.flow_descriptors[0].filters[0].label, None);
 }
 
 #[test]

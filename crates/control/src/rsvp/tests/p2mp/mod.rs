@@ -1,6 +1,7 @@
 //! Point-to-multipoint LSPs on the bus (RFC 4875).
 
 mod errors;
+mod make_before_break;
 mod programmes;
 mod protection;
 mod remerge;

@@ -205,6 +205,16 @@ fn programme(
         assert_reached(&state.net, 0, &after);
         before = after;
     }
+    // Nor does another bandwidth, or another way to all leaves.
+    for (across, mbps) in [(u16::MAX, 600), (0, 700), (0, seed % 1_000)] {
+        state.spec.leaves = leaves(seed as u16 >> 3, across);
+        state.spec.bandwidth = Rate::from_mbps(mbps);
+        set(&mut state.net, 0, &state.spec);
+        for ms in [1; 40].into_iter().chain([100; 15]) {
+            state.net.run(ms);
+            assert_reached(&state.net, 0, &before);
+        }
+    }
     clean(state.net);
 }
 

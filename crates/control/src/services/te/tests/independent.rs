@@ -117,7 +117,7 @@ fn asked() -> impl Strategy<Value = Asked> {
                 hop_limit,
                 exclude_srlgs,
                 exclude: Vec::new(),
-                held: Held { rate: Rate(held.0), priority: held.1, links: Vec::new() },
+                held: Held { rate: Rate(held.0), priority: held.1, links: Vec::new(), replaced: None },
                 ..Constraints::default()
             };
             let distrusted = distrusted.into_iter().map(|((link, end), why)| (link, end, why)).collect();
