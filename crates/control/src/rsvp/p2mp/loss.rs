@@ -61,7 +61,7 @@ impl Rsvp {
             let Some(state) = root.leaves.get_mut(&leaf).filter(|leaf| leaf.sub == Some(sub)) else {
                 continue;
             };
-            match (state.state, reserved.contains(&leaf)) {
+            match (state.state, reserved.binary_search(&leaf).is_ok()) {
                 (LeafState::Signalling, true) if is_fed => {
                     self.counters.faults.step(&mut state.state, LeafEvent::Reserved);
                     (state.failures, state.give_up_at, state.problem) = (0, Time::MAX, None);

@@ -132,12 +132,15 @@ impl Rsvp {
         // The RRO is that of the first leaf behind the filter, whether it is still wanted or not. Of a Resv with
         // several filters it is not known where the leaves of each begin: there it is the first that is its own.
         let several = resv.flow_descriptors.iter().map(|flow| flow.filters.len()).sum::<usize>() > 1;
-        let mine: Vec<SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).cloned().collect();
+        let mine: Vec<&SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).collect();
         // The limit comes first: a short message could say much longer routes than it is itself.
         let most = 2 * self.config.limits.route_hops;
         let recorded = expand(filter.rro.as_deref(), &mine, most);
         let recorded = recorded.ok_or(Problem::Error(error_code::RSVP_SYSTEM, 0))?;
-        if recorded.iter().any(|rro| record_route::has_loop(rro.as_deref(), &self.links)) {
+        // What a secondary route begins with stands in another one.
+        let rest = mine.iter().skip(1).map(|leaf| leaf.recorded_route.as_deref());
+        let mut said = core::iter::once(filter.rro.as_deref()).chain(rest);
+        if said.any(|rro| record_route::has_loop(rro, &self.links)) {
             // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
             return Err(Problem::Silent(Discard::Loop));
         }

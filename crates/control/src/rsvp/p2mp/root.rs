@@ -1,6 +1,6 @@
 //! The root of point-to-multipoint LSPs: leaves are grafted, pruned, and tried again when they fail.
 
-use super::command::{P2mpId, P2mpSpec, Signalling};
+use super::command::{LeafRoute, P2mpId, P2mpSpec, Signalling};
 use super::loss::Loss;
 use super::path::Placed;
 use super::states::{LeafEvent, LeafState, SubEvent};
@@ -216,8 +216,10 @@ impl Rsvp {
         let attributes = self.p2mp_attributes(&spec);
         let mut placed: BTreeMap<Ipv4Addr, Placed> = BTreeMap::new();
         let ttl = self.config.message_ttl;
+        let routes: BTreeMap<Ipv4Addr, &LeafRoute> =
+            spec.leaves.iter().rev().map(|leaf| (leaf.address, &leaf.route)).collect();
         for &leaf in leaves {
-            let found = match self.p2mp_find(index, leaf) {
+            let found = match self.p2mp_find(index, leaf, routes.get(&leaf).copied()) {
                 Ok((route, way)) => {
                     let step = self.p2mp_step(&key, leaf, route, true, &attributes, ttl);
                     match step {

@@ -114,8 +114,8 @@ pub(super) struct Sub {
     /// Objects to be forwarded unexamined (RFC 2205, 3.10), and policy data.
     pub unknown: Vec<Unknown>,
     pub policy: Vec<Vec<u8>>,
-    /// Leaves that the previous hop was told of.
-    pub announced: BTreeSet<Ipv4Addr>,
+    /// Leaves that the previous hop was told of, in order.
+    pub announced: Vec<Ipv4Addr>,
     /// What the previous hop was told of all of them.
     pub announced_as: Option<(Flowspec, Style)>,
     /// The previous hop is gone, and it lives on for the sake of who may lead it around (RFC 4090, 7.2).
@@ -125,7 +125,7 @@ pub(super) struct Sub {
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
     /// The leaves of the Resv that asked for it.
-    pub asked: BTreeSet<Ipv4Addr>,
+    pub asked: Vec<Ipv4Addr>,
     pub period_ms: u32,
     pub expires: Time,
     /// When the latest Resv went to the previous hop.
