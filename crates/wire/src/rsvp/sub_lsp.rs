@@ -86,15 +86,13 @@ impl Common {
         // Nearly all entries of routes have eight bytes.
         let len = |entries: usize| 4 + 8 * entries;
         let explicit = explicit_route.map(|hops| {
-            let emit = |out: &mut Vec<u8>| {
-                explicit_route::emit(hops, class::SECONDARY_EXPLICIT_ROUTE, P2MP, out)
-            };
+            let emit =
+                |out: &mut Vec<u8>| explicit_route::emit(hops, class::SECONDARY_EXPLICIT_ROUTE, P2MP, out);
             Unknown::written(len(hops.len()), emit).ok_or(Error::of_message(0, Reason::TooLong))
         });
         let recorded = recorded_route.map(|entries| {
-            let emit = |out: &mut Vec<u8>| {
-                record_route::emit(entries, class::SECONDARY_RECORD_ROUTE, P2MP, out)
-            };
+            let emit =
+                |out: &mut Vec<u8>| record_route::emit(entries, class::SECONDARY_RECORD_ROUTE, P2MP, out);
             Unknown::written(len(entries.len()), emit).ok_or(Error::of_message(0, Reason::TooLong))
         });
         let (explicit, recorded) = (explicit.transpose()?, recorded.transpose()?);

@@ -40,6 +40,9 @@ impl Rsvp {
 
     /// Could a tree have its bandwidth on a link (RFC 3209, 4.7.3)? It may be there already.
     pub(super) fn p2mp_is_admissible(&self, key: &TreeKey, port: PortId, rate: Rate, setup: u8) -> bool {
+        if rate.0 == 0 {
+            return self.links.get(port).is_some();
+        }
         let more = rate.0.saturating_sub(sum(&self.p2mp_share(key.session, port)));
         self.links.get(port).is_some_and(|link| more <= link.available(setup))
     }

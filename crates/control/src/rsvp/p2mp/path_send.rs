@@ -13,9 +13,7 @@ use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::rsvp::sub_lsp::Compressor;
-use wire::rsvp::{
-    Common, EroHop, EroSubobject, LabelRequest, Message, Path, PathTear, SenderDescriptor,
-};
+use wire::rsvp::{Common, EroHop, EroSubobject, LabelRequest, Message, Path, PathTear, SenderDescriptor};
 
 /// Bytes of an S2L_SUB_LSP.
 const LEAF: usize = 8;

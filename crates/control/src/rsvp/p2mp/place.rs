@@ -41,6 +41,7 @@ impl Rsvp {
             lih: 0,
             ttl: self.config.message_ttl,
             leaves: BTreeMap::new(),
+            ends_here: false,
             order: self.p2mp.order,
             rro: None,
             adspec: None,
@@ -119,6 +120,7 @@ impl Rsvp {
         }
         self.p2mp.s2ls = self.p2mp.s2ls.saturating_sub(before.len()) + leaves.len();
         if let Some(state) = self.p2mp.subs.get_mut(sub) {
+            state.ends_here = leaves.values().any(|at| at.branch.is_none());
             state.leaves = leaves;
         }
         if news {

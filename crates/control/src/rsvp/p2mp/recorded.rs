@@ -102,7 +102,8 @@ mod tests {
         let whole = [&[1, 2, 3, 4][..], &[1, 2, 5], &[1, 2, 5, 6], &[7], &[1]];
         let whole: Vec<_> = whole.iter().map(|nodes| Some(route(nodes))).chain([None]).collect();
         let begins = compress(&whole);
-        let rest = |(route, from): (&Option<Vec<RroSubobject>>, &usize)| Some(route.as_ref()?[*from..].to_vec());
+        let rest =
+            |(route, from): (&Option<Vec<RroSubobject>>, &usize)| Some(route.as_ref()?[*from..].to_vec());
         let short: Vec<_> = whole.iter().zip(&begins).map(rest).collect();
         let lengths: Vec<usize> = short.iter().flatten().map(Vec::len).collect();
         assert_eq!(lengths, [8, 4, 4, 2, 2]);

@@ -3,7 +3,7 @@
 
 use super::recorded::{compress, recorded_len};
 use super::states::{SubEvent, SubState};
-use super::tree::Sub;
+use super::tree::{Recorded, Sub};
 use super::{resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
@@ -11,8 +11,10 @@ use crate::rsvp::outbox::Sending;
 use crate::rsvp::record_route;
 use crate::rsvp::transport::Delivery;
 use base::{Label, Span, Time};
+use core::iter::Peekable;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
+use std::collections::btree_map::Range;
 use std::net::IpAddr;
 use wire::rsvp::{
     Common, Filter, FilterSpec, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, RsvpHop,
@@ -31,12 +33,36 @@ fn has_all(all: &[Ipv4Addr], some: &[Ipv4Addr]) -> bool {
 impl Rsvp {
     /// The leaves of a sub-group that are reserved, in order.
     pub(super) fn p2mp_reserved(&self, sub: &Sub) -> Vec<Ipv4Addr> {
-        let has = |leaf: Ipv4Addr, branch: Option<u32>| {
-            branch.is_none_or(|branch| self.p2mp.branches.get(branch).is_some_and(|b| b.has(leaf)))
-        };
         let mut reserved = Vec::with_capacity(sub.leaves.len());
-        reserved.extend(sub.leaves.iter().filter(|(leaf, at)| has(**leaf, at.branch)).map(|(leaf, _)| *leaf));
+        // Leaves of a branch mostly lie side by side: they are gone through with what is reserved of it.
+        let mut latest = None;
+        for (&leaf, at) in &sub.leaves {
+            let Some(index) = at.branch else {
+                reserved.push(leaf);
+                continue;
+            };
+            let (branch, known) = latest.get_or_insert_with(|| (index, self.p2mp_known_from(index, leaf)));
+            if *branch != index {
+                (*branch, *known) = (index, self.p2mp_known_from(index, leaf));
+            }
+            while known.next_if(|(known, _)| **known < leaf).is_some() {}
+            if known.next_if(|(known, _)| **known == leaf).is_some() {
+                reserved.push(leaf);
+            }
+        }
         reserved
+    }
+
+    /// What is reserved of a branch, from a leaf on.
+    fn p2mp_known_from(&self, branch: u32, leaf: Ipv4Addr) -> Peekable<Range<'_, Ipv4Addr, Recorded>> {
+        let reserved = self.p2mp.branches.get(branch).and_then(|branch| branch.reserved.as_ref());
+        reserved.map_or_else(Range::default, |reserved| reserved.leaves.range(leaf..)).peekable()
+    }
+
+    /// Is a leaf of a sub-group reserved?
+    pub(super) fn p2mp_is_reserved(&self, sub: &Sub, leaf: Ipv4Addr) -> bool {
+        let has = |branch| self.p2mp.branches.get(branch).is_some_and(|branch| branch.has(leaf));
+        sub.leaves.get(&leaf).is_some_and(|at| at.branch.is_none_or(has))
     }
 
     /// Tells the previous hop which leaves of a sub-group are reserved, if it does not know or if it is time to say so
@@ -114,8 +140,7 @@ impl Rsvp {
     fn p2mp_asked_by(&self, index: u32, sub: &Sub) -> Option<IpAddr> {
         let own = IpAddr::V4(self.config.router_id);
         let tree = self.p2mp.trees.get(sub.tree)?;
-        let is_leaf = self.config.confirm && sub.leaves.values().any(|at| at.branch.is_none());
-        let mut asking = is_leaf.then_some(own);
+        let mut asking = (self.config.confirm && sub.ends_here).then_some(own);
         for branch in self.p2mp.branches_of(tree) {
             let Some(receiver) =
                 branch.reserved.as_ref().and_then(|reserved| Some(reserved.confirm.last()?.receiver))
@@ -221,8 +246,7 @@ impl Rsvp {
     /// The largest of what is reserved behind a sub-group (RFC 2205, 2.2).
     fn p2mp_flowspec(&self, index: u32, sub: &Sub) -> Option<Flowspec> {
         let tree = self.p2mp.trees.get(sub.tree)?;
-        let own = sub.leaves.values().any(|at| at.branch.is_none());
-        let own = own.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
+        let own = sub.ends_here.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
         let branches = self.p2mp.branches_of(tree);
         let of_sub = branches.filter(|branch| branch.sub == index);
         let said = of_sub.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.flowspec);

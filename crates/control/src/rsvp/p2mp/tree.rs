@@ -106,6 +106,8 @@ pub(super) struct Sub {
     /// Send_TTL of Paths that go on.
     pub ttl: u8,
     pub leaves: BTreeMap<Ipv4Addr, LeafAt>,
+    /// One of the leaves is this router.
+    pub ends_here: bool,
     /// Smaller for path state that came earlier.
     pub order: u64,
     /// RECORD_ROUTE as it came; empty at the root; absent if the route is not recorded.
@@ -176,6 +178,9 @@ pub(super) struct Known {
     pub answered_by: Option<(Ipv4Addr, u32)>,
 }
 
+/// The route to a leaf as it was recorded, if it was.
+pub(super) type Recorded = Option<Vec<RroSubobject>>;
+
 /// The reservation of a branch.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
@@ -183,7 +188,7 @@ pub(super) struct Reserved {
     pub style: Style,
     pub flowspec: Flowspec,
     /// The leaves that it names, each with its route as it was recorded.
-    pub leaves: BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>,
+    pub leaves: BTreeMap<Ipv4Addr, Recorded>,
     /// Receivers that wait for a ResvConf, the latest last.
     pub confirm: Vec<Waiting>,
     pub period_ms: u32,
