@@ -15,8 +15,8 @@ use wire::rsvp::{EroHop, EroSubobject};
 const SOON: Span = Span::from_ms(100);
 
 impl Rsvp {
-    /// The way to a leaf: the explicit route that its user has `asked` for, or one that is computed; an empty one leaves
-    /// it to the routing tables.
+    /// The way to a leaf: the explicit route that its user has `asked` for, or one that is computed; an empty one
+    /// leaves it to the routing tables.
     pub(super) fn p2mp_find(
         &mut self,
         index: u32,

@@ -124,8 +124,8 @@ impl Rsvp {
         self.p2mp_arm_branch(index);
     }
 
-    /// The Path of a branch, with its own routes to its leaves unless others are given; between which addresses it goes,
-    /// and its TTL.
+    /// The Path of a branch, with its own routes to its leaves unless others are given; between which addresses it
+    /// goes, and its TTL.
     pub(super) fn p2mp_build_path(
         &self,
         index: u32,
