@@ -1,6 +1,7 @@
 //! What any message may carry: INTEGRITY, MESSAGE_ID and its acknowledgements, and objects that are not understood.
 
 use super::class::{UnknownAction, in_typed_messages, unknown_action};
+use super::error::Fault;
 use super::error_code;
 use super::integrity::Integrity;
 use super::message_id::{MessageId, MessageIdAck};
@@ -58,10 +59,19 @@ impl Unknown {
     /// An object that the typed messages leave to those who ask, to be put at the end of a message; nothing if it is
     /// too long to be written.
     pub fn of(object: &Object) -> Option<Unknown> {
-        let mut bytes = Vec::new();
-        object.emit(&mut bytes).ok()?;
-        let (&[_, _, class, c_type], data) = bytes.split_first_chunk()?;
-        Some(Unknown { class, c_type, position: Unknown::LAST, data: data.to_vec() })
+        Unknown::written(64, |bytes| object.emit(bytes))
+    }
+
+    /// The same of what `emit` writes: one object of about `length` bytes.
+    pub(crate) fn written(
+        length: usize,
+        emit: impl FnOnce(&mut Vec<u8>) -> Result<(), Fault>,
+    ) -> Option<Unknown> {
+        let mut data = Vec::with_capacity(length);
+        emit(&mut data).ok()?;
+        let &[_, _, class, c_type] = data.first_chunk()?;
+        data.drain(..4);
+        Some(Unknown { class, c_type, position: Unknown::LAST, data })
     }
 
     /// The object with its contents read where they can be.

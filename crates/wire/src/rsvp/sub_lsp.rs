@@ -7,10 +7,9 @@ use super::class;
 use super::common::{Common, Unknown};
 use super::error::{Error, Fault, Reason};
 use super::explicit_route::{self, EroHop, EroSubobject};
-use super::object::Object;
 use super::p2mp::S2lSubLsp;
 use super::record_route::{self, RroSubobject};
-use std::collections::BTreeMap;
+use base::Map;
 use std::net::IpAddr;
 
 /// One S2L sub-LSP of a message: a leaf, and what the message says of the way to it.
@@ -29,12 +28,6 @@ impl SubLsp {
     /// A leaf alone, as in a PathTear (RFC 4875, 7.2.2) or a PathErr (RFC 4875, 11.1).
     pub const fn of(leaf: IpAddr) -> SubLsp {
         SubLsp { leaf, explicit_route: None, recorded_route: None }
-    }
-
-    fn objects(&self) -> impl Iterator<Item = Object> {
-        let explicit = self.explicit_route.clone().map(Object::SecondaryExplicitRoute);
-        let recorded = self.recorded_route.clone().map(Object::SecondaryRecordRoute);
-        [Some(Object::S2lSubLsp(S2lSubLsp(self.leaf))), explicit, recorded].into_iter().flatten()
     }
 }
 
@@ -68,9 +61,47 @@ impl Common {
     ///
     /// If a route is too long to be written; then nothing is added.
     pub fn add_sub_lsps(&mut self, leaves: &[SubLsp]) -> Result<(), Error> {
-        let objects = leaves.iter().flat_map(SubLsp::objects).map(|object| Unknown::of(&object));
-        let objects: Option<Vec<Unknown>> = objects.collect();
-        self.unknown.extend(objects.ok_or(Error::of_message(0, Reason::TooLong))?);
+        let before = self.unknown.len();
+        let mut leaves = leaves.iter();
+        let added = leaves.try_for_each(|said| {
+            self.add_sub_lsp(said.leaf, said.explicit_route.as_deref(), said.recorded_route.as_deref())
+        });
+        if added.is_err() {
+            self.unknown.truncate(before);
+        }
+        added
+    }
+
+    /// Adds one leaf at the end of the message, with routes that need not be copied for it.
+    ///
+    /// # Errors
+    ///
+    /// If a route is too long to be written; then nothing is added.
+    pub fn add_sub_lsp(
+        &mut self,
+        leaf: IpAddr,
+        explicit_route: Option<&[EroHop]>,
+        recorded_route: Option<&[RroSubobject]>,
+    ) -> Result<(), Error> {
+        // Nearly all entries of routes have eight bytes.
+        let len = |entries: usize| 4 + 8 * entries;
+        let explicit = explicit_route.map(|hops| {
+            let emit =
+                |out: &mut Vec<u8>| explicit_route::emit(hops, class::SECONDARY_EXPLICIT_ROUTE, P2MP, out);
+            Unknown::written(len(hops.len()), emit).ok_or(Error::of_message(0, Reason::TooLong))
+        });
+        let recorded = recorded_route.map(|entries| {
+            let emit =
+                |out: &mut Vec<u8>| record_route::emit(entries, class::SECONDARY_RECORD_ROUTE, P2MP, out);
+            Unknown::written(len(entries.len()), emit).ok_or(Error::of_message(0, Reason::TooLong))
+        });
+        let (explicit, recorded) = (explicit.transpose()?, recorded.transpose()?);
+        self.unknown.extend(Unknown::written(20, |out| {
+            S2lSubLsp(leaf).emit(out);
+            Ok(())
+        }));
+        self.unknown.extend(explicit);
+        self.unknown.extend(recorded);
         Ok(())
     }
 }
@@ -106,7 +137,10 @@ pub struct Compressor<'a> {
     routes: Vec<&'a [EroHop]>,
     /// Where each hop stands first: the route and the place in it. A reader finds the branch node there, so it has to
     /// be reached as the compressed route would reach it.
-    known: BTreeMap<&'a EroHop, (usize, usize)>,
+    known: Map<&'a EroHop, (usize, usize)>,
+    /// Hops at the beginning of the latest route that are reached so. Routes mostly begin as the one before them does,
+    /// and as far as they do, what holds for that one holds for them.
+    reached: usize,
 }
 
 impl<'a> Compressor<'a> {
@@ -114,19 +148,27 @@ impl<'a> Compressor<'a> {
     /// that an earlier one leads to in the same way. `None` if it begins with another hop than the first: it needs a
     /// Path of its own.
     pub fn add(&mut self, route: &'a [EroHop]) -> Option<&'a [EroHop]> {
-        let mut branch = None;
-        for (place, hop) in route.iter().enumerate() {
-            let Some(&(earlier, there)) = self.known.get(hop) else { break };
-            let way = self.routes.get(earlier).and_then(|earlier| earlier.get(..there));
-            if way != route.get(..place) {
-                break;
+        let latest = self.routes.last().copied().unwrap_or_default();
+        let alike = latest.iter().zip(route).take_while(|(theirs, own)| theirs == own).count();
+        let mut branch = self.reached.min(alike);
+        if branch == alike {
+            let is_reached = |place: usize| {
+                let &(earlier, there) = self.known.get(&route.get(place)?)?;
+                (self.routes.get(earlier)?.get(..there)? == route.get(..place)?).then_some(())
+            };
+            while is_reached(branch).is_some() {
+                branch += 1;
             }
-            branch = Some(place);
         }
         let at = self.routes.len();
-        let rest = if at == 0 { route } else { route.get(branch?..)? };
-        for (place, hop) in route.iter().enumerate() {
-            self.known.entry(hop).or_insert((at, place));
+        let rest = if at == 0 { route } else { route.get(branch.checked_sub(1)?..)? };
+        self.reached = branch;
+        for (place, hop) in route.iter().enumerate().skip(alike) {
+            let first = *self.known.get_or_insert_with(hop, || (at, place));
+            // What stands here first is reached by this route. Behind it nothing is that stood elsewhere before.
+            if first == (at, place) && place == self.reached {
+                self.reached += 1;
+            }
         }
         self.routes.push(route);
         Some(rest)
@@ -162,14 +204,9 @@ pub fn expand(
     is_self: impl Fn(&EroHop) -> bool,
 ) -> Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> {
     // Where each node stands first: the leaf and the place in its route.
-    let mut known: BTreeMap<EroSubobject, (usize, usize)> = BTreeMap::new();
-    let note = |known: &mut BTreeMap<EroSubobject, (usize, usize)>, at: usize, route: &[EroHop]| {
-        for (place, hop) in route.iter().enumerate() {
-            known.entry(hop.node.clone()).or_insert((at, place));
-        }
-    };
+    let mut known: Map<&EroSubobject, (usize, usize)> = Map::new();
     let ero = if ero.len() > most { &[] } else { ero };
-    note(&mut known, 0, ero);
+    note(&mut known, (0, 0), ero);
     let mut routes: Vec<(IpAddr, Result<Vec<EroHop>, Orphan>)> = Vec::with_capacity(leaves.len());
     let mut waiting: Vec<usize> = Vec::new();
     for (at, leaf) in leaves.iter().enumerate() {
@@ -194,7 +231,7 @@ pub fn expand(
             let way: &[EroHop] = if is_self(first) {
                 &[]
             } else {
-                let Some(&(earlier, place)) = known.get(&first.node) else { return true };
+                let Some(&(earlier, place)) = known.get(&&first.node) else { return true };
                 let earlier = routes.get(earlier).and_then(|(_, route)| route.as_ref().ok());
                 earlier.and_then(|route| route.get(..place)).unwrap_or_default()
             };
@@ -202,7 +239,8 @@ pub fn expand(
                 return false;
             }
             let route = [way, rest].concat();
-            note(&mut known, at, &route);
+            // The nodes on the way there are known from the route that it begins in.
+            note(&mut known, (at, way.len()), rest);
             if let Some((_, found)) = routes.get_mut(at) {
                 *found = Ok(route);
             }
@@ -211,6 +249,17 @@ pub fn expand(
         if waiting.len() == before {
             return routes;
         }
+    }
+}
+
+/// Hops of the route of a leaf, from a place on, are known to stand there, if they have not been known before.
+fn note<'a>(
+    known: &mut Map<&'a EroSubobject, (usize, usize)>,
+    (at, from): (usize, usize),
+    hops: &'a [EroHop],
+) {
+    for (place, hop) in hops.iter().enumerate() {
+        known.get_or_insert_with(&hop.node, || (at, from + place));
     }
 }
 

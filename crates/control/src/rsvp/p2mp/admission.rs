@@ -51,6 +51,9 @@ impl Rsvp {
         (rate, style): (Rate, Style),
         setup: u8,
     ) -> bool {
+        if rate.0 == 0 {
+            return self.links.get(port).is_some();
+        }
         let held = match style {
             Style::SharedExplicit => self.p2mp_share(key.session, port),
             Style::FixedFilter | Style::WildcardFilter => {

@@ -19,6 +19,7 @@ use crate::rsvp::transport::{Arrival, Neighbor};
 use base::Time;
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::sub_lsp::{Orphan, expand};
 use wire::rsvp::{
@@ -239,7 +240,7 @@ impl Rsvp {
         let trees = self.p2mp.session(session).filter_map(|index| self.p2mp.trees.get(index));
         let mut known = trees.flat_map(|tree| tree.around.iter().map(move |around| (tree, around)));
         let (tree, around) = known.find(|(_, around)| around.is(sender, key))?;
-        let taken = Leaves::These(around.leaves.clone());
+        let taken = Leaves::These(Arc::new(around.leaves.clone()));
         Some(tree.subs.iter().map(|sub| (*sub, taken.clone())).collect())
     }
 

@@ -1,6 +1,6 @@
 //! The tree that a root computes over its traffic-engineering database: leaf by leaf, each along the tree so far.
 
-use super::command::TreeShape;
+use super::command::{LeafRoute, P2mpSpec, TreeShape};
 use super::states::LeafState;
 use crate::rsvp::Rsvp;
 use crate::rsvp::command::ReservationStyle;
@@ -15,17 +15,22 @@ use wire::rsvp::{EroHop, EroSubobject};
 /// From a change of the database to the next attempt of leaves that have no path.
 pub(super) const SOON: Span = Span::from_ms(100);
 
+/// The route that its user has asked for, of each leaf; of one that is named twice the first counts.
+pub(super) fn asked_routes(spec: &P2mpSpec) -> BTreeMap<Ipv4Addr, &LeafRoute> {
+    spec.leaves.iter().rev().map(|leaf| (leaf.address, &leaf.route)).collect()
+}
+
 impl Rsvp {
-    /// The way to a leaf: the explicit route that its user wants, or one that is computed; an empty one leaves it to
-    /// the routing tables.
+    /// The way to a leaf: the explicit route that its user has `asked` for, or one that is computed; an empty one
+    /// leaves it to the routing tables.
     pub(super) fn p2mp_find(
         &mut self,
         index: u32,
         leaf: Ipv4Addr,
+        asked: Option<&LeafRoute>,
     ) -> Result<(Vec<EroHop>, Vec<TeHop>), NoPath> {
         let Some(root) = self.p2mp.roots.get(index) else { return Ok((Vec::new(), Vec::new())) };
         let spec = Arc::clone(&root.spec);
-        let asked = spec.leaves.iter().find(|known| known.address == leaf).map(|known| &known.route);
         if let Some(route) = asked.filter(|route| !route.is_empty()) {
             let hop = |hop: &crate::rsvp::command::RouteHop| EroHop {
                 loose: hop.loose,

@@ -218,7 +218,7 @@ impl Rsvp {
             for (sub, taken) in subs {
                 let (leaves, is_part) = match &taken {
                     Leaves::All => (named.clone(), false),
-                    Leaves::These(mine) if named.is_empty() => (mine.clone(), true),
+                    Leaves::These(mine) if named.is_empty() => ((**mine).clone(), true),
                     Leaves::These(mine) => (mine.intersection(&named).copied().collect(), true),
                 };
                 if is_part && leaves.is_empty() {

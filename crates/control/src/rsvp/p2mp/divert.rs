@@ -320,7 +320,8 @@ impl Rsvp {
         };
         let routes = branch.routes.iter().filter(|(leaf, _)| share.leaves.has(**leaf));
         let routes = routes.map(|(leaf, route)| (*leaf, beyond(route))).collect();
-        let Some((Message::Path(mut path), (_, leaf), ttl)) = self.p2mp_build_path(index, &routes) else {
+        let Some((Message::Path(mut path), (_, leaf), ttl)) = self.p2mp_build_path(index, Some(&routes))
+        else {
             return self.counters.faults.note(Fault::NoLink);
         };
         path.sender_template = template(sender, key);

@@ -24,7 +24,7 @@ impl Rsvp {
                 Way { from: sub.prev_hop, outs: BTreeMap::new(), leaves: BTreeSet::new(), is_dropped: false };
             let (order, way) = ways.entry(sub.prev_hop).or_insert((sub.order, way));
             *order = sub.order.min(*order);
-            if sub.leaves.values().any(|at| at.branch.is_none()) {
+            if sub.ends_here {
                 way.outs.entry(None).or_default();
             }
         }
@@ -59,22 +59,32 @@ impl Rsvp {
     fn p2mp_feed_but(&mut self, tree: u32, mut without: BTreeSet<Neighbor>) {
         self.p2mp_protect(tree);
         // What has no label takes its reservations with it, which others may have been fed: they are looked at again.
-        while let Some(from) = self.p2mp_feed_once(tree, &without) {
+        while self.p2mp_is_wanted(tree)
+            && let Some(from) = self.p2mp_feed_once(tree, &without)
+        {
             without.insert(from);
             self.p2mp_unfed(tree, from, (error_code::ROUTING, routing::LABEL_ALLOCATION));
         }
         self.p2mp_note_leaf(tree);
     }
 
+    /// Do leaves want packets of a tree, or did they? Path state that has just come has no reservation yet.
+    fn p2mp_is_wanted(&self, tree: u32) -> bool {
+        self.p2mp.trees.get(tree).is_some_and(|tree| {
+            !tree.feeds.is_empty()
+                || self.p2mp.subs_of(tree).any(|sub| sub.ends_here)
+                || self.p2mp.branches_of(tree).any(|branch| branch.reserved.is_some())
+        })
+    }
+
     /// Feeds all previous hops, up to the first for which there is no label: that one is given back.
     fn p2mp_feed_once(&mut self, tree: u32, without: &BTreeSet<Neighbor>) -> Option<Neighbor> {
         let ways = self.p2mp_ways(tree, without);
         let root = here(self.config.router_id);
-        let wanted: BTreeSet<Neighbor> = ways.iter().map(|way| way.from).collect();
-        let fed = self.p2mp.trees.get(tree).map(|tree| tree.feeds.keys().copied().collect::<Vec<_>>());
-        for from in fed.into_iter().flatten().filter(|from| !wanted.contains(from)) {
-            self.p2mp_starve(tree, from);
-        }
+        let is_wanted = |from: &Neighbor| ways.iter().any(|way| way.from == *from);
+        let fed = self.p2mp.trees.get(tree).into_iter().flat_map(|tree| tree.feeds.keys());
+        let starved: Vec<Neighbor> = fed.filter(|from| !is_wanted(from)).copied().collect();
+        starved.into_iter().for_each(|from| self.p2mp_starve(tree, from));
         for Way { from, outs, is_dropped, .. } in ways {
             let mut branches = Vec::with_capacity(outs.len());
             // They come last, so that the numbers of copies that leave now do not depend on them.

@@ -8,8 +8,7 @@ impl Rsvp {
     /// Is this router a leaf of a tree now? The first one, and the last, change what is done with groups.
     pub(super) fn p2mp_note_leaf(&mut self, tree: u32) {
         let Some(state) = self.p2mp.trees.get(tree) else { return };
-        let subs = self.p2mp.subs_of(state);
-        let is_leaf = subs.flat_map(|sub| sub.leaves.values()).any(|at| at.branch.is_none());
+        let is_leaf = self.p2mp.subs_of(state).any(|sub| sub.ends_here);
         let Some(state) = self.p2mp.trees.get_mut(tree) else { return };
         let was_leaf = core::mem::replace(&mut state.is_leaf, is_leaf);
         let before = self.p2mp.leaves;

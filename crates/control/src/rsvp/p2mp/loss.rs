@@ -56,19 +56,32 @@ impl Rsvp {
     /// Leaves are reached, or are not any more, as far as the tables and reservations say.
     pub(super) fn p2mp_reached(&mut self, sub: u32) {
         let Some(state) = self.p2mp.subs.get(sub) else { return };
+        let leaves: Vec<Ipv4Addr> = state.leaves.keys().copied().collect();
+        self.p2mp_reached_these(sub, &leaves, &self.p2mp_branches(sub));
+    }
+
+    /// The same of a branch, in which alone anything has changed: there may be many others.
+    pub(super) fn p2mp_reached_by(&mut self, branch: u32) {
+        let Some(state) = self.p2mp.branches.get(branch) else { return };
+        let leaves: Vec<Ipv4Addr> = state.routes.keys().copied().collect();
+        self.p2mp_reached_these(state.sub, &leaves, &[branch]);
+    }
+
+    /// Leaves of a sub-group, and the branches that they go on by.
+    fn p2mp_reached_these(&mut self, sub: u32, leaves: &[Ipv4Addr], branches: &[u32]) {
+        let Some(state) = self.p2mp.subs.get(sub) else { return };
         let Some(tree) = self.p2mp.trees.get(state.tree) else { return };
         let Some(index) = tree.root else { return };
         let is_fed = tree.feeds.get(&state.prev_hop).is_some_and(|feed| feed.state == FeedState::InForce);
-        let reserved = self.p2mp_reserved(state);
-        let leaves: Vec<Ipv4Addr> = state.leaves.keys().copied().collect();
+        let reserved: Vec<bool> = leaves.iter().map(|leaf| self.p2mp_is_reserved(state, *leaf)).collect();
         let Some(root) = self.p2mp.roots.get_mut(index) else { return };
         let (id, of) = (root.spec.id(), root.of);
         let (mut up, mut torn) = (Vec::new(), Vec::new());
-        for leaf in leaves {
+        for (&leaf, is_reserved) in leaves.iter().zip(reserved) {
             let Some(state) = root.leaves.get_mut(&leaf).filter(|leaf| leaf.sub == Some(sub)) else {
                 continue;
             };
-            match (state.state, reserved.contains(&leaf)) {
+            match (state.state, is_reserved) {
                 (LeafState::Signalling, true) if is_fed => {
                     self.counters.faults.step(&mut state.state, LeafEvent::Reserved);
                     (state.failures, state.give_up_at, state.problem) = (0, Time::MAX, None);
@@ -90,7 +103,7 @@ impl Rsvp {
         }
         self.p2mp_lost(index, &torn, Loss::Torn);
         if is_fed {
-            for branch in self.p2mp_branches(sub) {
+            for &branch in branches {
                 self.p2mp_confirm(branch, None);
             }
         }

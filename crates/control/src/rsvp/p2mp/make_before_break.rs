@@ -6,7 +6,7 @@
 //! had time to arrive. If such a leaf can't be had, the new LSP is given up, and tried again later.
 
 use super::command::{P2mpSpec, TreeShape};
-use super::compute::SOON;
+use super::compute::{SOON, asked_routes};
 use super::here;
 use super::root::{Root, RootLeaf};
 use super::states::{FeedEvent, LeafEvent, LeafState, RootEvent, RootState};
@@ -478,9 +478,12 @@ impl Rsvp {
             return;
         }
         let Some(plan) = self.p2mp_plan(index, 0) else { return };
+        let Some(spec) = self.p2mp.roots.get(plan).map(|plan| Arc::clone(&plan.spec)) else { return };
+        let routes = asked_routes(&spec);
         let mut found = Vec::new();
         for (leaf, _) in &known {
-            let Ok((_, way)) = self.p2mp_find(plan, *leaf) else { break };
+            let asked = routes.get(leaf).copied();
+            let Ok((_, way)) = self.p2mp_find(plan, *leaf, asked) else { break };
             found.push(way.clone());
             let leaf = self.p2mp.roots.get_mut(plan).and_then(|plan| plan.leaves.get_mut(leaf));
             leaf.into_iter().for_each(|leaf| leaf.way.clone_from(&way));

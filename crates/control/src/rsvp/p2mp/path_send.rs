@@ -13,9 +13,7 @@ use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::rsvp::sub_lsp::Compressor;
-use wire::rsvp::{
-    Common, EroHop, EroSubobject, LabelRequest, Message, Path, PathTear, SenderDescriptor, SubLsp,
-};
+use wire::rsvp::{Common, EroHop, EroSubobject, LabelRequest, Message, Path, PathTear, SenderDescriptor};
 
 /// Bytes of an S2L_SUB_LSP.
 const LEAF: usize = 8;
@@ -67,28 +65,25 @@ pub(super) fn divide(begun: &[Vec<EroHop>], waiting: &[(Ipv4Addr, Vec<EroHop>)],
     parts
 }
 
+/// A leaf of a Path, and its secondary explicit route if it has one.
+type Listed<'a> = (Ipv4Addr, Option<&'a [EroHop]>);
+
 /// The lists of a Path: its explicit route, and its leaves. Those without a route come last, for what stands behind
 /// the first leaf without one is routed hop by hop (RFC 4875, 5.2.2).
-pub(super) fn lists<'a>(
+fn lists<'a>(
     routes: impl Iterator<Item = (&'a Ipv4Addr, &'a Vec<EroHop>)>,
-) -> (Option<Vec<EroHop>>, Vec<SubLsp>) {
-    let (mut routed, mut others): (Vec<_>, Vec<_>) = routes.partition(|(_, route)| !route.is_empty());
+) -> (Option<&'a [EroHop]>, Vec<Listed<'a>>) {
+    let (mut routed, others): (Vec<_>, Vec<_>) = routes.partition(|(_, route)| !route.is_empty());
     routed.sort_by(|a, b| (a.1, a.0).cmp(&(b.1, b.0)));
     let (mut compressor, mut ero) = (Compressor::default(), None);
     let mut leaves = Vec::with_capacity(routed.len() + others.len());
     for (leaf, route) in routed {
         // Routes of one branch begin with the same hop; what did not would be written in full.
-        let rest = compressor.add(route).unwrap_or(route).to_vec();
-        let explicit_route = match ero {
-            None => {
-                ero = Some(rest);
-                None
-            }
-            Some(_) => Some(rest),
-        };
-        leaves.push(SubLsp { explicit_route, ..SubLsp::of(IpAddr::V4(*leaf)) });
+        let rest = compressor.add(route).unwrap_or(route);
+        leaves.push((*leaf, ero.is_some().then_some(rest)));
+        ero.get_or_insert(rest);
     }
-    leaves.extend(others.drain(..).map(|(leaf, _)| SubLsp::of(IpAddr::V4(*leaf))));
+    leaves.extend(others.into_iter().map(|(leaf, _)| (*leaf, None)));
     (ero, leaves)
 }
 
@@ -120,9 +115,7 @@ impl Rsvp {
             }
         }
         if !self.summarised(hop, sending, path_out(index).0) {
-            let routes =
-                self.p2mp.branches.get(index).map(|branch| branch.routes.clone()).unwrap_or_default();
-            let Some((mut message, ends, ttl)) = self.p2mp_build_path(index, &routes) else {
+            let Some((mut message, ends, ttl)) = self.p2mp_build_path(index, None) else {
                 return self.counters.faults.note(Fault::NoLink);
             };
             let delivery = sending.delivery(path_out(index).0);
@@ -131,20 +124,24 @@ impl Rsvp {
         self.p2mp_arm_branch(index);
     }
 
-    /// The Path of a branch with these routes to its leaves; between which addresses it goes, and its TTL.
+    /// The Path of a branch, with its own routes to its leaves unless others are given; between which addresses it
+    /// goes, and its TTL.
     pub(super) fn p2mp_build_path(
         &self,
         index: u32,
-        routes: &BTreeMap<Ipv4Addr, Vec<EroHop>>,
+        others: Option<&BTreeMap<Ipv4Addr, Vec<EroHop>>>,
     ) -> Option<(Message, (Ipv4Addr, Ipv4Addr), u8)> {
         let branch = self.p2mp.branches.get(index)?;
         let (tree, sub) = (self.p2mp.trees.get(branch.tree)?, self.p2mp.subs.get(branch.sub)?);
         let link = self.links.get(branch.to.port)?;
-        let (ero, leaves) = lists(routes.iter());
-        let first = leaves.first().map(|leaf| leaf.leaf);
-        let Some(IpAddr::V4(first)) = first else { return None };
-        let mut common = Common { unknown: sub.unknown.clone(), ..Common::default() };
-        common.add_sub_lsps(&leaves).ok()?;
+        let (ero, leaves) = lists(others.unwrap_or(&branch.routes).iter());
+        let &(first, _) = leaves.first()?;
+        let mut unknown = Vec::with_capacity(sub.unknown.len() + 2 * leaves.len());
+        unknown.extend_from_slice(&sub.unknown);
+        let mut common = Common { unknown, ..Common::default() };
+        for (leaf, route) in leaves {
+            common.add_sub_lsp(IpAddr::V4(leaf), route, None).ok()?;
+        }
         let attributes = &tree.attributes;
         // RFC 4875, 5.2.2: each branch has the route so far, with this router's address.
         let rro = sub.rro.as_ref().map(|rest| record_route::push(link.interface.address, None, rest));
@@ -153,7 +150,7 @@ impl Rsvp {
             session: tree.key.session.to_wire(),
             hop: self.own_hop(branch.to, u32::from(branch.to.port.0)),
             time_values: self.time_values(),
-            ero,
+            ero: ero.map(<[EroHop]>::to_vec),
             label_request: Some(LabelRequest::Generic { l3pid: attributes.l3pid }),
             session_attribute: attributes.session_attribute.clone(),
             diffserv: None,

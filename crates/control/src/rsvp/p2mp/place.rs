@@ -41,17 +41,18 @@ impl Rsvp {
             lih: 0,
             ttl: self.config.message_ttl,
             leaves: BTreeMap::new(),
+            ends_here: false,
             order: self.p2mp.order,
             rro: None,
             adspec: None,
             unknown: Vec::new(),
             policy: Vec::new(),
-            announced: BTreeSet::new(),
+            announced: Vec::new(),
             announced_as: None,
             is_cut_off: false,
             is_rerecorded: false,
             confirm: None,
-            asked: BTreeSet::new(),
+            asked: Vec::new(),
             period_ms: 0,
             expires: Time::MAX,
             resv_sent_at: Time::ZERO,
@@ -119,6 +120,7 @@ impl Rsvp {
         }
         self.p2mp.s2ls = self.p2mp.s2ls.saturating_sub(before.len()) + leaves.len();
         if let Some(state) = self.p2mp.subs.get_mut(sub) {
+            state.ends_here = leaves.values().any(|at| at.branch.is_none());
             state.leaves = leaves;
         }
         if news {

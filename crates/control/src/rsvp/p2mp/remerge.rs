@@ -29,6 +29,9 @@ pub(super) struct Way {
 /// common mean that the LSP is being rerouted: whichever of the two ways brings packets is good, for the root may have
 /// left the other one already. For as long as both do, there may be two of a packet (RFC 4875, 14.2).
 pub(super) fn merge(ways: Vec<Way>) -> Vec<Way> {
+    if ways.len() < 2 {
+        return ways;
+    }
     let mut merged: Vec<Way> = Vec::new();
     let mut owner: BTreeMap<Out, usize> = BTreeMap::new();
     for mut way in ways {

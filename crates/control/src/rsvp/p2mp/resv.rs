@@ -3,7 +3,7 @@
 use super::recorded::expand;
 use super::shares::{Leaves, Share};
 use super::states::BranchEvent;
-use super::tree::{Branch, Reserved};
+use super::tree::{Branch, Reserved, Tree};
 use super::{P2mpKey, TreeKey, keys, resv_in};
 use crate::rsvp::Rsvp;
 use crate::rsvp::counters::Discard;
@@ -23,25 +23,34 @@ use wire::rsvp::{Filter, FlowDescriptor, Message, Resv, ResvTear, RroSubobject, 
 /// Leaves with what is recorded of the way to each.
 pub(super) type Named = BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>;
 
+/// What a Resv is about of one tree.
+struct Touched {
+    /// Sub-groups, with their branches.
+    subs: BTreeMap<u32, Vec<u32>>,
+    /// The style of what was reserved before.
+    style: Option<Style>,
+    /// The tables are as they are to be.
+    is_fed: bool,
+}
+
 impl Rsvp {
     pub(in crate::rsvp) fn p2mp_resv(&mut self, arrival: &Arrival, resv: &Resv) {
         let Ok(listed) = resv.common.sub_lsps() else { return self.counters.discard(Discard::Malformed) };
-        let mut trees: BTreeMap<u32, (BTreeSet<u32>, Option<Style>)> = BTreeMap::new();
+        let mut trees: BTreeMap<u32, Touched> = BTreeMap::new();
         for descriptor in &resv.flow_descriptors {
             for filter in &descriptor.filters {
                 if let Some((branch, share)) = self.p2mp_around(&resv.session, &filter.filter_spec) {
-                    if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
-                        let style = self.p2mp_reserved_style(tree);
-                        trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
+                    if let Some(touched) = self.p2mp_touch(&mut trees, branch) {
+                        touched.is_fed = false;
                     }
                     self.p2mp_resv_around(arrival, (branch, &share), resv, descriptor, filter, &listed);
                     continue;
                 }
                 match self.p2mp_check_resv(arrival, resv, descriptor, filter, &listed) {
                     Ok((branch, label, leaves)) => {
-                        if let Some((tree, sub)) = self.p2mp.branches.get(branch).map(|b| (b.tree, b.sub)) {
-                            let style = self.p2mp_reserved_style(tree);
-                            trees.entry(tree).or_insert((BTreeSet::new(), style)).0.insert(sub);
+                        let is_fed = self.p2mp_feeds_alike(branch, label);
+                        if let Some(touched) = self.p2mp_touch(&mut trees, branch) {
+                            touched.is_fed &= is_fed;
                         }
                         if self.p2mp_accept(branch, resv, descriptor, label, leaves) {
                             if let Some(id) = arrival.id {
@@ -60,15 +69,48 @@ impl Rsvp {
                 }
             }
         }
-        for (tree, (subs, style)) in trees {
-            self.p2mp_feed(tree);
-            if self.p2mp_reserved_style(tree) == style {
-                // A tree may have many sub-groups: those are left alone of which the Resv says nothing.
-                subs.into_iter().for_each(|sub| self.p2mp_answer(sub, Sending::Refresh));
-            } else {
+        for (tree, Touched { subs, style, is_fed }) in trees {
+            if !is_fed {
+                self.p2mp_feed(tree);
+            }
+            let begins_here = self.p2mp.trees.get(tree).is_some_and(|tree| tree.root.is_some());
+            if self.p2mp_reserved_style(tree) != style {
                 self.p2mp_answer_all(tree);
+                continue;
+            }
+            // A tree may have many sub-groups, and one of them many branches at the root: those are left alone of which
+            // the Resv says nothing.
+            for (sub, branches) in subs {
+                if begins_here {
+                    branches.into_iter().for_each(|branch| self.p2mp_reached_by(branch));
+                } else {
+                    self.p2mp_answer(sub, Sending::Refresh);
+                }
             }
         }
+    }
+
+    /// A Resv is about a branch: notes it with its tree as it was before the Resv.
+    fn p2mp_touch<'a>(&self, trees: &'a mut BTreeMap<u32, Touched>, index: u32) -> Option<&'a mut Touched> {
+        let branch = self.p2mp.branches.get(index)?;
+        let touched = trees.entry(branch.tree).or_insert_with(|| Touched {
+            subs: BTreeMap::new(),
+            style: self.p2mp_reserved_style(branch.tree),
+            is_fed: true,
+        });
+        touched.subs.entry(branch.sub).or_default().push(index);
+        Some(touched)
+    }
+
+    /// Do the tables say of a branch what they would if the neighbour reserved with this label? Backups depend on what
+    /// is recorded of routes, too.
+    fn p2mp_feeds_alike(&self, index: u32, label: Label) -> bool {
+        let Some(branch) = self.p2mp.branches.get(index) else { return false };
+        let from = self.p2mp.subs.get(branch.sub).map(|sub| sub.prev_hop);
+        let is_plain = |tree: &Tree| !self.p2mp_wants_protection(tree) && tree.protections.is_empty();
+        let tree = self.p2mp.trees.get(branch.tree).filter(|tree| is_plain(tree));
+        tree.zip(from).is_some_and(|(tree, from)| tree.feeds.contains_key(&from))
+            && branch.reserved.as_ref().is_some_and(|reserved| reserved.label == label)
     }
 
     /// All that can be wrong with one filter of a Resv. Gives the branch, the label and the leaves.
@@ -130,12 +172,15 @@ impl Rsvp {
         // The RRO is that of the first leaf behind the filter, whether it is still wanted or not. Of a Resv with
         // several filters it is not known where the leaves of each begin: there it is the first that is its own.
         let several = resv.flow_descriptors.iter().map(|flow| flow.filters.len()).sum::<usize>() > 1;
-        let mine: Vec<SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).cloned().collect();
+        let mine: Vec<&SubLsp> = listed.iter().filter(|leaf| !several || of_branch(leaf)).collect();
         // The limit comes first: a short message could say much longer routes than it is itself.
         let most = 2 * self.config.limits.route_hops;
         let recorded = expand(filter.rro.as_deref(), &mine, most);
         let recorded = recorded.ok_or(Problem::Error(error_code::RSVP_SYSTEM, 0))?;
-        if recorded.iter().any(|rro| record_route::has_loop(rro.as_deref(), &self.links)) {
+        // What a secondary route begins with stands in another one.
+        let rest = mine.iter().skip(1).map(|leaf| leaf.recorded_route.as_deref());
+        let mut said = core::iter::once(filter.rro.as_deref()).chain(rest);
+        if said.any(|rro| record_route::has_loop(rro, &self.links)) {
             // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
             return Err(Problem::Silent(Discard::Loop));
         }
@@ -192,7 +237,10 @@ impl Rsvp {
             return true;
         }
         let is_reverting = reverts.is_some();
-        let before = self.p2mp_share(session, port);
+        let as_before = |old: &Reserved| old.style == resv.style && old.flowspec == descriptor.flowspec;
+        let known = self.p2mp.branches.get(index).and_then(|branch| branch.reserved.as_ref());
+        // What is held changes with neither leaves nor routes.
+        let before = (!known.is_some_and(as_before)).then(|| self.p2mp_share(session, port));
         let expires = self.now + self.lifetime(resv.time_values.refresh_ms);
         let Some(branch) = self.p2mp.branches.get_mut(index) else { return false };
         let confirm = branch.reserved.as_ref().map_or_else(Vec::new, |reserved| reserved.confirm.clone());
@@ -210,13 +258,17 @@ impl Rsvp {
         let old = branch.reserved.replace(reserved);
         let recorded = old.as_ref().map(|old| &old.leaves) != branch.reserved.as_ref().map(|new| &new.leaves);
         let sub = branch.sub;
-        if !self.p2mp_make_room(session, port, setup, &before) {
+        if let Some(before) = &before
+            && !self.p2mp_make_room(session, port, setup, before)
+        {
             if let Some(branch) = self.p2mp.branches.get_mut(index) {
                 branch.reserved = old;
             }
             return false;
         }
-        self.p2mp_account(session, port, &before);
+        if let Some(before) = &before {
+            self.p2mp_account(session, port, before);
+        }
         if let Some(sub) = self.p2mp.subs.get_mut(sub).filter(|_| recorded) {
             sub.is_rerecorded = true;
         }

@@ -3,7 +3,7 @@
 
 use super::recorded::{compress, recorded_len};
 use super::states::{SubEvent, SubState};
-use super::tree::Sub;
+use super::tree::{Recorded, Sub};
 use super::{resv_out, template};
 use crate::rsvp::Rsvp;
 use crate::rsvp::faults::Fault;
@@ -11,27 +11,58 @@ use crate::rsvp::outbox::Sending;
 use crate::rsvp::record_route;
 use crate::rsvp::transport::Delivery;
 use base::{Label, Span, Time};
+use core::iter::Peekable;
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
+use std::collections::btree_map::Range;
 use std::net::IpAddr;
 use wire::rsvp::{
     Common, Filter, FilterSpec, FlowDescriptor, Flowspec, Message, Resv, ResvTear, RroSubobject, RsvpHop,
-    SubLsp,
 };
 
 /// Least time between two Resv messages for a sub-group of which the second says no more than that there are more
 /// leaves (RFC 4875, 6.2.1): those that come meanwhile share it. The RFC leaves the time open.
 const RESV_INTERVAL: Span = Span::from_ms(1);
 
+/// Are all of `some` leaves among `all`, both of which are in order?
+fn has_all(all: &[Ipv4Addr], some: &[Ipv4Addr]) -> bool {
+    let mut all = all.iter();
+    some.iter().all(|leaf| all.any(|other| other == leaf))
+}
+
 impl Rsvp {
-    /// The leaves of a sub-group that are reserved.
-    pub(super) fn p2mp_reserved(&self, sub: &Sub) -> BTreeSet<Ipv4Addr> {
-        let has = |(leaf, branch): (Ipv4Addr, Option<u32>)| {
-            let reserved =
-                branch.is_none_or(|branch| self.p2mp.branches.get(branch).is_some_and(|b| b.has(leaf)));
-            reserved.then_some(leaf)
-        };
-        sub.leaves.iter().filter_map(|(leaf, at)| has((*leaf, at.branch))).collect()
+    /// The leaves of a sub-group that are reserved, in order.
+    pub(super) fn p2mp_reserved(&self, sub: &Sub) -> Vec<Ipv4Addr> {
+        let mut reserved = Vec::with_capacity(sub.leaves.len());
+        // Leaves of a branch mostly lie side by side: they are gone through with what is reserved of it.
+        let mut latest = None;
+        for (&leaf, at) in &sub.leaves {
+            let Some(index) = at.branch else {
+                reserved.push(leaf);
+                continue;
+            };
+            let (branch, known) = latest.get_or_insert_with(|| (index, self.p2mp_known_from(index, leaf)));
+            if *branch != index {
+                (*branch, *known) = (index, self.p2mp_known_from(index, leaf));
+            }
+            while known.next_if(|(known, _)| **known < leaf).is_some() {}
+            if known.next_if(|(known, _)| **known == leaf).is_some() {
+                reserved.push(leaf);
+            }
+        }
+        reserved
+    }
+
+    /// What is reserved of a branch, from a leaf on.
+    fn p2mp_known_from(&self, branch: u32, leaf: Ipv4Addr) -> Peekable<Range<'_, Ipv4Addr, Recorded>> {
+        let reserved = self.p2mp.branches.get(branch).and_then(|branch| branch.reserved.as_ref());
+        reserved.map_or_else(Range::default, |reserved| reserved.leaves.range(leaf..)).peekable()
+    }
+
+    /// Is a leaf of a sub-group reserved?
+    pub(super) fn p2mp_is_reserved(&self, sub: &Sub, leaf: Ipv4Addr) -> bool {
+        let has = |branch| self.p2mp.branches.get(branch).is_some_and(|branch| branch.has(leaf));
+        sub.leaves.get(&leaf).is_some_and(|at| at.branch.is_none_or(has))
     }
 
     /// Tells the previous hop which leaves of a sub-group are reserved, if it does not know or if it is time to say so
@@ -67,7 +98,7 @@ impl Rsvp {
         let may_wait = sending == Sending::Refresh && is_new && !asks_anew && self.now < may_be_sent_at;
         let is_more = |sub: &Sub| {
             let is_known = sub.state == SubState::Announced && sub.announced_as == said;
-            is_known && reserved.is_superset(&sub.announced)
+            is_known && has_all(&reserved, &sub.announced)
         };
         if may_wait && is_more(sub) {
             if let Some(sub) = self.p2mp.subs.get_mut(index) {
@@ -105,7 +136,7 @@ impl Rsvp {
     }
 
     /// The Resv of a sub-group.
-    fn p2mp_build_resv(&self, index: u32, label: Label, reserved: &BTreeSet<Ipv4Addr>) -> Option<Message> {
+    fn p2mp_build_resv(&self, index: u32, label: Label, reserved: &[Ipv4Addr]) -> Option<Message> {
         let sub = self.p2mp.subs.get(index)?;
         let tree = self.p2mp.trees.get(sub.tree)?;
         let hop = self.own_hop(sub.prev_hop, sub.lih);
@@ -134,36 +165,33 @@ impl Rsvp {
             let IpAddr::V4(address) = self.own_hop(sub.prev_hop, sub.lih).address else { return None };
             let branch = sub.leaves.get(leaf)?.branch;
             let rest = match branch {
-                None => Vec::new(),
+                None => &[][..],
                 Some(branch) => {
-                    self.p2mp.branches.get(branch)?.reserved.as_ref()?.leaves.get(leaf)?.clone()?
+                    self.p2mp.branches.get(branch)?.reserved.as_ref()?.leaves.get(leaf)?.as_deref()?
                 }
             };
             let flags = self.p2mp_flags(tree, branch);
-            Some(record_route::push_with(address, flags, with_label.clone(), &rest))
+            Some(record_route::push_with(address, flags, with_label.clone(), rest))
         };
         let mut routes: Vec<Option<Vec<RroSubobject>>> =
             reserved.iter().map(|(leaf, sub)| route(leaf, *sub)).collect();
         // RFC 3209, 4.4.3: recorded routes that no longer fit are left out, unless they fit as RFC 4875, 6.1, has them:
         // from where each leaves that of a leaf before it.
         let room = mtu.saturating_sub(256 + 8 * reserved.len());
-        if recorded_len(&routes) > room {
-            routes = compress(routes);
+        let mut begins = vec![0; routes.len()];
+        if recorded_len(&routes, &begins) > room {
+            begins = compress(&routes);
         }
-        if recorded_len(&routes) > room {
+        if recorded_len(&routes, &begins) > room {
             routes.iter_mut().for_each(|route| *route = None);
         }
-        let mut routes = routes.into_iter();
+        let mut common = Common { unknown: Vec::with_capacity(2 * reserved.len()), ..Common::default() };
         // RFC 4875, 6.3.1: the route of the first leaf is the RRO, those of others follow them.
-        let rro = routes.next().flatten();
-        let rest = core::iter::once(None).chain(routes);
-        let leaves: Vec<SubLsp> = reserved
-            .iter()
-            .zip(rest)
-            .map(|((leaf, _), recorded_route)| SubLsp { recorded_route, ..SubLsp::of(IpAddr::V4(*leaf)) })
-            .collect();
-        let mut common = Common::default();
-        common.add_sub_lsps(&leaves).ok()?;
+        for (at, ((leaf, _), (route, from))) in reserved.iter().zip(routes.iter().zip(begins)).enumerate() {
+            let route = route.as_ref().and_then(|route| route.get(from..)).filter(|_| at > 0);
+            common.add_sub_lsp(IpAddr::V4(*leaf), None, route).ok()?;
+        }
+        let rro = routes.into_iter().next().flatten();
         let subs: BTreeSet<u32> = reserved.iter().map(|(_, sub)| *sub).collect();
         let known = || subs.iter().filter_map(|&sub| Some((sub, self.p2mp.subs.get(sub)?)));
         let style = known().find_map(|(_, sub)| self.p2mp_style(sub))?;
@@ -198,8 +226,7 @@ impl Rsvp {
     /// The largest of what is reserved behind a sub-group (RFC 2205, 2.2).
     fn p2mp_flowspec(&self, index: u32, sub: &Sub) -> Option<Flowspec> {
         let tree = self.p2mp.trees.get(sub.tree)?;
-        let own = sub.leaves.values().any(|at| at.branch.is_none());
-        let own = own.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
+        let own = sub.ends_here.then_some(Flowspec::ControlledLoad(tree.attributes.tspec.0));
         let branches = self.p2mp.branches_of(tree);
         let of_sub = branches.filter(|branch| branch.sub == index);
         let said = of_sub.filter_map(|branch| branch.reserved.as_ref()).map(|reserved| reserved.flowspec);

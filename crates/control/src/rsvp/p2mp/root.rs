@@ -1,6 +1,7 @@
 //! The root of point-to-multipoint LSPs: leaves are grafted, pruned, and tried again when they fail.
 
 use super::command::{P2mpId, P2mpSpec, Signalling};
+use super::compute::asked_routes;
 use super::loss::Loss;
 use super::make_before_break::Change;
 use super::path::Placed;
@@ -208,8 +209,9 @@ impl Rsvp {
         let attributes = self.p2mp_attributes(&spec);
         let mut placed: BTreeMap<Ipv4Addr, Placed> = BTreeMap::new();
         let ttl = self.config.message_ttl;
+        let routes = asked_routes(&spec);
         for &leaf in leaves {
-            let found = match self.p2mp_find(index, leaf) {
+            let found = match self.p2mp_find(index, leaf, routes.get(&leaf).copied()) {
                 Ok((route, way)) => {
                     let step = self.p2mp_step(&key, leaf, route, true, &attributes, ttl);
                     match step {

@@ -14,6 +14,7 @@ use crate::rsvp::transport::Neighbor;
 use base::Label;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How the way of a tree to a neighbour is protected.
 #[derive(Clone, Debug)]
@@ -53,8 +54,9 @@ pub(super) struct Share {
 pub(super) enum Leaves {
     /// All beyond the neighbour, whichever they are.
     All,
-    /// Those that come through the router at its end.
-    These(BTreeSet<Ipv4Addr>),
+    /// Those that come through the router at its end. Each message about a branch looks at them, and there may be as
+    /// many branches as leaves: none has a copy of its own.
+    These(Arc<BTreeSet<Ipv4Addr>>),
 }
 
 impl Leaves {
@@ -128,7 +130,7 @@ impl Rsvp {
                 return Vec::new();
             };
             left.retain(|leaf, _| !leaves.contains(leaf));
-            found.push((best, Leaves::These(leaves)));
+            found.push((best, Leaves::These(Arc::new(leaves))));
         }
         found
     }

@@ -106,6 +106,8 @@ pub(super) struct Sub {
     /// Send_TTL of Paths that go on.
     pub ttl: u8,
     pub leaves: BTreeMap<Ipv4Addr, LeafAt>,
+    /// One of the leaves is this router.
+    pub ends_here: bool,
     /// Smaller for path state that came earlier.
     pub order: u64,
     /// RECORD_ROUTE as it came; empty at the root; absent if the route is not recorded.
@@ -114,8 +116,8 @@ pub(super) struct Sub {
     /// Objects to be forwarded unexamined (RFC 2205, 3.10), and policy data.
     pub unknown: Vec<Unknown>,
     pub policy: Vec<Vec<u8>>,
-    /// Leaves that the previous hop was told of.
-    pub announced: BTreeSet<Ipv4Addr>,
+    /// Leaves that the previous hop was told of, in order.
+    pub announced: Vec<Ipv4Addr>,
     /// What the previous hop was told of all of them.
     pub announced_as: Option<(Flowspec, Style)>,
     /// The previous hop is gone, and it lives on for the sake of who may lead it around (RFC 4090, 7.2).
@@ -125,7 +127,7 @@ pub(super) struct Sub {
     /// The receiver that waits for a ResvConf.
     pub confirm: Option<IpAddr>,
     /// The leaves of the Resv that asked for it.
-    pub asked: BTreeSet<Ipv4Addr>,
+    pub asked: Vec<Ipv4Addr>,
     pub period_ms: u32,
     pub expires: Time,
     /// When the latest Resv went to the previous hop.
@@ -176,6 +178,9 @@ pub(super) struct Known {
     pub answered_by: Option<(Ipv4Addr, u32)>,
 }
 
+/// The route to a leaf as it was recorded, if it was.
+pub(super) type Recorded = Option<Vec<RroSubobject>>;
+
 /// The reservation of a branch.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
@@ -183,7 +188,7 @@ pub(super) struct Reserved {
     pub style: Style,
     pub flowspec: Flowspec,
     /// The leaves that it names, each with its route as it was recorded.
-    pub leaves: BTreeMap<Ipv4Addr, Option<Vec<RroSubobject>>>,
+    pub leaves: BTreeMap<Ipv4Addr, Recorded>,
     /// Receivers that wait for a ResvConf, the latest last.
     pub confirm: Vec<Waiting>,
     pub period_ms: u32,
