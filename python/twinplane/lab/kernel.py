@@ -91,8 +91,9 @@ def _pair(plan: Plan, a: Interface, b: Interface) -> str:
 
 def _end(plan: Plan, end: Interface, side: int) -> str:
     member = plan.members[end.node]
-    # If both ends have one number the kernel takes them for real interfaces, and tells of no more than a change a second.
+    # If both ends have one number, the kernel tells of no more than one change a second, as of real ones.
     index = FIRST_INDEX + 2 * end.link + side
     # A router and the tester answer ARP themselves, from above; a bridge has no address to answer for.
     silent = "" if kinds.of(member.kind).speaks else " arp off multicast off"
-    return f"name {end.name} index {index} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
+    place = f"name {end.name} index {index} netns {member.namespace}"
+    return f"{place} address {end.mac} mtu {end.interface_mtu}{silent}"

@@ -106,8 +106,8 @@ class ProtectionParameters(Parameters):
         longest_s = AWAY_S if self.end_to_end else DOWN_S
         if self.protected and not self.everywhere and self.seen_s >= longest_s:
             raise ValueError(
-                f"a failure is seen after {self.seen_s:g} s ({self.seen_by}), and has to be before {longest_s:g} s,"
-                " when something else happens"
+                f"a failure is seen after {self.seen_s:g} s ({self.seen_by}), and has to be before"
+                f" {longest_s:g} s, when something else happens"
             )
         if self.doubled and self.seen_s == 0:
             raise ValueError("method=1+1 with detection_ms=0 loses nothing that could be measured")
