@@ -776,7 +776,7 @@ class ProtectionSpec(Written):
     disjoint: Literal["link", "node", "srlg"] | None = None
     """With `1:1` and `1+1`: what the two paths have not in common, as `standby` of `path` says it [default: `link`]."""
     revert_after: Quantity | None = None
-    """Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long. With `1+1`: the head end puts the working LSP on the best path again when nothing has changed for so long, and the tail end takes packets of the working LSP again when that has been there for so long [default: it stays where it is]."""
+    """Wait to restore. With `1:1`: the traffic goes back to the best path when nothing has changed of links for so long. With `1+1`: the head end leads one of both LSPs along the best path again when nothing has changed for so long, and the tail end takes packets of the working LSP again when that has been there for so long [default: it stays where it is]."""
 
 
 @written

@@ -1,5 +1,6 @@
 //! Neighbours are watched by BFD or by link probing, and what depends on one that does not answer any more is given up,
-//! as after the loss of Hellos. So is an LSP whose end is not heard any more, where its tunnel has it watched (RFC 5884).
+//! as after the loss of Hellos. So is an LSP whose end is not heard any more, where its tunnel has it watched (RFC
+//! 5884).
 
 use super::Rsvp;
 use super::command::TunnelId;

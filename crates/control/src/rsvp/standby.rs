@@ -288,9 +288,9 @@ impl Rsvp {
     }
 
     /// Of two LSPs that both carry the packets, either can be led along the best path, and counts as the one that
-    /// carries traffic alone then. It is the one that is there already, else the one on the worse path, unless the other
-    /// one is in the way. The end sees an LSP come in the place of that one. Nothing is signalled here, and no packet
-    /// takes another way.
+    /// carries traffic alone then. It is the one that is there already, else the one on the worse path, unless the
+    /// other one is in the way. The end sees an LSP come in the place of that one. Nothing is signalled here, and no
+    /// packet takes another way.
     pub(super) fn exchange_with_standby(&mut self, index: u32, constraints: &Constraints, best: &TePath) {
         let (router_id, now) = (self.config.router_id, self.now);
         let ready = self.tunnels.get(index).filter(|tunnel| tunnel.is_one_plus_one());

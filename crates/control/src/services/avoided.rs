@@ -1,6 +1,6 @@
 //! Links that are to be avoided, for one of two reasons: they work, but somebody else has to be ready before packets go
-//! by them, such as the protocol that distributes labels (RFC 5443); or nobody is heard there any more. Who finds routes
-//! makes them cost as much as can be.
+//! by them, such as the protocol that distributes labels (RFC 5443); or nobody is heard there any more. Who finds
+//! routes makes them cost as much as can be.
 
 use base::{PortId, ProtocolId};
 use std::collections::{BTreeMap, VecDeque};
@@ -35,7 +35,8 @@ impl Avoided {
     }
 
     /// Notes whether `owner` wants the link of a port to be avoided, and why. Others are told when that is so for the
-    /// first of those who want it, and when it is so no more for the last; and in the same way of links that are silent.
+    /// first of those who want it, and when it is so no more for the last; and in the same way of links that are
+    /// silent.
     pub fn set(&mut self, owner: ProtocolId, port: PortId, why: Option<Avoidance>) {
         let before = (self.is(port), self.is_silent(port));
         if let Some(why) = why {

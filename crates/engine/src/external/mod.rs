@@ -2,10 +2,10 @@
 //!
 //! A port ([`ExternalPort`]) carries frames between an interface and the engine. Two drivers stand behind it:
 //! [`packet`] (AF_PACKET) works on every interface; [`xdp`] (AF_XDP) takes frames before the kernel makes socket
-//! buffers of them. What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`]
-//! (a thread visits a namespace to make sockets there), [`news`] (interfaces have changed), [`bpf`] (programs by hand), [`burst`] (many frames sent at
-//! once), [`capture`] (both directions of an interface to a file). A [`Stream`] is no port: it carries the bytes of a
-//! TCP connection of the kernel, for whoever speaks to programs elsewhere.
+//! buffers of them. What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`] (a
+//! thread visits a namespace to make sockets there), [`news`] (interfaces have changed), [`bpf`] (programs by hand),
+//! [`burst`] (many frames sent at once), [`capture`] (both directions of an interface to a file). A [`Stream`] is no
+//! port: it carries the bytes of a TCP connection of the kernel, for whoever speaks to programs elsewhere.
 
 pub mod bpf;
 pub mod burst;

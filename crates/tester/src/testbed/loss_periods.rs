@@ -7,9 +7,10 @@ use base::Time;
 use base::table::Table;
 
 base::table! {
-    /// Packets of a stream that a receiver did not get, one after the other, though it got a later one. However many copies of a packet there are, and wherever they are lost, it counts if none came.
-    /// Of those that ended between two things that were done to the network (table `actions`) the longest is here. What
-    /// is on its way, and comes late, is missing until then.
+    /// Packets of a stream that a receiver did not get, one after the other, though it got a later one. However many
+    /// copies of a packet there are, and wherever they are lost, it counts if none came. Of those that ended between
+    /// two things that were done to the network (table `actions`) the longest is here. What is on its way, and comes
+    /// late, is missing until then.
     pub struct LossPeriodRow<'a> in "loss_periods" key ["flow", "lsp", "node", "first"] {
         /// The flow, by its place in the description.
         flow: usize,

@@ -226,8 +226,8 @@ proptest! {
     }
 }
 
-/// A head end with `revert_after`, the ways that its LSPs take, first that of the one that counts as active, and the way
-/// by which the tail end takes packets.
+/// A head end with `revert_after`, the ways that its LSPs take, first that of the one that counts as active, and the
+/// way by which the tail end takes packets.
 struct Reverting(Net);
 
 impl Reverting {
