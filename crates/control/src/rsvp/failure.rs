@@ -62,19 +62,14 @@ impl Rsvp {
             let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
             let (chosen, head) =
                 (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
-            if self.is_repairable(lsp) {
-                if !lsp.is_diverted() {
-                    *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
-                }
-                self.divert(index);
-            } else if lsp.is_diverted() {
-                self.undivertible(index);
-            } else if head {
-                self.lose(index, Loss::PortDown);
-            } else {
-                self.repair(index);
+            if self.is_repairable(lsp) && !lsp.is_diverted() && !lsp.has_detour() {
+                *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
+                self.divert_in_turn(index);
+                continue;
             }
+            self.lose_beyond(index, head);
         }
+        self.divert_first();
         self.p2mp_lost_beyond(&gone, &mut diverted);
         self.tell_diverted(&diverted);
         // A neighbour that restarts is there again, without a port that comes up.
@@ -83,6 +78,22 @@ impl Rsvp {
             if self.links.get(port).is_some_and(|link| link.leads_on()) {
                 self.restore_later(port);
             }
+        }
+    }
+
+    /// The next hop of an LSP is gone: it is led around that, or lost.
+    pub(super) fn lose_beyond(&mut self, index: u32, is_head: bool) {
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if self.is_repairable(lsp) {
+            self.divert(index);
+        } else if lsp.is_diverted() {
+            self.undivertible(index);
+        } else if is_head {
+            self.lose(index, Loss::PortDown);
+        } else {
+            self.repair(index);
         }
     }
 

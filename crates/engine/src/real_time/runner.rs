@@ -11,8 +11,14 @@ use std::os::fd::RawFd;
 
 /// Frames taken from an interface at once.
 const BURST: usize = 256;
-/// Events of the world between two looks at the interfaces.
+/// Events of the world between two looks at the interfaces, at the most.
 const EVENTS: u64 = 4096;
+/// Events of the world between two looks at the clock.
+const SOME: u64 = 64;
+/// So long the world has its way: then the interfaces are looked at, however much is left to be done.
+const TURN: Span = Span::from_us(500);
+/// Frames taken from an interface at once while the world is behind: few, so that it catches up.
+const FEW: usize = 32;
 /// Time between two looks at whether an interface is up, if nothing is said of it.
 const LOOK: Span = Span::from_ms(50);
 /// Time between two looks for news of interfaces in a run that does not sleep.
@@ -246,15 +252,21 @@ impl Runner {
         if now >= self.news_at {
             self.news_at = now + NEWS;
             // All are taken, so that none wakes the run again.
-            if self.news.iter().fold(false, |any, news| news.take() || any) {
-                self.look = now;
+            for news in &self.news {
+                if news.take() {
+                    self.look = now;
+                }
             }
         }
         if now >= self.look {
             self.look = now + self.look_after;
             self.look_at_ports(world, now)?;
         }
-        if world.step(now, EVENTS)? == Progress::More {
+        if self.work(world, now)? == Progress::More {
+            // What only passes through does not wait until all the rest is done.
+            for index in 0..self.ports.len() {
+                self.take_some(world, index)?;
+            }
             self.flush(world)?;
             return Ok(Done::Behind);
         }
@@ -263,13 +275,40 @@ impl Runner {
             more |= self.receive(world, index, until)?;
         }
         // What came in may be due to leave at once.
-        let reached = world.step(now.max(world.now()), EVENTS)? != Progress::More;
+        let reached = self.work(world, now.max(world.now()))? != Progress::More;
         self.flush(world)?;
         Ok(match (reached, more) {
             (false, _) => Done::Behind,
             (true, true) => Done::Due,
             (true, false) => Done::All,
         })
+    }
+
+    /// Does what is due at `until`, or a part of it.
+    fn work(&self, world: &mut World, until: Time) -> Result<Progress, EngineError> {
+        let end = self.clock.now() + TURN;
+        for _ in 0..EVENTS / SOME {
+            if world.step(until, SOME)? != Progress::More {
+                return Ok(Progress::Reached);
+            }
+            if self.clock.now() >= end {
+                break;
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// A few frames come in while the world is behind the clock.
+    fn take_some(&mut self, world: &mut World, index: usize) -> Result<(), EngineError> {
+        let AttachedPort { node, port, external, state, .. } = &mut self.ports[index];
+        if *state == PortState::Gone {
+            return Ok(());
+        }
+        match external.receive(&self.clock, &mut self.frames, FEW) {
+            Ok(0) => Ok(()),
+            Ok(_) => world.enter(*node, *port, &mut self.frames),
+            Err(error) => self.failed(world, index, error),
+        }
     }
 
     /// Frames come in. Says whether there may be more.

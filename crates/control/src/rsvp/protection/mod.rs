@@ -162,6 +162,8 @@ pub(super) struct Protections {
     distrusted: BTreeMap<PortId, ()>,
     /// By the place of the LSP that they are for.
     detours: BTreeMap<u32, detour::Detour>,
+    /// LSPs that are to be signalled around a failure.
+    turning: divert::Turning,
 }
 
 impl Protections {
