@@ -303,6 +303,43 @@ fn a_neighbour_that_does_not_answer_takes_one_write() {
     }
 }
 
+/// Packets of all LSPs take the bypass at once, and what is signalled then takes its turns, of which some may be after
+/// the link is back.
+#[test]
+fn many_lsps_are_signalled_in_turns() {
+    for is_back in [false, true] {
+        let mut net = ladder();
+        net.tunnel(1, bypass(9, false, 0));
+        net.run(100);
+        for tunnel in 1..=100 {
+            net.tunnel(0, asking(tunnel, false, false));
+        }
+        net.run(200);
+        let told = |net: &Net| {
+            let is_it = |error: &wire::rsvp::PathErr| {
+                (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED)
+            };
+            let of = |message: &Message| matches!(message, Message::PathErr(error) if is_it(error));
+            net.log.iter().filter(|sent| sent.from == 1 && of(&sent.message)).count()
+        };
+        net.link(1, 2, false);
+        let around = Some(vec![0, 1, 5, 2, 3, 4]);
+        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+        let first = told(&net);
+        assert_eq!(first, 32);
+        if is_back {
+            net.link(1, 2, true);
+        }
+        net.run(1);
+        assert_eq!(told(&net), 64);
+        net.run(100);
+        assert_eq!(told(&net), 100);
+        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+        let told_once = |event: &(usize, Event)| matches!(event, (1, Event::LspsDiverted { lsps: 100, .. }));
+        assert!(net.events.iter().any(told_once));
+    }
+}
+
 /// A link that is avoided because labels are missing there carries packets: LSPs stay on it.
 #[test]
 fn a_link_that_is_avoided_and_heard_is_trusted() {
