@@ -246,8 +246,10 @@ impl Runner {
         if now >= self.news_at {
             self.news_at = now + NEWS;
             // All are taken, so that none wakes the run again.
-            if self.news.iter().fold(false, |any, news| news.take() || any) {
-                self.look = now;
+            for news in &self.news {
+                if news.take() {
+                    self.look = now;
+                }
             }
         }
         if now >= self.look {
