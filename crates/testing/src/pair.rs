@@ -5,10 +5,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
-/// How many pairs of interfaces were made, each with numbers that none had before.
-static CONNECTED: AtomicU32 = AtomicU32::new(0);
-/// The number of the first interface: far from those that the kernel gives.
-const FIRST_INDEX: u32 = 1000;
 
 /// Two namespaces, each with an interface `e0`, connected. Taken away when dropped.
 pub struct Pair {
@@ -36,9 +32,7 @@ impl Pair {
     /// Makes the two interfaces, and switches them on.
     pub fn connect(&self, mtu: u32) {
         let (mtu, b) = (mtu.to_string(), &self.names[1]);
-        // With equal numbers at both ends the kernel tells of no more than a change in a second.
-        let index = (FIRST_INDEX + CONNECTED.fetch_add(1, Ordering::Relaxed)).to_string();
-        let near = ["link", "add", "e0", "index", &index, "mtu", &mtu, "type", "veth"];
+        let near = ["link", "add", "e0", "mtu", &mtu, "type", "veth"];
         self.ip(0, &[&near[..], &["peer", "name", "e0", "mtu", &mtu, "netns", b]].concat());
         [0, 1].into_iter().for_each(|side| self.ip(side, &["link", "set", "e0", "up"]));
     }

@@ -91,7 +91,7 @@ def _pair(plan: Plan, a: Interface, b: Interface) -> str:
 
 def _end(plan: Plan, end: Interface, side: int) -> str:
     member = plan.members[end.node]
-    # If both ends have one number, the kernel tells of no more than one change a second, as of real ones.
+    # Where both ends have one number, the kernel may tell of no more than one change of the link a second.
     index = FIRST_INDEX + 2 * end.link + side
     # A router and the tester answer ARP themselves, from above; a bridge has no address to answer for.
     silent = "" if kinds.of(member.kind).speaks else " arp off multicast off"

@@ -1,6 +1,6 @@
 //! News of interfaces: the kernel says that one of a namespace has changed (rtnetlink(7), `RTMGRP_LINK`), where asking
 //! each of them takes a call now and then. Of a veth whose ends have different numbers it says so at once; of others it
-//! tells no more than a change of the link in a second.
+//! may tell no more than a change of the link in a second.
 
 use super::error::{PortError, refused};
 use super::netns::within;
