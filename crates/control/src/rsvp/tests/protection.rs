@@ -334,7 +334,9 @@ fn many_lsps_are_signalled_in_turns() {
         assert_eq!(told(&net), 64);
         net.run(100);
         assert_eq!(told(&net), 100);
-        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+        // Head ends that hear of it choose the link again where it is back.
+        let at_last = if is_back { Some(vec![0, 1, 2, 3, 4]) } else { around };
+        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == at_last));
         let told_once = |event: &(usize, Event)| matches!(event, (1, Event::LspsDiverted { lsps: 100, .. }));
         assert!(net.events.iter().any(told_once));
     }
