@@ -10,6 +10,7 @@ use super::lsp::{Lsp, Role};
 use super::outbox::{self, Sending};
 use super::path::View;
 use super::protection::Protections;
+use super::protection::turns::Turn;
 use super::slab::NIL;
 use super::states::PathEvent;
 use super::store::Store;
@@ -64,12 +65,12 @@ impl Rsvp {
                 (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
             if self.is_repairable(lsp) && !lsp.is_diverted() && !lsp.has_detour() {
                 *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
-                self.divert_in_turn(index);
+                self.in_turn(index, Turn::Around);
                 continue;
             }
             self.lose_beyond(index, head);
         }
-        self.divert_first();
+        self.first_turn();
         self.p2mp_lost_beyond(&gone, &mut diverted);
         self.tell_diverted(&diverted);
         // A neighbour that restarts is there again, without a port that comes up.

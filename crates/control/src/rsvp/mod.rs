@@ -109,8 +109,8 @@ enum Timer {
     Tunnel(u32),
     /// LSPs are signalled along a link again.
     Restore(PortId),
-    /// Some more of the LSPs are signalled around a failure that has been seen.
-    Divert,
+    /// Some more of the LSPs are signalled around a failure, or back along a link.
+    Turn,
     /// Bypass tunnels that nobody uses are looked for.
     Sweep,
     /// LSPs that have less protection than they ask for are looked at again.
@@ -268,7 +268,7 @@ impl Rsvp {
                 Timer::Lsp(index) => self.lsp_timeout(index),
                 Timer::Tunnel(index) => self.tunnel_timeout(index),
                 Timer::Restore(port) => self.restore(port),
-                Timer::Divert => self.divert_some(),
+                Timer::Turn => self.next_turn(),
                 Timer::Sweep => self.sweep(),
                 Timer::Protect => self.protect_all(),
                 Timer::Detour(index) => self.detour_timeout(index),

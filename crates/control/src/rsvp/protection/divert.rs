@@ -7,7 +7,7 @@
 use super::super::event::Event;
 use super::super::faults::Fault;
 use super::super::head::Loss;
-use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::super::lsp::{Lsp, Role};
 use super::super::outbox::Sending;
 use super::super::resv::resv_handle;
 use super::super::states::{ProtectionEvent, ProtectionState};
@@ -16,79 +16,13 @@ use super::super::transport::{Handle, Neighbor};
 use super::super::{Rsvp, Timer};
 use super::Chosen;
 use super::select::{Candidate, End, Wish};
+use super::turns::Turn;
 use base::plane::TableOp;
-use base::{PortId, Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use base::{PortId, Time};
+use std::collections::BTreeMap;
 use wire::rsvp::error_code::{self, notify};
 
-/// Time from some LSPs to the next.
-const TURN: Span = Span::from_ms(1);
-/// So many LSPs in a turn at least.
-const LEAST: usize = 32;
-/// All of them in so many turns at most.
-const TURNS: usize = 256;
-
-/// LSPs that go through a bypass since a failure was seen, and whose signalling takes its turns: routers on their way
-/// could not take all that at once, and would lose packets of others for it.
-#[derive(Clone, Debug, Default)]
-pub(in crate::rsvp) struct Turning {
-    waiting: VecDeque<(u32, SessionKey, SenderKey)>,
-    /// So many in each turn.
-    each: usize,
-    is_armed: bool,
-}
-
 impl Rsvp {
-    /// An LSP is to be signalled around a failure when it is its turn.
-    pub(in crate::rsvp) fn divert_in_turn(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else {
-            return self.counters.faults.note(Fault::NoLsp);
-        };
-        let turning = &mut self.protections.turning;
-        turning.waiting.push_back((index, lsp.session, lsp.sender));
-        turning.each = LEAST.max(turning.waiting.len() / TURNS);
-    }
-
-    /// LSPs may wait for their turn: the first have it at once.
-    pub(in crate::rsvp) fn divert_first(&mut self) {
-        if !self.protections.turning.is_armed {
-            self.divert_some();
-        }
-    }
-
-    /// It is the turn of some of those that wait.
-    pub(in crate::rsvp) fn divert_some(&mut self) {
-        let turning = &mut self.protections.turning;
-        turning.is_armed = false;
-        let count = turning.each.min(turning.waiting.len());
-        let some: Vec<_> = turning.waiting.drain(..count).collect();
-        for (index, session, sender) in some {
-            self.divert_if_there(index, session, sender);
-        }
-        let turning = &mut self.protections.turning;
-        if !turning.waiting.is_empty() {
-            turning.is_armed = true;
-            self.wheel.schedule(self.now + TURN, Timer::Divert);
-        }
-    }
-
-    /// All that wait have their turn now.
-    fn divert_rest(&mut self) {
-        let rest = core::mem::take(&mut self.protections.turning.waiting);
-        for (index, session, sender) in rest {
-            self.divert_if_there(index, session, sender);
-        }
-    }
-
-    /// What was to be led around may be gone by now, or be led around already.
-    fn divert_if_there(&mut self, index: u32, session: SessionKey, sender: SenderKey) {
-        let is_it = |lsp: &&Lsp| lsp.session == session && lsp.sender == sender && !lsp.is_diverted();
-        let head = self.store.get(index).filter(is_it).map(|lsp| lsp.role() == Role::Head);
-        if let Some(is_head) = head {
-            self.lose_beyond(index, is_head);
-        }
-    }
-
     /// Can the LSP go on through a bypass or its detour, now that its next hop is gone?
     pub(in crate::rsvp) fn is_repairable(&self, lsp: &Lsp) -> bool {
         let Some(protection) = lsp.protection() else { return false };
@@ -241,15 +175,25 @@ impl Rsvp {
     pub(in crate::rsvp) fn restore(&mut self, port: PortId) {
         self.protections.restoring.remove(&port);
         self.divert_rest();
-        for index in self.store.indices() {
-            let Some(lsp) = self.store.get_mut(index) else { continue };
-            let is_meant = lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
-            let protection = lsp.rare.as_mut().and_then(|rare| rare.protection.as_mut());
-            let Some(protection) = protection.filter(|_| is_meant) else { continue };
-            self.counters.faults.step(&mut protection.state, ProtectionEvent::Restored);
-            self.send_path(index, Sending::Trigger);
+        let is_meant = |lsp: &Lsp| lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
+        let meant: Vec<u32> =
+            self.store.iter().filter(|(_, lsp)| is_meant(lsp)).map(|(index, _)| index).collect();
+        for index in meant {
+            self.in_turn(index, Turn::Back(port));
         }
+        self.first_turn();
         self.p2mp_restore(port);
+    }
+
+    /// The LSP is signalled along a link that is back, and through its bypass as before.
+    pub(super) fn go_back(&mut self, index: u32, port: PortId) {
+        let is_there = self.links.get(port).is_some_and(|link| link.up && !link.is_silent());
+        let Some(lsp) = self.store.get_mut(index).filter(|_| is_there) else { return };
+        let is_meant = lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
+        let protection = lsp.rare.as_mut().and_then(|rare| rare.protection.as_mut());
+        let Some(protection) = protection.filter(|_| is_meant) else { return };
+        self.counters.faults.step(&mut protection.state, ProtectionEvent::Restored);
+        self.send_path(index, Sending::Trigger);
     }
 
     /// A Resv came by the link that was back: the LSP takes it again. Was it waited for?

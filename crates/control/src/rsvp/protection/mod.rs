@@ -23,6 +23,7 @@ mod entry;
 mod merge;
 mod select;
 pub(super) mod shown;
+pub(super) mod turns;
 
 pub(super) use detour_merge::combine;
 pub(super) use merge::{BACKUPS_MAX, Joined, Merged, asks};
@@ -162,8 +163,8 @@ pub(super) struct Protections {
     distrusted: BTreeMap<PortId, ()>,
     /// By the place of the LSP that they are for.
     detours: BTreeMap<u32, detour::Detour>,
-    /// LSPs that are to be signalled around a failure.
-    turning: divert::Turning,
+    /// LSPs that wait to be signalled around a failure, or back along a link.
+    turns: turns::Turns,
 }
 
 impl Protections {
