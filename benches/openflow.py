@@ -241,6 +241,16 @@ def resident(pid: int) -> int:
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
+def confirm(channel: Channel, count: int, probes: int) -> int:
+    """The switch has so many entries, and as many as are drawn at random let their packet through."""
+    if (told := channel.entries()) != count:
+        raise SystemExit(f"the switch has {told} entries of {count} after the reply to a barrier")
+    wanted = random.Random(1).sample(range(count), min(probes, count))
+    if (passed := probed(wanted)) != len(wanted):
+        raise SystemExit(f"packets of {len(wanted) - passed} of {len(wanted)} entries do not come through")
+    return passed
+
+
 def measure(asked: argparse.Namespace) -> dict[str, float]:
     """All figures, from within the namespace of the tester."""
     with socket.create_server((CONTROL[0], PORT)) as listening:
@@ -248,6 +258,7 @@ def measure(asked: argparse.Namespace) -> dict[str, float]:
         channel = Channel(listening)
     channel.clear()
     channel.socket.settimeout(None)
+    before = resident(asked.pid)
     found: dict[str, float] = {}
     idle = [channel.ask(ECHO) for _ in range(ECHOES)]
     found |= quantiles(idle, "echo_idle")
@@ -256,9 +267,7 @@ def measure(asked: argparse.Namespace) -> dict[str, float]:
         channel.clear()
         seconds.append(added(channel, 0, asked.entries))
     found["flow_mods_per_s"] = asked.entries / statistics.median(seconds)
-    found["entries_told"] = channel.entries()
-    wanted = random.Random(1).sample(range(asked.entries), min(asked.probes, asked.entries))
-    found["probes"], found["probes_passed"] = len(wanted), probed(wanted)
+    found["probes"] = confirm(channel, asked.entries, asked.probes)
     channel.clear()
     delays, found["busy_per_s"] = busy(channel)
     found |= quantiles(delays, "echo_busy")
@@ -266,16 +275,12 @@ def measure(asked: argparse.Namespace) -> dict[str, float]:
     found["packet_in_per_s"] = packet_in(channel)
     if asked.memory:
         channel.clear()
-        before = resident(asked.pid)
-        took, step = 0.0, 100_000
+        step = 100_000
         for first in range(0, asked.memory, step):
             last = added(channel, first, min(step, asked.memory - first))
-            took += last
         found["flow_mods_per_s_full"] = min(step, asked.memory) / last
-        found["entries_full"] = channel.entries()
         found["bytes_per_entry"] = (resident(asked.pid) - before) / asked.memory
-        probes = random.Random(2).sample(range(asked.memory), min(1000, asked.memory))
-        found["probes_full"], found["probes_full_passed"] = len(probes), probed(probes)
+        found["probes_full"] = confirm(channel, asked.memory, asked.probes)
     return found
 
 

@@ -171,6 +171,12 @@ def _connections(connections: int, seconds: float) -> Probe:
     return Probe(f"tcp_{connections}", "sessions", (sys.executable, script, *size), limit_s=120.0)
 
 
+def _openflow(sut: str) -> Probe:
+    """A switch with a million entries, and its controller."""
+    script = str(Path(__file__).resolve().parent / "openflow.py")
+    return Probe(f"openflow_{sut}", "openflow", (sys.executable, script, sut), limit_s=400.0)
+
+
 def _point(name: str, law: str, size: int) -> Probe:
     """A network of `growth.py`, described, built and run once."""
     script = str(Path(__file__).resolve().parent / "growth.py")
@@ -233,6 +239,7 @@ PROBES: tuple[Probe, ...] = (
         once=True,
         long=True,
     ),
+    *(_openflow(sut) for sut in ("ovs", "twinplane")),
     *(_live("forward", by, 180.0, "--runs", "1", "--seconds", "2") for by in LIVE_DEVICES),
     *(_live("tcp", by, 120.0, "--seconds", "10") for by in ("kernel", "twinplane")),
     *(_live("pacing", by, 120.0) for by in LIVE_SOURCES),

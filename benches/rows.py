@@ -217,6 +217,30 @@ def _decisions() -> list[Row]:
     return rows
 
 
+def _openflow() -> list[Row]:
+    """A switch as its controller sees it, beside Open vSwitch without DPDK."""
+
+    def both(field: str) -> tuple[Figure, Figure]:
+        return Figure("openflow_twinplane", field), Figure("openflow_ovs", field, "Open vSwitch")
+
+    ours, _ = both("flow_mods_per_s_full")
+    few = Figure("openflow_twinplane", "flow_mods_per_s", "own, the first 100,000")
+    memory = Figure("openflow_twinplane", "bytes_per_entry")
+    rows = [
+        Row("flow mods, 100,000 entries", "1/s", *both("flow_mods_per_s"), 5, 10),
+        Row("flow mods, the last of a million", "1/s", *both("flow_mods_per_s_full")),
+        Row("flow mods, the last of a million", "1/s", ours, few, None, 0.9),
+        Row("packets without an entry", "1/s", *both("packet_in_per_s"), 3),
+        Row("memory of an entry", "B", memory, None, 300, at_most=True),
+        Row("memory of an entry", "B", *both("bytes_per_entry")),
+    ]
+    for load, name in (("idle", "echo"), ("busy", "echo, 50,000 flow mods/s")):
+        for quantile in ("p50", "p99"):
+            figures = both(f"echo_{load}_{quantile}_us")
+            rows.append(Row(f"{name}, {quantile}", "us", *figures, 1, at_most=True))
+    return rows
+
+
 def _shaping(discipline: str) -> list[Row]:
     """How far the enforced rate is off, then rates and gaps beside the kernel's."""
     rows = []
@@ -308,6 +332,7 @@ ROWS: tuple[Row, ...] = (
     Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
     Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),
     Row("campaign of 216 runs", "s", Figure("campaign", "wall_s"), None, 600, 90, True),
+    *_openflow(),
     Row("veth, AF_PACKET", "Mpps", VETH_PACKET, _testpmd("af-packet"), floor=1),
     Row("veth, AF_PACKET", "Mpps", VETH_PACKET, KERNEL, goal=1.5),
     Row("veth, AF_XDP", "Mpps", VETH_XDP, _testpmd("af-xdp"), floor=1),
