@@ -11,10 +11,12 @@ use std::collections::VecDeque;
 
 /// Time from some LSPs to the next.
 const TURN: Span = Span::from_ms(1);
-/// So many LSPs in a turn at least.
-const LEAST: usize = 32;
-/// All of them in so many turns at most.
-const TURNS: usize = 256;
+/// So many LSPs have the first turn, if nobody waited before.
+const FIRST: usize = 32;
+/// So many have each further turn at least.
+const LEAST: usize = 8;
+/// All of them have had theirs after about so many.
+const TURNS: usize = 2048;
 
 /// What an LSP waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +59,20 @@ impl Rsvp {
     /// LSPs may have begun to wait: the first have their turn at once.
     pub(in crate::rsvp) fn first_turn(&mut self) {
         if !self.protections.turns.is_armed {
-            self.next_turn();
+            self.take_turns(FIRST);
         }
     }
 
     /// It is the turn of some of those that wait.
     pub(in crate::rsvp) fn next_turn(&mut self) {
+        self.protections.turns.is_armed = false;
+        self.take_turns(0);
+    }
+
+    /// So many LSPs have their turn, or as many as each turn has if that is more.
+    fn take_turns(&mut self, least: usize) {
         let turns = &mut self.protections.turns;
-        turns.is_armed = false;
-        let count = turns.each.min(turns.waiting.len());
+        let count = turns.each.max(least).min(turns.waiting.len());
         let some: Vec<_> = turns.waiting.drain(..count).collect();
         for waiting in some {
             self.take_turn(waiting);

@@ -331,7 +331,7 @@ fn many_lsps_are_signalled_in_turns() {
             net.link(1, 2, true);
         }
         net.run(1);
-        assert_eq!(told(&net), 64);
+        assert_eq!(told(&net), 40);
         net.run(100);
         assert_eq!(told(&net), 100);
         // Head ends that hear of it choose the link again where it is back.
