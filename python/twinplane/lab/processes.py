@@ -136,8 +136,8 @@ def end(find: Callable[[], set[Process]], term_s: float = TERM_S) -> set[Process
 def wait_until(true: Callable[[], bool], seconds: float, step: float = 0.002) -> bool:
     """Wait until something is true, at most so long.
 
-    The pauses grow from `step` to :data:`PAUSE_S`, if they are not longer from the start. A pause takes twice as
-    long as looking took: who waits leaves the processors to what is waited for.
+    The pauses grow from `step` to :data:`PAUSE_S`, if they are not longer from the start. A pause takes twice
+    as long as looking took: who waits leaves the processors to what is waited for.
     """
     limit = time.monotonic() + seconds
     begin = time.monotonic()
