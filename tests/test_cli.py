@@ -276,12 +276,12 @@ def test_a_disconnected_topology(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "run"
-    words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
+    words = ["run", "lsp-flap", *FEW, "--set", "n=10:16:1", "--out", str(out)]
     words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", jobs]
     finished = interrupted(out, words)
-    assert 0 < len(finished) < 10
+    assert 0 < len(finished) < 7
     good(*words)
-    assert len(json.loads((out / "summary.json").read_text())["points"]) == 10
+    assert len(json.loads((out / "summary.json").read_text())["points"]) == 7
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
 
 
