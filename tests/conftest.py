@@ -50,6 +50,7 @@ LONG_S = {
     "test_failing_independent": 45,
     "test_apart": 45,
     "test_two_clocks": 40,
+    "test_wrong_routers": 37,
 }
 """Files that take a worker long, and about how many seconds. What begins last should not take long."""
 
