@@ -70,7 +70,7 @@ test-threads:
 	interleavings/sanitize.sh
 
 # Tests wait half of their time, so there are more processes than processors. The tests of a file share one, in their order.
-WORKERS ?= $(shell expr 2 \* $$(nproc) + 1)
+WORKERS ?= $(shell expr 3 \* $$(nproc))
 test-python: $(VENV)/.testable
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

@@ -28,23 +28,43 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{needs.REQUIRE}: {'; '.join(lacking.values())}")
 
 
-LONGEST = (
-    "test_docs",
-    "test_against_router",
-    "test_own_network",
-    "test_real_time",
-    "test_mutations",
-    "test_cli",
-    "test_diffserv",
-    "test_validation",
-    "test_threads",
-    "test_node",
-    "test_kernel_routers",
-    "test_same_end_state",
-    "test_beside_frr",
-    "test_foreign_systems",
-)
-"""Files that take a worker for a minute and more. What begins last should not take long."""
+LONG_S = {
+    "test_docs": 220,
+    "test_same_end_state": 160,
+    "test_beside_frr": 140,
+    "test_independent_ldp": 130,
+    "test_independent_ospf": 125,
+    "test_diffserv": 110,
+    "test_against_router": 100,
+    "test_cli": 100,
+    "test_failing_independent": 95,
+    "test_real_time": 95,
+    "test_estimate": 90,
+    "test_independent_router": 90,
+    "test_kernel_routers": 90,
+    "test_validation": 80,
+    "test_own_network": 70,
+    "test_ipv6": 70,
+    "test_kept": 60,
+    "test_lifecycle": 60,
+    "test_failing": 55,
+    "test_events": 55,
+    "test_memory": 55,
+    "test_foreign_systems": 55,
+    "test_independent_bgp": 55,
+    "test_protection_experiment": 50,
+    "test_mutations": 50,
+    "test_threads": 45,
+    "test_two_clocks": 45,
+    "test_apart": 45,
+    "test_mirrored": 35,
+    "test_wrong_input": 30,
+    "test_wrong_routers": 30,
+    "test_captures": 30,
+    "test_openflow_real": 30,
+    "test_tcp": 30,
+}
+"""Files that take a worker long, and about how many seconds. What begins last should not take long."""
 
 
 LIVE = {"lab", "peer"}
@@ -52,7 +72,7 @@ LIVE = {"lab", "peer"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; those whose tests wait for other programs, and those that compute, in turn.
+    """The longest files first; those whose tests wait for other programs, and those that compute, in turn.
 
     What runs by the clock on the wall depends on what else the machine does. If it fails it runs a second
     time, and the last line counts that (decision 0065). What runs in virtual time never does.
@@ -61,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if LIVE & set(item.path.parts) or item.get_closest_marker("live"):
             item.add_marker(pytest.mark.flaky(reruns=1))
     files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda file: file[0].path.stem not in LONGEST)
+    files.sort(key=lambda file: -LONG_S.get(file[0].path.stem, 0))
     waits = [file for file in files if LIVE & set(file[0].path.parts)]
     computes = [file for file in files if file not in waits]
     items[:] = chain.from_iterable(chain.from_iterable(zip_longest(computes, waits, fillvalue=[])))

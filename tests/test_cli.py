@@ -114,14 +114,16 @@ def test_captures_decode(run_folder: Path) -> None:
 
 
 @pytest.mark.needs("tshark")
-def test_tshark_finds_no_fault(run_folder: Path) -> None:
+def test_tshark_finds_no_fault(run_folder: Path, tmp_path: Path) -> None:
     captures = sorted(run_folder.rglob("*.pcapng"))
     assert len(captures) == 10
+    # It reads all of them at once: starting takes it longer than reading.
+    merged = tmp_path / "all.pcapng"
+    subprocess.run(["mergecap", "-w", merged, *captures], check=True, capture_output=True, timeout=120)
     checks = [word for name in ("ip", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
-    for capture in captures:
-        words = ["tshark", "-r", str(capture), *checks, "-Y", "_ws.malformed || _ws.expert.severity == error"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    words = ["tshark", "-r", str(merged), *checks, "-Y", "_ws.malformed || _ws.expert.severity == error"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_a_capture_without_ethernet_is_named(tmp_path: Path) -> None:
@@ -274,12 +276,12 @@ def test_a_disconnected_topology(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "run"
-    words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
+    words = ["run", "lsp-flap", *FEW, "--set", "n=10:16:1", "--out", str(out)]
     words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", jobs]
     finished = interrupted(out, words)
-    assert 0 < len(finished) < 10
+    assert 0 < len(finished) < 7
     good(*words)
-    assert len(json.loads((out / "summary.json").read_text())["points"]) == 10
+    assert len(json.loads((out / "summary.json").read_text())["points"]) == 7
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
 
 

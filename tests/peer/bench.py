@@ -242,12 +242,15 @@ class Bench:
         self.forget()
 
     def fall_silent(self) -> None:
-        """Refresh nothing, answer nothing, for longer than any state lives (RFC 2205, 3.7)."""
+        """Refresh nothing, answer nothing but Hellos, for longer than any state lives (RFC 2205, 3.7).
+
+        The peers look at their ports often enough for Hellos, of which routers here send one each second.
+        """
         for lsr in (self.ingress, self.egress):
             lsr.paths.clear()
             lsr.resvs.clear()
             lsr.answers = lsr.refreshes = False
-        self.run(200.0, 0.1)
+        self.run(200.0, 0.5)
 
     # Labelled packets.
 

@@ -91,11 +91,13 @@ def counted(path: Path, wanted: str) -> int:
     return len(_fields(path, wanted, "frame.number"))
 
 
+def overview(path: Path) -> tuple[int, set[str], set[int]]:
+    """How many packets there are, their protocols, and the types of all RSVP messages: read once."""
+    lines = [line.split("\t") for line in _fields(path, "frame", "frame.protocols", "rsvp.msg")]
+    protocols = {name for names, _ in lines for name in names.split(":")}
+    return len(lines), protocols, {int(kind) for _, kinds in lines for kind in kinds.split(",") if kind}
+
+
 def object_classes(path: Path) -> set[int]:
     """Classes of the objects of all RSVP messages."""
     return {int(number) for line in _fields(path, "rsvp", "rsvp.object") for number in line.split(",")}
-
-
-def message_types(path: Path) -> set[int]:
-    """Types of all RSVP messages, those in a Bundle too."""
-    return {int(kind) for line in _fields(path, "rsvp", "rsvp.msg") for kind in line.split(",")}

@@ -209,18 +209,26 @@ def begin(request: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Import everything, and wait."""
+    """Import everything, compute what does not change, and wait."""
+    import functools
     import gc
     import importlib
     import pkgutil
 
     import twinplane
+    import typer.main
+    from twinplane.cli.app import app
 
     for found in pkgutil.walk_packages(twinplane.__path__, "twinplane."):
         if found.name != "twinplane.__main__":
             importlib.import_module(found.name)
     for name in ("jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         importlib.import_module(name)
+    # Typer builds all commands at each call, which takes longer than most of them.
+    typer.main.get_command = functools.cache(typer.main.get_command)
+    typer.main.get_command(app)
+    # All of the package is read for it.
+    twinplane.core.fingerprint()
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])))
 

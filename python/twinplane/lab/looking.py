@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import apart, kinds, netns, state
+from . import apart, kinds, netns, processes, state
 from .apart import Problem, rows
 from .asking import ask
 from .state import NodeState, State
@@ -119,9 +118,14 @@ def details(name: str) -> dict[str, Any]:
 
 def settled(name: str, wait_s: float) -> dict[str, Any]:
     """What `details` says as soon as the lab is not degraded, or after so many seconds."""
-    limit = time.monotonic() + wait_s
-    while (found := details(name))["problems"] and time.monotonic() < limit:
-        time.sleep(0.05)
+    found: dict[str, Any] = {}
+
+    def whole() -> bool:
+        nonlocal found
+        found = details(name)
+        return not found["problems"]
+
+    processes.wait_until(whole, wait_s)
     return found
 
 

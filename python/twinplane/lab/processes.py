@@ -19,6 +19,12 @@ TERM_S = 1.0
 KILL_S = 5.0
 """How long the kernel has to end them."""
 
+PAUSE_S = 0.05
+"""Between two looks at something that takes no time to look at."""
+
+LONG_PAUSE_S = 0.5
+"""The longest pause after a look that took long itself."""
+
 
 @dataclass(frozen=True)
 class Process:
@@ -128,11 +134,18 @@ def end(find: Callable[[], set[Process]], term_s: float = TERM_S) -> set[Process
 
 
 def wait_until(true: Callable[[], bool], seconds: float, step: float = 0.002) -> bool:
-    """Wait until something is true, at most so long."""
+    """Wait until something is true, at most so long.
+
+    The pauses grow from `step` to :data:`PAUSE_S`, if they are not longer from the start. A pause takes twice
+    as long as looking took: who waits leaves the processors to what is waited for.
+    """
     limit = time.monotonic() + seconds
+    begin = time.monotonic()
     while not true():
-        if time.monotonic() >= limit:
+        now = time.monotonic()
+        if now >= limit:
             return False
-        time.sleep(step)
-        step = min(step * 1.5, 0.05)
+        time.sleep(min(max(step, 2 * (now - begin)), max(step, LONG_PAUSE_S)))
+        step = max(step, min(step * 1.5, PAUSE_S))
+        begin = time.monotonic()
     return True

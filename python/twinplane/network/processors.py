@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+
 from .. import core
 from ..errors import TwinplaneError
 
@@ -14,6 +17,15 @@ _share: int | None = None
 
 def count() -> int:
     """How many processors this process may use: within the quota of its control group."""
+    return _within_quota(len(os.sched_getaffinity(0)))
+
+
+@cache
+def _within_quota(_allowed: int) -> int:
+    """The same, found once for so many processors that it may run on: the quota is read from files.
+
+    A program that runs a network in small steps asks at each of them.
+    """
     found: int = core.load().processors()
     return found
 

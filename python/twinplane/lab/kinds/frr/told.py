@@ -12,14 +12,45 @@ from ..neighbors import of_ospf, seen
 
 def neighbors(alive: list[str], vtysh: list[str]) -> list[dict[str, Any]]:
     """Neighbours by protocol; of daemons that do not run there are none."""
+    asked = {daemon: QUESTIONS[daemon][0] for daemon in QUESTIONS if daemon in alive}
+    if not asked:
+        return []
+    said: list[Any] | None
+    try:
+        said = answers(vtysh, [one for questions in asked.values() for one in questions])
+    except ValueError:  # vtysh ends at the first question that a daemon does not answer
+        said = None
     found: list[dict[str, Any]] = []
-    for daemon, (questions, read) in QUESTIONS.items():
-        if daemon in alive:
-            try:
-                said = [json.loads(daemons.ask([*vtysh, "-c", one]).stdout) for one in questions]
-            except ValueError:
-                continue
-            found += read(*said)
+    for daemon, questions in asked.items():
+        try:
+            own = [answers(vtysh, [one])[0] if said is None else said.pop(0) for one in questions]
+        except ValueError:
+            continue
+        found += QUESTIONS[daemon][1](*own)
+    return found
+
+
+def answers(vtysh: list[str], questions: list[str]) -> list[Any]:
+    """What daemons answer to questions that end in `json`; ValueError if that is not one document for each.
+
+    All are asked by one vtysh: whenever it starts it builds all commands that it knows, which takes it longer
+    than any question.
+    """
+    return documents(
+        daemons.ask([*vtysh, *(word for one in questions for word in ("-c", one))]).stdout, len(questions)
+    )
+
+
+def documents(text: str, count: int) -> list[Any]:
+    """JSON documents that stand behind each other; ValueError if these are not so many."""
+    found, place = [], 0
+    decoder = json.JSONDecoder()
+    while rest := text[place:].lstrip():
+        place = len(text) - len(rest)
+        document, place = decoder.raw_decode(text, place)
+        found.append(document)
+    if len(found) != count:
+        raise ValueError(f"{len(found)} answers to {count} questions")
     return found
 
 
