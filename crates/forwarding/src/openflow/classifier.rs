@@ -6,6 +6,7 @@ use super::fields::{STAGES, WORDS};
 use super::{Fields, Pattern};
 use crate::hash::{Seed, mix};
 use base::Map;
+use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 
 /// Patterns by the identifiers that their owner gives them: small numbers, each at most once.
@@ -23,12 +24,12 @@ pub struct Classifier {
 #[derive(Clone, Debug)]
 struct Rule {
     tuple: u32,
-    /// The next pattern of the tuple with the same hash, of a lower priority or younger.
-    next: Option<u32>,
+    /// One more than the next pattern of the tuple with the same hash, of a lower priority or younger.
+    next: Option<NonZeroU32>,
     priority: u16,
     /// Patterns of one priority are searched in this order.
     sequence: u64,
-    hash: u64,
+    hash: u32,
     /// The words of the value where the tuple's mask has ones.
     words: Box<[u64]>,
 }
@@ -40,12 +41,27 @@ struct Tuple {
     words: Box<[u8]>,
     /// How many of them belong to stages up to each.
     ends: [u8; STAGES.len()],
-    /// The first pattern with a hash.
-    heads: Map<u64, u32>,
+    /// The first pattern with a hash. Half of the bits are enough: a million entries keep them twice.
+    heads: Map<u32, u32>,
     /// How many patterns have a hash of the words up to a stage; nothing where a stage adds no word, or is the last.
-    stages: [Map<u64, u32>; STAGES.len() - 1],
+    stages: [Map<u32, u32>; STAGES.len() - 1],
     /// How many patterns have a priority.
     priorities: BTreeMap<u16, u32>,
+}
+
+/// What a table has of a hash.
+const fn folded(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
+}
+
+impl Rule {
+    fn next(&self) -> Option<u32> {
+        self.next.map(|next| next.get() - 1)
+    }
+
+    fn set_next(&mut self, next: Option<u32>) {
+        self.next = next.and_then(|next| NonZeroU32::new(next + 1));
+    }
 }
 
 impl Tuple {
@@ -64,7 +80,7 @@ impl Tuple {
 
     /// The hash of a value's words, if `go_on` says of the hash of each checked stage that it can be.
     #[inline]
-    fn hash(&self, seed: Seed, value: &Fields, mut go_on: impl FnMut(usize, u64) -> bool) -> Option<u64> {
+    fn hash(&self, seed: Seed, value: &Fields, mut go_on: impl FnMut(usize, u32) -> bool) -> Option<u32> {
         let (mut hash, mut at) = (seed.0, 0);
         for (stage, end) in self.ends.iter().enumerate() {
             for word in &self.words[at..usize::from(*end)] {
@@ -73,11 +89,11 @@ impl Tuple {
                     .wrapping_add(hash.rotate_left(23));
             }
             at = usize::from(*end);
-            if self.is_checked(stage) && !go_on(stage, hash) {
+            if self.is_checked(stage) && !go_on(stage, folded(hash)) {
                 return None;
             }
         }
-        Some(hash)
+        Some(folded(hash))
     }
 
     #[inline]
@@ -105,7 +121,7 @@ impl Classifier {
                 break;
             }
             let Some(tuple) = &self.tuples[*place as usize] else { continue };
-            let begins = |stage: usize, hash: u64| tuple.stages[stage].contains_key(&hash);
+            let begins = |stage: usize, hash: u32| tuple.stages[stage].contains_key(&hash);
             let Some(hash) = tuple.hash(self.seed, packet, begins) else { continue };
             let mut next = tuple.heads.get(&hash).copied();
             while let Some((id, rule)) = next.and_then(|id| Some((id, self.rules[id as usize].as_ref()?))) {
@@ -118,7 +134,7 @@ impl Classifier {
                     }
                     break;
                 }
-                next = rule.next;
+                next = rule.next();
             }
         }
         best.map(|(_, _, id)| id)
@@ -133,7 +149,7 @@ impl Classifier {
             if rule.priority == priority && tuple.is_of(&rule.words, &pattern.value) {
                 return Some(id);
             }
-            next = rule.next;
+            next = rule.next();
         }
         None
     }
@@ -145,6 +161,12 @@ impl Classifier {
             priority.is_none_or(|priority| tuple.priorities.contains_key(&priority))
                 && is_possible(&tuple.mask)
         })
+    }
+
+    /// Has every packet this pattern, and does every other come before it?
+    pub fn is_last_resort(&self, id: u32) -> bool {
+        let rule = self.rules.get(id as usize).and_then(Option::as_ref);
+        rule.is_some_and(|rule| rule.priority == 0 && rule.words.is_empty())
     }
 
     /// The pattern and priority of an identifier.
@@ -183,16 +205,18 @@ impl Classifier {
             {
                 break;
             }
-            (before, next) = (next, other.next);
+            (before, next) = (next, other.next());
         }
         match before.and_then(|id: u32| self.rules[id as usize].as_mut()) {
-            Some(other) => other.next = Some(id),
+            Some(other) => other.set_next(Some(id)),
             None => drop(tuple.heads.insert(hash, id)),
         }
         if self.rules.len() <= id as usize {
             self.rules.resize(id as usize + 1, None);
         }
-        self.rules[id as usize] = Some(Rule { tuple: place, next, priority, sequence, hash, words });
+        let mut rule = Rule { tuple: place, next: None, priority, sequence, hash, words };
+        rule.set_next(next);
+        self.rules[id as usize] = Some(rule);
         self.reorder(place);
     }
 
@@ -221,16 +245,16 @@ impl Classifier {
                 tuple.priorities.remove(&priority);
             }
         }
-        match (tuple.heads.get(&rule.hash).copied(), rule.next) {
+        match (tuple.heads.get(&rule.hash).copied(), rule.next()) {
             (Some(head), Some(next)) if head == id => drop(tuple.heads.insert(rule.hash, next)),
             (Some(head), None) if head == id => drop(tuple.heads.remove(&rule.hash)),
             (mut at, next) => {
                 while let Some(other) = at.and_then(|at| self.rules[at as usize].as_mut()) {
-                    if other.next == Some(id) {
-                        other.next = next;
+                    if other.next() == Some(id) {
+                        other.set_next(next);
                         break;
                     }
-                    at = other.next;
+                    at = other.next();
                 }
             }
         }

@@ -203,9 +203,7 @@ impl Datapath {
                 }
                 return;
             };
-            let is_miss = flows
-                .pattern(id)
-                .is_some_and(|(pattern, priority)| priority == 0 && pattern.mask == Fields::NONE);
+            let is_miss = flows.is_miss(id);
             let Some(entry) = flows.entry(id) else { return };
             let reason = if is_miss { PacketInReason::NoMatch } else { PacketInReason::Action };
             let taken = Taken { table, cookie: Some(entry.cookie), reason };

@@ -3,6 +3,7 @@
 use super::Pattern;
 use base::time::PS_PER_S;
 use base::{Span, Time};
+use std::sync::Arc;
 use wire::openflow::v1_3::{Action, Instruction, RemovedReason};
 
 /// What is done with packets that have a pattern. The pattern itself is kept by the classifier.
@@ -24,8 +25,8 @@ pub struct Entry {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What is done.
-    pub instructions: Box<[Instruction]>,
+    /// What is done. Many entries do the same, and share the list.
+    pub instructions: Arc<[Instruction]>,
 }
 
 /// An entry that is gone.

@@ -35,6 +35,7 @@ mod pipeline_model;
 mod pipeline_tests;
 mod ports;
 mod set_field;
+mod shared;
 mod table;
 #[cfg(test)]
 mod tests;

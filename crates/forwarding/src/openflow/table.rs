@@ -1,6 +1,7 @@
 //! A flow table: adding, changing, deleting, expiring and counting.
 
 use super::cache::Cache;
+use super::shared::Shared;
 use super::{Classifier, Entry, Fields, Filter, Pattern, Removed};
 use crate::hash::Seed;
 use base::Time;
@@ -14,6 +15,7 @@ pub struct FlowTable {
     classifier: Classifier,
     cache: Cache,
     entries: Vec<Option<Entry>>,
+    shared: Shared,
     free: Vec<u32>,
     /// When to look at an entry, with the sequence that it has then; a packet may have put off its end meanwhile.
     deadlines: BinaryHeap<Reverse<(Time, u32, u64)>>,
@@ -70,6 +72,7 @@ impl FlowTable {
             classifier: Classifier::new(seed),
             cache: Cache::default(),
             entries: Vec::new(),
+            shared: Shared::default(),
             free: Vec::new(),
             deadlines: BinaryHeap::new(),
             sequences: Vec::new(),
@@ -99,6 +102,11 @@ impl FlowTable {
     /// The pattern and priority of an entry.
     pub fn pattern(&self, id: u32) -> Option<(Pattern, u16)> {
         self.classifier.get(id)
+    }
+
+    /// Is it the entry for packets that no other one is for?
+    pub fn is_miss(&self, id: u32) -> bool {
+        self.classifier.is_last_resort(id)
     }
 
     /// The entry that a packet of so many bytes takes, which counts it.
@@ -139,7 +147,7 @@ impl FlowTable {
             used: now,
             packets: 0,
             bytes: 0,
-            instructions,
+            instructions: self.shared.of(instructions),
         };
         let sequence = self.next_sequence;
         let added = match old {
@@ -193,9 +201,13 @@ impl FlowTable {
         reset_counts: bool,
     ) -> usize {
         let ids = self.select(&Filter { out_port: None, out_group: None, ..*filter });
+        if ids.is_empty() {
+            return 0;
+        }
+        let instructions = self.shared.of(instructions.into());
         for id in &ids {
             if let Some(entry) = &mut self.entries[*id as usize] {
-                entry.instructions = instructions.into();
+                entry.instructions = instructions.clone();
                 entry.cookie = cookie.unwrap_or(entry.cookie);
                 if reset_counts {
                     (entry.packets, entry.bytes) = (0, 0);

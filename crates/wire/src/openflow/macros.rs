@@ -136,7 +136,7 @@ macro_rules! typed {
         })?;)*
     })*) => { $(
         $(#[$outer])*
-        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum $name {
             $($(#[$doc])* $variant $({ $($(#[$inner])* $field: $type),* })?),*

@@ -103,7 +103,7 @@ impl Field for Match {
 }
 
 /// The field that an action sets: without a mask, and zeros behind it up to a multiple of eight bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Setting(pub Oxm);
 
