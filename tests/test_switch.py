@@ -37,7 +37,7 @@ def test_datapath_ids_in_conflict_are_refused() -> None:
         net.run(until="1 ms")
 
 
-@pytest.mark.parametrize("wrong", ["ssl:127.0.0.1", "tcp:nowhere", "ptcp:0"])
+@pytest.mark.parametrize("wrong", ["tls:127.0.0.1", "tcp:nowhere", "ptcp:0", "pssl:0"])
 def test_a_controller_that_can_not_be_reached_is_refused(wrong: str) -> None:
     with pytest.raises(tp.TwinplaneError, match="a controller such as tcp"):
         tp.Network().switch("s1", "10.1.0.0/24", controller=wrong)

@@ -113,7 +113,8 @@ WHOLE: dict[str, Any] = {
         "of": {
             "kind": "switch",
             "prefix": "10.4.0.0/24",
-            "controllers": ["ptcp:6653"],
+            "controllers": ["ptcp:6653", "pssl:6654"],
+            "tls": {"private_key": "key.pem", "certificate": "cert.pem", "ca_cert": "ca.pem"},
             "profile": {
                 "name": "own",
                 "description": "",
