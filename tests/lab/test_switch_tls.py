@@ -237,13 +237,13 @@ def test_open_vswitch_reads_and_writes_over_tls_and_whoever_is_wrong_is_turned_a
 @pytest.mark.parametrize(
     ("old", "new", "line", "sentence"),
     [
-        ("switch-key.pem", "nothing.pem", 7, "tls: private_key: "),
-        ("switch-key.pem", "encrypted-key.pem", 7, "the key is encrypted"),
-        ("switch-key.pem", "controller-key.pem", 7, "this key does not belong to the certificate in"),
-        ("switch-cert.pem", "make.sh", 8, "there is no certificate in PEM form in it"),
-        ("switch-cert.pem", "../certificates", 8, "it is no PEM file"),
-        ("/ca-cert.pem", "/switch-key.pem", 9, "there is no certificate in PEM form in it"),
-        ("certificate:", "cert:", 8, "unknown field 'cert'"),
+        ("switch-key.pem", "nothing.pem", 8, "tls: private_key: "),
+        ("switch-key.pem", "encrypted-key.pem", 8, "the key is encrypted"),
+        ("switch-key.pem", "controller-key.pem", 8, "this key does not belong to the certificate in"),
+        ("switch-cert.pem", "make.sh", 9, "there is no certificate in PEM form in it"),
+        ("switch-cert.pem", "../certificates", 9, "it is no PEM file"),
+        ("/ca-cert.pem", "/switch-key.pem", 10, "there is no certificate in PEM form in it"),
+        ("certificate:", "cert:", 9, "unknown field 'cert'"),
     ],
 )
 def test_files_that_do_not_do_are_refused_before_the_run(

@@ -48,6 +48,8 @@ pub struct Channels {
     credentials: Option<Credentials>,
     streams: BTreeMap<u32, Stream>,
     next: u32,
+    /// What is read into.
+    buffer: Vec<u8>,
 }
 
 /// A descriptor that a system call has made, or why it has not.
@@ -129,8 +131,8 @@ impl Channels {
             }
         }
         let streams = BTreeMap::new();
-        let next = FIRST_INCOMING;
-        let channels = Channels { node, epoll, wake, listeners, targets, credentials, streams, next };
+        let (next, buffer) = (FIRST_INCOMING, vec![0; CHUNK]);
+        let channels = Channels { node, epoll, wake, listeners, targets, credentials, streams, next, buffer };
         channels.watch(channels.wake.as_raw_fd(), libc::EPOLLIN, true).map_err(text)?;
         for (_, _, listener) in &channels.listeners {
             channels.watch(listener.as_raw_fd(), libc::EPOLLIN, true).map_err(text)?;
@@ -218,7 +220,8 @@ impl Channels {
     fn receive(&mut self, now: Time, inputs: &mut Vec<ChannelInput>) -> bool {
         let (mut gone, mut settled) = (Vec::new(), Vec::new());
         let room = INCOMING_MAX.saturating_sub(self.count(Stage::Open));
-        let mut round = Round { now, buffer: vec![0; CHUNK], handshakes: HANDSHAKES, room, more: false };
+        let buffer = core::mem::take(&mut self.buffer);
+        let mut round = Round { now, buffer, handshakes: HANDSHAKES, room, more: false };
         let open = self.streams.iter_mut().filter(|(_, stream)| !stream.is_full && !stream.is_closing());
         for (&connection, stream) in open {
             let was_new = stream.stage == Stage::Connecting;
@@ -235,6 +238,7 @@ impl Channels {
         for connection in gone {
             self.streams.remove(&connection);
         }
+        self.buffer = round.buffer;
         round.more
     }
 
@@ -292,8 +296,10 @@ impl Channels {
             let became_full = stream.is_full && !was_full;
             let sent = stream.send();
             if sent.is_none() || stream.unsent.len() > UNSENT_MAX {
-                let why = if sent.is_none() { "it takes no more bytes" } else { "it reads too slowly" };
-                failed.push((connection, why.into()));
+                let is_slow = sent.is_some();
+                let why =
+                    if is_slow { "it reads too slowly".into() } else { stream.last_words(&mut self.buffer) };
+                failed.push((connection, why));
                 continue;
             }
             let is_taking = sent.is_some_and(|sent| sent > 0);

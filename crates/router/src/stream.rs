@@ -130,6 +130,18 @@ impl Stream {
         }
     }
 
+    /// Why it takes no more bytes: what it said last may tell, such as that it does not accept a certificate.
+    pub fn last_words(&mut self, buffer: &mut [u8]) -> String {
+        for _ in 0..4 {
+            match self.read(buffer, &mut Vec::new()) {
+                Arrived::Some => {}
+                Arrived::Over(why) => return why,
+                Arrived::Nothing => break,
+            }
+        }
+        "it takes no more bytes".into()
+    }
+
     /// Has bytes within go, behind those that wait.
     pub fn push(&mut self, bytes: Vec<u8>) {
         match &mut self.session {
