@@ -1,4 +1,4 @@
-"""A switch in a lab and its controllers over TLS: Open vSwitch's tools, a server of Python's, and some that are wrong."""
+"""A switch in a lab and controllers over TLS: Open vSwitch's tools, servers of Python's, and wrong ones."""
 
 from __future__ import annotations
 
@@ -146,12 +146,20 @@ def events(lab: Lab, name: str) -> list[dict[str, str]]:
     return [event for event in told if event["event"] == name]
 
 
+def without_tls(connection: socket.socket) -> str:
+    connection.sendall(b"\x04\0\0\x08\0\0\0\x01")
+    return "greeted"
+
+
+def closing(connection: socket.socket) -> str:
+    connection.recv(4096)
+    connection.shutdown(socket.SHUT_WR)
+    return "closed"
+
+
 WRONG: dict[str, tuple[str, Callable[[socket.socket], str]]] = {
-    "127.0.0.4": ("what it says is not TLS", lambda end: end.sendall(b"\x04\0\0\x08\0\0\0\x01") or "said"),
-    "127.0.0.5": (
-        "it has closed the connection before TLS was set up",
-        lambda end: end.recv(4096) and end.shutdown(socket.SHUT_WR) or "closed",
-    ),
+    "127.0.0.4": ("what it says is not TLS", without_tls),
+    "127.0.0.5": ("it has closed the connection before TLS was set up", closing),
 }
 
 
@@ -209,8 +217,12 @@ def test_open_vswitch_reads_and_writes_over_tls_and_whoever_is_wrong_is_turned_a
             half_open = [socket.create_connection(("127.0.0.1", PORT)) for _ in range(70)]
         assert "dpid:0000000000000012" in ofctl(lab, "show")[0]
         ofctl(lab, "add-flow", "priority=1,actions=FLOOD")
-        ping = ("ping", "-c", "1", "-W", "1", "10.1.0.12")
-        assert processes.wait_until(lambda: ", 0% packet loss" in lab.exec("a", *ping, check=False).stdout, 15, 0.1)
+
+        def is_answered() -> bool:
+            said = lab.exec("a", "ping", "-c", "1", "-W", "1", "10.1.0.12", check=False)
+            return ", 0% packet loss" in said.stdout
+
+        assert processes.wait_until(is_answered, 15, 0.1)
         with netns.inside(namespace):
             older = context("controller", ssl.PROTOCOL_TLS_CLIENT)
             older.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -258,7 +270,8 @@ def test_files_that_do_not_do_are_refused_before_the_run(
 def test_tls_needs_files_and_the_tcp_of_the_kernel(tmp_path: Path) -> None:
     text = secured("ptcp:6653", "ssl:127.0.0.1").replace("{name}", "wrong")
     file = tmp_path / "wrong.yaml"
-    file.write_text("\n".join(line for line in text.splitlines() if ".pem" not in line and "tls:" not in line))
+    rest = [line for line in text.splitlines() if ".pem" not in line and "tls:" not in line]
+    file.write_text("\n".join(rest))
     said = refused("lab", "check", str(file))
     assert "wrong.yaml:6:" in said and "is over TLS: 'tls' has to say private_key" in said, said
     managed = "  c:  {kind: host, address: 10.9.0.2/30}\nlinks:\n"
