@@ -7,7 +7,7 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -119,19 +119,6 @@ class Controllers:
             one.close()
 
 
-@pytest.fixture
-def of_switch() -> Iterator[Callable[[Lab], Controllers]]:
-    made: list[Controllers] = []
-
-    def make(lab: Lab) -> Controllers:
-        made.append(Controllers(lab))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
-
-
 def rows(lab: Lab) -> dict[str, tuple[str, str | None]]:
     """State of each controller, and why it is so."""
     table = lab.node("s1").ask("table", "controllers")
@@ -164,13 +151,13 @@ WRONG: dict[str, tuple[str, Callable[[socket.socket], str]]] = {
 
 
 def test_a_switch_takes_the_controllers_that_it_knows_and_says_of_others_why_not(
-    network_file: NetworkFile, of_switch: Callable[[Lab], Controllers]
+    network_file: NetworkFile,
 ) -> None:
     right, silent = "127.0.0.1", "127.0.0.6"
     others = {"127.0.0.2": "stranger", "127.0.0.3": "expired"}
     addresses = [right, *others, *WRONG, silent]
-    with Lab(network_file(secured(*(f"ssl:{address}:{PORT}" for address in addresses)))) as lab:
-        controllers = of_switch(lab)
+    file = network_file(secured(*(f"ssl:{address}:{PORT}" for address in addresses)))
+    with Lab(file) as lab, contextlib.closing(Controllers(lab)) as controllers:
         controllers.add(silent, lambda end: "silent" if end.recv(1) else "gone")
         for address, name in others.items():
             controllers.over_tls(address, name)
