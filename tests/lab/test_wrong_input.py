@@ -281,6 +281,7 @@ RECORDS: dict[str, Place] = {
     "BridgeSpec": ("nodes", "lan"),
     "SwitchSpec": ("nodes", "of"),
     "SwitchProfileSpec": ("nodes", "of", "profile"),
+    "TlsSpec": ("nodes", "of", "tls"),
     "OpenFlowTesterSpec": ("nodes", "t"),
     "AtmSwitchSpec": ("nodes", "cells1"),
     "AtmLsrSpec": ("nodes", "lsr"),
