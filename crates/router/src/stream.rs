@@ -56,7 +56,8 @@ pub struct Stream {
     pub unsent: Vec<u8>,
     /// How far it is.
     pub stage: Stage,
-    /// More than [`node::switch::OUTPUT_MAX`] bytes were unsent, and it is not yet half of that: nothing is read from it.
+    /// More than [`node::switch::OUTPUT_MAX`] bytes were unsent, and it is not yet half of that: nothing is read from
+    /// it.
     pub is_full: bool,
     /// Absent if the switch has begun it.
     pub incoming: Option<Incoming>,

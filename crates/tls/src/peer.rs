@@ -1,5 +1,5 @@
-//! Who is accepted at the other end: whose certificate an authority of `ca_cert` has signed. As with Open vSwitch, names
-//! in certificates are not compared with addresses.
+//! Who is accepted at the other end: whose certificate an authority of `ca_cert` has signed. As with Open vSwitch,
+//! names in certificates are not compared with addresses.
 
 use crate::validity;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

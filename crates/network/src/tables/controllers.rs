@@ -34,10 +34,11 @@ base::table! {
             Role::Slave => "slave",
             Role::Equal | Role::NoChange => "equal",
         },
-        /// Attempts to connect since it was there for the last time; at a place that listens, how many were turned away.
+        /// Attempts to connect since it was there for the last time; at a place that listens, how many were turned
+        /// away.
         attempts: u32 => view.attempts,
-        /// Why the last attempt failed, or the connection ended; absent if there is one, or nobody knows. At a place that
-        /// listens, who was turned away last, and why.
+        /// Why the last attempt failed, or the connection ended; absent if there is one, or nobody knows. At a place
+        /// that listens, who was turned away last, and why.
         why: Option<String> => view.why,
     }
 }
