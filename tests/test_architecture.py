@@ -17,12 +17,14 @@ ALLOWED = {
     "forwarding": {"base", "wire"},
     "control": {"base", "wire"},
     "engine": {"base", "wire", "forwarding"},
+    # Where processes meet controllers in real time: it needs randomness and the calendar.
+    "tls": {"base"},
     "node": {"base", "wire", "forwarding", "control", "engine"},
     "network": {"base", "wire", "forwarding", "control", "engine", "node"},
     "tester": {"base", "wire", "engine", "node", "network"},
-    "py": {"base", "wire", "control", "engine", "node", "network", "tester", "testing"},
+    "py": {"base", "wire", "control", "engine", "node", "network", "tester", "testing", "tls"},
     # A router in production has no instrument in it.
-    "router": {"base", "wire", "control", "engine", "node", "network"},
+    "router": {"base", "wire", "control", "engine", "node", "network", "tls"},
     # For tests of all crates: only [dev-dependencies] name it, and a feature of py for tests of the package.
     "testing": {"base"},
 }
@@ -93,7 +95,7 @@ def beneath(crate: str) -> set[str]:
 
 
 def test_the_router_links_no_instrument_and_no_crate_is_built_from_itself() -> None:
-    assert beneath("router") == {"base", "wire", "forwarding", "control", "engine", "node", "network"}
+    assert beneath("router") == {"base", "wire", "forwarding", "control", "engine", "node", "network", "tls"}
     assert beneath("py") == set(ALLOWED) - {"py", "router", "testing"}
 
 

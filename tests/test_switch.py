@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import twinplane as tp
+
+CERTIFICATES = Path(__file__).resolve().parent / "support" / "certificates"
 
 
 def star(**said: object) -> tuple[tp.Network, list[tp.Host]]:
@@ -37,7 +41,7 @@ def test_datapath_ids_in_conflict_are_refused() -> None:
         net.run(until="1 ms")
 
 
-@pytest.mark.parametrize("wrong", ["ssl:127.0.0.1", "tcp:nowhere", "ptcp:0"])
+@pytest.mark.parametrize("wrong", ["tls:127.0.0.1", "tcp:nowhere", "ptcp:0", "pssl:0"])
 def test_a_controller_that_can_not_be_reached_is_refused(wrong: str) -> None:
     with pytest.raises(tp.TwinplaneError, match="a controller such as tcp"):
         tp.Network().switch("s1", "10.1.0.0/24", controller=wrong)
@@ -62,3 +66,18 @@ def test_a_controller_that_never_answers_is_warned_of() -> None:
     rows = net.table("controllers")
     assert rows["node"].to_list() == ["s1", "s2"] and rows["state"].to_list()[0] == "up"
     assert rows["version"].to_list() == ["1.0", None]
+
+
+def test_files_of_tls_are_looked_at_and_nobody_is_met_by_them_in_virtual_time() -> None:
+    tls = {
+        "private_key": CERTIFICATES / "switch-key.pem",
+        "certificate": CERTIFICATES / "switch-cert.pem",
+        "ca_cert": CERTIFICATES / "ca-cert.pem",
+    }
+    net, _ = star(controller=["ssl:127.0.0.1:6653", "pssl:6654"], tls=tls)
+    with pytest.warns(tp.TwinplaneWarning, match="nothing leads the switch to ssl:127.0.0.1:6653"):
+        net.run(until="1 ms")
+    with pytest.raises(tp.TwinplaneError, match=r"node 's1': tls: private_key: .*does not belong"):
+        star(controller="pssl:6653", tls={**tls, "private_key": CERTIFICATES / "stranger-key.pem"})
+    with pytest.raises(tp.TwinplaneError, match="pssl:6653 is over TLS: 'tls' has to say"):
+        star(controller="pssl:6653")

@@ -27,6 +27,7 @@ HOLDS = {
     "node": "routers and hosts",
     "network": "a whole network",
     "tester": "instruments",
+    "tls": "TLS of switches",
     "router": "a router process",
     "py": "the door to Python",
 }

@@ -66,6 +66,7 @@ pub fn switch(mut input: &[u8]) {
         name: "s".into(),
         versions: Version::ALL.to_vec(),
         controllers: Vec::new(),
+        tls: None,
         fail: FailMode::Standalone,
         tables: 4,
         max_entries: 1000,

@@ -88,6 +88,12 @@ def check(type_name: str, value: object) -> Any:
         return load().check(type_name, value)
 
 
+def check_tls(private_key: str, certificate: str, ca_cert: str) -> tuple[str, str] | None:
+    """What is wrong with files of a key and of certificates: which of them it is, and a sentence."""
+    found: tuple[str, str] | None = load().check_tls(private_key, certificate, ca_cert)
+    return found
+
+
 def read_network(described: Any) -> dict[str, Any]:
     """The values of a network file, with every default filled in and every interface named."""
     with translated():

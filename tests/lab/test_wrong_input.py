@@ -113,7 +113,8 @@ WHOLE: dict[str, Any] = {
         "of": {
             "kind": "switch",
             "prefix": "10.4.0.0/24",
-            "controllers": ["ptcp:6653"],
+            "controllers": ["ptcp:6653", "pssl:6654"],
+            "tls": {"private_key": "key.pem", "certificate": "cert.pem", "ca_cert": "ca.pem"},
             "profile": {
                 "name": "own",
                 "description": "",
@@ -280,6 +281,7 @@ RECORDS: dict[str, Place] = {
     "BridgeSpec": ("nodes", "lan"),
     "SwitchSpec": ("nodes", "of"),
     "SwitchProfileSpec": ("nodes", "of", "profile"),
+    "TlsSpec": ("nodes", "of", "tls"),
     "OpenFlowTesterSpec": ("nodes", "t"),
     "AtmSwitchSpec": ("nodes", "cells1"),
     "AtmLsrSpec": ("nodes", "lsr"),

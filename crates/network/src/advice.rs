@@ -147,10 +147,11 @@ impl Network {
             for view in switch.connections().filter(|view| view.attempts > 1) {
                 let controller = name(switch, view.connection);
                 let attempts = view.attempts;
+                let why = view.why.map(|why| format!(": {why}")).unwrap_or_default();
                 found.push((
                     node,
                     controller.clone(),
-                    AdviceProblem::ControllerSilent { controller, attempts },
+                    AdviceProblem::ControllerSilent { controller, attempts, why },
                 ));
             }
             let nobody_carries = self.wall.is_none() && switch.connections().next().is_none();

@@ -262,6 +262,10 @@ fn check_links(description: &Description) -> Checked {
         if facts.profiled && !is_managed[index] {
             return refused(BuildProblem::ProfileUnmanaged {});
         }
+        if facts.secured && is_managed[index] {
+            let problem = BuildProblem::TlsManaged {};
+            return Err(Diagnostic::new(problem).at("controllers").of_node(description, index));
+        }
         match (facts.host, most) {
             (Some(_), _) if links < least => {
                 return refused(BuildProblem::Alone {});

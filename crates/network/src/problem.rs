@@ -48,6 +48,8 @@ base::problems! {
         FewLinks { called: String, links: String, count: usize } is Conflict, "few-links", "{called} has {links} at least, not {count}";
         /// A switch that takes time for what it does, and has nowhere to take it.
         ProfileUnmanaged {} is Conflict, "profile-unmanaged", "profile: only a switch with a management port has one: a link with addresses is missing";
+        /// TLS over a TCP that knows nothing of it.
+        TlsManaged {} is Conflict, "tls-managed", "TLS is over TCP of the kernel, and not over that of a management port: 'tcp' and 'ptcp', or no link with addresses";
         /// A queue at a port of somebody else's.
         QueueOfOthers { called: String } is Conflict, "queue-of-others", "it is {called}: its queues are not ours";
         /// A conditioner where packets do not arrive at a router of ours.
@@ -368,7 +370,7 @@ base::problems! {
         /// What a protocol has found in its way while the network ran.
         Complaint { said: String } is Conflict, "complaint", "{said}";
         /// A controller that a switch has tried in vain to connect to.
-        ControllerSilent { controller: String, attempts: u32 } is Conflict, "controller-silent", "the switch has no controller at {controller}: {attempts} attempts in a row have failed";
+        ControllerSilent { controller: String, attempts: u32, why: String } is Conflict, "controller-silent", "the switch has no controller at {controller}: {attempts} attempts in a row have failed{why}";
         /// A controller of a switch that has no way to it.
         ControllerNowhere { controller: String } is Conflict, "controller-nowhere", "nothing leads the switch to {controller}: in virtual time a controller is at the other end of a link with 'addresses'";
         /// A cost that messages of a protocol can't say.

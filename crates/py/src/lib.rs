@@ -11,6 +11,7 @@ mod error;
 mod interface_capture;
 mod network;
 mod table;
+mod tls_files;
 mod wire_format;
 
 use pyo3::prelude::*;
@@ -38,6 +39,8 @@ mod _core {
     #[pymodule_export]
     use table::{PyTable, empty_table, tables};
 
+    #[pymodule_export]
+    use tls_files::check_tls;
     #[pymodule_export]
     use wire_format::{decode, encode, error_words, link_types, summary};
 

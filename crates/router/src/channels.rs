@@ -1,39 +1,39 @@
-//! Connections of a switch to its controllers, over TCP of the kernel in the namespace of this process.
+//! Connections of a switch to its controllers, over TCP of the kernel in the namespace of this process, with
+//! TLS or without.
 //!
 //! Nothing here waits: [`Channels::poll`] does what can be done, and a descriptor of epoll says when there is more.
 
+#[cfg(test)]
+mod tests;
+
+use crate::stream::{Arrived, CHUNK, Incoming, SECURING, Stage, Stream};
+use base::diagnostic::os_words;
 use base::protocol_value::ProtocolValue;
-use base::{Command, NodeId, Span, Time};
+use base::{Command, NodeId, Time};
 use network::Network;
 use node::Switch;
-use node::switch::{ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX};
+use node::switch::{
+    Bytes, ChannelInput, ChannelOutput, Controller, FIRST_INCOMING, OUTPUT_MAX, TlsFiles, Transport,
+};
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
+use std::mem::discriminant;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use tls::{Credentials, Session};
 
-/// Bytes that are read at once.
-const CHUNK: usize = 64 << 10;
 /// Connections that come in, at most.
 const INCOMING_MAX: usize = 64;
 /// Bytes that a controller may leave unread; one that leaves more is closed. Beyond [`OUTPUT_MAX`] nothing is read from
 /// it: more than that is an answer about a large table, or what happens to ports and entries.
 const UNSENT_MAX: usize = 256 << 20;
-/// How long a connection that the switch has closed waits for the other end to read the rest.
-const CLOSING: Span = Span::from_secs(5);
+/// Connections over TLS that come in and are not set up, at most: the oldest makes room.
+const SECURED_MAX: usize = 64;
+/// Those of them that are attended to in a round. Each takes a signature, about a millisecond, and packets wait.
+const HANDSHAKES: usize = 4;
 /// Reads of one connection in a round, so that one that floods holds nobody up.
 const READS: usize = 4;
-
-struct Stream {
-    socket: TcpStream,
-    unsent: Vec<u8>,
-    /// TCP is being set up.
-    is_new: bool,
-    /// More than [`OUTPUT_MAX`] bytes were unsent, and it is not yet half of that: nothing is read from it.
-    is_full: bool,
-    /// It is closed when all is sent, or at this time.
-    over: Option<Time>,
-}
 
 /// All connections of a switch.
 pub struct Channels {
@@ -41,10 +41,15 @@ pub struct Channels {
     epoll: OwnedFd,
     /// Readable when the switch has something to send.
     wake: OwnedFd,
-    listeners: Vec<TcpListener>,
+    /// With the place of each among the controllers, and what messages are carried over.
+    listeners: Vec<(u32, Transport, TcpListener)>,
     targets: Vec<Controller>,
+    /// There if one of the controllers is over TLS.
+    credentials: Option<Credentials>,
     streams: BTreeMap<u32, Stream>,
     next: u32,
+    /// What is read into.
+    buffer: Vec<u8>,
 }
 
 /// A descriptor that a system call has made, or why it has not.
@@ -110,22 +115,26 @@ impl Channels {
             }),
         );
         let targets = switch.config().controllers.clone();
+        let is_secured = targets.iter().any(|target| target.transport() == Transport::Tls);
+        let files = switch.config().tls.clone().filter(|_| is_secured);
+        let credentials = files.map(|files| read_credentials(&files)).transpose()?;
         let mut listeners = Vec::new();
-        for target in &targets {
-            if let Controller::Listen(at, port) = *target {
+        for (place, target) in targets.iter().enumerate() {
+            if let Controller::Listen(transport, at, port) = *target {
                 let address = SocketAddr::new(at.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), port);
                 let listener = TcpListener::bind(address).and_then(|listener| {
                     listener.set_nonblocking(true)?;
                     Ok(listener)
                 });
                 let words = |error| format!("controllers: it can't listen at {address}: {error}");
-                listeners.push(listener.map_err(words)?);
+                listeners.push((place as u32, transport, listener.map_err(words)?));
             }
         }
         let streams = BTreeMap::new();
-        let channels = Channels { node, epoll, wake, listeners, targets, streams, next: FIRST_INCOMING };
+        let (next, buffer) = (FIRST_INCOMING, vec![0; CHUNK]);
+        let channels = Channels { node, epoll, wake, listeners, targets, credentials, streams, next, buffer };
         channels.watch(channels.wake.as_raw_fd(), libc::EPOLLIN, true).map_err(text)?;
-        for listener in &channels.listeners {
+        for (_, _, listener) in &channels.listeners {
             channels.watch(listener.as_raw_fd(), libc::EPOLLIN, true).map_err(text)?;
         }
         Ok(Some(channels))
@@ -142,9 +151,9 @@ impl Channels {
         unsafe { libc::read(self.wake.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
         let mut inputs = Vec::new();
         let now = network.world().now();
-        self.streams.retain(|_, stream| stream.over.is_none_or(|end| now < end));
-        self.accept(&mut inputs);
-        let more = self.receive(&mut inputs);
+        self.streams.retain(|_, stream| !matches!(stream.stage, Stage::Closing(end) if end <= now));
+        self.accept(now, &mut inputs);
+        let more = self.receive(now, &mut inputs);
         let had_inputs = !inputs.is_empty();
         for input in inputs {
             let command = Command::Protocol(ProtocolValue::new(input));
@@ -155,74 +164,72 @@ impl Channels {
         Ok(more || had_inputs)
     }
 
-    fn accept(&mut self, inputs: &mut Vec<ChannelInput>) {
+    fn accept(&mut self, now: Time, inputs: &mut Vec<ChannelInput>) {
         let mut taken = Vec::new();
-        for listener in &self.listeners {
-            while let Ok((socket, _)) = listener.accept() {
-                taken.push(socket);
+        for (listener, transport, socket) in &self.listeners {
+            while let Ok((socket, from)) = socket.accept() {
+                taken.push((socket, *transport, Incoming { listener: *listener, from }));
             }
         }
-        for socket in taken {
-            let incoming = self.streams.range(FIRST_INCOMING..).filter(|(_, stream)| stream.over.is_none());
-            let incoming = incoming.count();
+        for (socket, transport, incoming) in taken {
+            let session = match (transport, &self.credentials) {
+                (Transport::Tcp, _) => None,
+                (Transport::Tls, Some(credentials)) => match Session::accept(credentials) {
+                    Ok(session) => Some(session),
+                    Err(_) => continue,
+                },
+                (Transport::Tls, None) => continue,
+            };
+            let is_full = session.is_none() && self.count(Stage::Open) >= INCOMING_MAX;
             let is_set = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true)).is_ok();
-            if incoming >= INCOMING_MAX
-                || !is_set
-                || self.watch(socket.as_raw_fd(), libc::EPOLLIN, true).is_err()
-            {
+            if is_full || !is_set || self.watch(socket.as_raw_fd(), libc::EPOLLIN, true).is_err() {
                 continue;
+            }
+            if session.is_some() {
+                self.make_room(inputs);
             }
             let connection = self.next;
             self.next = self.next.checked_add(1).unwrap_or(FIRST_INCOMING);
-            let stream = Stream::new(socket, false);
+            let stream = Stream::accepted(socket, session, incoming, now);
+            if stream.stage == Stage::Open {
+                inputs.push(ChannelInput::Opened { connection });
+            }
             self.streams.insert(connection, stream);
-            inputs.push(ChannelInput::Opened { connection });
         }
     }
 
-    fn receive(&mut self, inputs: &mut Vec<ChannelInput>) -> bool {
-        let mut more = false;
-        let mut gone = Vec::new();
-        let mut settled = Vec::new();
-        let open = self.streams.iter_mut().filter(|(_, stream)| !stream.is_full && stream.over.is_none());
+    /// Connections that came in and are as far as this.
+    fn count(&self, stage: Stage) -> usize {
+        let incoming = self.streams.range(FIRST_INCOMING..);
+        incoming.filter(|(_, one)| discriminant(&one.stage) == discriminant(&stage)).count()
+    }
+
+    /// Lets the oldest go of those that came in and have not set TLS up, if there are as many as may be.
+    fn make_room(&mut self, inputs: &mut Vec<ChannelInput>) {
+        if self.count(Stage::Securing(Time::ZERO)) < SECURED_MAX {
+            return;
+        }
+        let mut incoming = self.streams.range(FIRST_INCOMING..);
+        let oldest = incoming.find(|(_, one)| matches!(one.stage, Stage::Securing(_))).map(|(id, _)| *id);
+        if let Some(stream) = oldest.and_then(|oldest| self.streams.remove(&oldest)) {
+            let why = format!("more than {SECURED_MAX} others want to set up TLS, too");
+            inputs.push(ended(oldest.unwrap_or_default(), &stream, why));
+        }
+    }
+
+    fn receive(&mut self, now: Time, inputs: &mut Vec<ChannelInput>) -> bool {
+        let (mut gone, mut settled) = (Vec::new(), Vec::new());
+        let room = INCOMING_MAX.saturating_sub(self.count(Stage::Open));
+        let buffer = core::mem::take(&mut self.buffer);
+        let mut round = Round { now, buffer, handshakes: HANDSHAKES, room, more: false };
+        let open = self.streams.iter_mut().filter(|(_, stream)| !stream.is_full && !stream.is_closing());
         for (&connection, stream) in open {
-            if stream.is_new {
-                match is_connected(&stream.socket) {
-                    None => continue,
-                    Some(true) => {
-                        stream.is_new = false;
-                        let _ = stream.socket.set_nodelay(true);
-                        settled.push(stream.socket.as_raw_fd());
-                        inputs.push(ChannelInput::Opened { connection });
-                    }
-                    Some(false) => {
-                        gone.push(connection);
-                        inputs.push(ChannelInput::Closed { connection });
-                        continue;
-                    }
-                }
-            }
-            let mut buffer = vec![0; CHUNK];
-            for read in 0..READS {
-                match stream.socket.read(&mut buffer) {
-                    Ok(0) => {
-                        gone.push(connection);
-                        inputs.push(ChannelInput::Closed { connection });
-                        break;
-                    }
-                    Ok(len) => {
-                        let bytes = wire_bytes(&buffer[..len]);
-                        inputs.push(ChannelInput::Received { connection, bytes });
-                        more |= read + 1 == READS;
-                    }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(_) => {
-                        gone.push(connection);
-                        inputs.push(ChannelInput::Closed { connection });
-                        break;
-                    }
-                }
+            let was_new = stream.stage == Stage::Connecting;
+            if let Some(why) = round.attend(connection, stream, inputs) {
+                gone.push(connection);
+                inputs.push(ended(connection, stream, why));
+            } else if was_new && stream.stage != Stage::Connecting {
+                settled.push(stream.socket.as_raw_fd());
             }
         }
         for fd in settled {
@@ -231,7 +238,20 @@ impl Channels {
         for connection in gone {
             self.streams.remove(&connection);
         }
-        more
+        self.buffer = round.buffer;
+        round.more
+    }
+
+    /// Begins to connect.
+    fn begin(&self, transport: Transport, to: SocketAddr) -> Result<Stream, String> {
+        let session = match (transport, &self.credentials) {
+            (Transport::Tls, Some(credentials)) => Some(Session::connect(credentials, to.ip())?),
+            _ => None,
+        };
+        let socket = connect(to).map_err(|error| os_words(&error))?;
+        let watched = self.watch(socket.as_raw_fd(), libc::EPOLLIN | libc::EPOLLOUT, true);
+        watched.map_err(|error| os_words(&error))?;
+        Ok(Stream::connecting(socket, session))
     }
 
     /// What the switch wants.
@@ -246,40 +266,40 @@ impl Channels {
                     // An attempt that still goes on makes room.
                     self.streams.remove(&connection);
                     let target = self.targets.get(connection as usize);
-                    let Some(Controller::Connect(address, port)) = target.copied() else { continue };
-                    let socket = connect(SocketAddr::new(address, port));
-                    let watched = socket.and_then(|socket| {
-                        self.watch(socket.as_raw_fd(), libc::EPOLLIN | libc::EPOLLOUT, true)?;
-                        Ok(socket)
-                    });
-                    match watched {
-                        Ok(socket) => {
-                            self.streams.insert(connection, Stream::new(socket, true));
+                    let Some(&Controller::Connect(transport, address, port)) = target else { continue };
+                    match self.begin(transport, SocketAddr::new(address, port)) {
+                        Ok(stream) => {
+                            self.streams.insert(connection, stream);
                         }
-                        Err(_) => failed.push(connection),
+                        Err(why) => failed.push((connection, why)),
                     }
                 }
                 ChannelOutput::Send { connection, bytes } => {
                     if let Some(stream) = self.streams.get_mut(&connection) {
-                        stream.unsent.extend(bytes);
+                        stream.push(bytes);
                     }
                 }
                 ChannelOutput::Close { connection } => {
-                    if let Some(stream) = self.streams.get_mut(&connection) {
-                        stream.over = Some(now + CLOSING);
+                    let stream = self.streams.get_mut(&connection);
+                    if stream.is_some_and(|stream| !stream.close(now)) {
+                        self.streams.remove(&connection);
                     }
                 }
             }
         }
         let mut changed = Vec::new();
-        for (&connection, stream) in self.streams.iter_mut().filter(|(_, stream)| !stream.is_new) {
+        let connected = self.streams.iter_mut().filter(|(_, stream)| stream.stage != Stage::Connecting);
+        for (&connection, stream) in connected {
             let had_unsent = !stream.unsent.is_empty();
             let was_full = stream.is_full;
             stream.is_full |= stream.unsent.len() > OUTPUT_MAX;
             let became_full = stream.is_full && !was_full;
             let sent = stream.send();
             if sent.is_none() || stream.unsent.len() > UNSENT_MAX {
-                failed.push(connection);
+                let is_slow = sent.is_some();
+                let why =
+                    if is_slow { "it reads too slowly".into() } else { stream.last_words(&mut self.buffer) };
+                failed.push((connection, why));
                 continue;
             }
             let is_taking = sent.is_some_and(|sent| sent > 0);
@@ -290,17 +310,19 @@ impl Channels {
             }
             if had_unsent {
                 let writes = if stream.unsent.is_empty() { 0 } else { libc::EPOLLOUT };
-                let reads = if stream.is_full || stream.over.is_some() { 0 } else { libc::EPOLLIN };
+                let reads = if stream.is_full || stream.is_closing() { 0 } else { libc::EPOLLIN };
                 changed.push((stream.socket.as_raw_fd(), reads | writes));
             }
         }
         for (fd, events) in changed {
             let _ = self.watch(fd, events, false);
         }
-        self.streams.retain(|_, stream| stream.over.is_none() || !stream.unsent.is_empty());
-        for connection in failed {
-            self.streams.remove(&connection);
-            inputs.push(ChannelInput::Closed { connection });
+        self.streams.retain(|_, stream| !stream.is_closing() || !stream.unsent.is_empty());
+        for (connection, why) in failed {
+            inputs.push(match self.streams.remove(&connection) {
+                Some(stream) => ended(connection, &stream, why),
+                None => ChannelInput::Failed { connection, why },
+            });
         }
         for input in inputs {
             let _ = network.world_mut().command(now, self.node, Command::Protocol(ProtocolValue::new(input)));
@@ -314,42 +336,85 @@ impl AsRawFd for Channels {
     }
 }
 
-impl Stream {
-    fn new(socket: TcpStream, is_new: bool) -> Stream {
-        Stream { socket, unsent: Vec::new(), is_new, is_full: false, over: None }
-    }
+/// What may still be done in a round.
+struct Round {
+    now: Time,
+    buffer: Vec<u8>,
+    /// Connections that are setting TLS up.
+    handshakes: usize,
+    /// Connections that come in.
+    room: usize,
+    /// There is more to be done at once.
+    more: bool,
+}
 
-    /// Sends what the kernel takes: how many bytes; nothing if the connection is gone.
-    fn send(&mut self) -> Option<usize> {
-        let mut sent = 0;
-        let is_well = loop {
-            if sent == self.unsent.len() {
-                break true;
+impl Round {
+    /// Has a connection go on. Why it is over, if it is.
+    fn attend(
+        &mut self,
+        connection: u32,
+        stream: &mut Stream,
+        inputs: &mut Vec<ChannelInput>,
+    ) -> Option<String> {
+        if stream.stage == Stage::Connecting {
+            if let Err(why) = stream.connected(self.now) {
+                return Some(why);
             }
-            match self.socket.write(&self.unsent[sent..]) {
-                Ok(0) => break false,
-                Ok(len) => sent += len,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break true,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break false,
+            match stream.stage {
+                Stage::Connecting => return None,
+                Stage::Open => inputs.push(ChannelInput::Opened { connection }),
+                Stage::Securing(_) | Stage::Closing(_) => {}
             }
-        };
-        self.unsent.drain(..sent);
-        is_well.then_some(sent)
+        }
+        for read in 0..READS {
+            let is_securing = match stream.stage {
+                Stage::Securing(until) if until <= self.now => {
+                    return Some(format!("TLS was not set up within {} s", SECURING.as_secs_f64()));
+                }
+                Stage::Securing(_) => true,
+                _ => false,
+            };
+            if is_securing && self.handshakes == 0 {
+                self.more = true;
+                return None;
+            }
+            let mut bytes = Vec::new();
+            let arrived = stream.read(&mut self.buffer, &mut bytes);
+            self.handshakes -= usize::from(is_securing && arrived != Arrived::Nothing);
+            if is_securing && stream.stage == Stage::Open {
+                if stream.incoming.is_some() && self.room == 0 {
+                    stream.stage = Stage::Securing(self.now);
+                    return Some(format!("{INCOMING_MAX} controllers are connected already"));
+                }
+                self.room -= usize::from(stream.incoming.is_some());
+                inputs.push(ChannelInput::Opened { connection });
+            }
+            if !bytes.is_empty() {
+                inputs.push(ChannelInput::Received { connection, bytes: Bytes(bytes) });
+            }
+            match arrived {
+                Arrived::Some => self.more |= read + 1 == READS,
+                Arrived::Nothing => return None,
+                Arrived::Over(why) => return Some(why),
+            }
+        }
+        None
     }
 }
 
-/// Is TCP set up, or will it not be? Nothing while nobody knows.
-fn is_connected(socket: &TcpStream) -> Option<bool> {
-    match socket.take_error() {
-        Ok(None) => match socket.peer_addr() {
-            Ok(_) => Some(true),
-            Err(_) => None,
-        },
-        Ok(Some(_)) | Err(_) => Some(false),
+/// What the switch is told of a connection that has ended: of one that it has not heard of, who was turned away.
+fn ended(connection: u32, stream: &Stream, why: String) -> ChannelInput {
+    match (stream.incoming, stream.stage) {
+        (Some(Incoming { listener, from }), Stage::Securing(_)) => {
+            ChannelInput::Refused { listener, from, why }
+        }
+        _ => ChannelInput::Failed { connection, why },
     }
 }
 
-fn wire_bytes(bytes: &[u8]) -> node::switch::Bytes {
-    bytes.into()
+fn read_credentials(files: &TlsFiles) -> Result<Credentials, String> {
+    let [key, certificate, authority] =
+        [&files.private_key, &files.certificate, &files.ca_cert].map(Path::new);
+    Credentials::read(key, certificate, authority)
+        .map_err(|fault| format!("tls: {}: {}", fault.setting, fault.words))
 }

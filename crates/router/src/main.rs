@@ -22,6 +22,7 @@ mod process;
 mod protocol;
 mod run;
 mod server;
+mod stream;
 
 use arguments::Asked;
 use run::Failure;

@@ -1850,7 +1850,9 @@ class SwitchSpec(Written):
     prefix: str
     """The network that all its members are in, such as `10.1.0.0/24`."""
     controllers: Sequence[str] = field(default_factory=list)
-    """Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for."""
+    """Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for; `ssl:ADDRESS:PORT` and `pssl:PORT` are the same over TLS."""
+    tls: TlsSpec | None = None
+    """By what the switch and its controllers know each other over TLS. In virtual time, where nobody is at the other end, it is only looked at [default: none of them is over TLS]."""
     datapath_id: int | None = None
     """What controllers know it by, beyond zero [default: its place among the nodes]."""
     version: Literal["both", "1.0", "1.3"] = "both"
@@ -1869,6 +1871,18 @@ class SwitchSpec(Written):
     """Switch profile: how long it takes for what it does, where it has a management port [default: it takes no time]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@written
+class TlsSpec(Written):
+    """Files in PEM form by which a switch and its controllers know each other over TLS, named as by Open vSwitch. In a network file a path begins at the folder of that file."""
+
+    private_key: str
+    """The private key of the switch: RSA of 2048 bits or more, ECDSA (P-256, P-384) or Ed25519, not encrypted."""
+    certificate: str
+    """The certificate of the switch; those of authorities between it and the one that controllers know may follow."""
+    ca_cert: str
+    """Certificates of authorities, one of which has to have signed the certificate of each controller."""
 
 
 @written

@@ -11,7 +11,7 @@ from .. import core
 from ..errors import TwinplaneError
 from ..model.written import plain
 from ..units import Quantity
-from . import memory
+from . import memory, tls_files
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner, TcpFlow
 from .nodes import AtmLsr, AtmSwitch, Bridge, Edge, External, Host, Peer, Router, Switch, handle
@@ -143,6 +143,11 @@ class Describing:
         switch = Switch(self._owner, name, self._next)
         if said.get("profile") is not None:
             said = {**said, "profile": switch_profile(said["profile"])}
+        if said.get("tls") is not None:
+            try:
+                said = {**said, "tls": tls_files.looked_at(said["tls"], Path.cwd())}
+            except TwinplaneError as error:
+                raise error.told(f"node '{name}': {error}") from None
         self._register(switch, prefix=prefix, **said)
         return switch
 

@@ -12,6 +12,7 @@ from ..model import network_file, reading, source
 from ..model.arrivals import Trace
 from ..model.places import in_file
 from ..model.source import Source
+from . import tls_files
 from .demands import Demands
 from .describing import host_profile, profiled
 from .handles import Flow, Link, Lsp, P2mp, TcpFlow
@@ -112,9 +113,16 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
 
 
 def _read_files(network: Network, lab: model.NetworkSpec, found: Source) -> None:
-    """Device profiles and captures, which a file only names."""
+    """Device profiles, captures, keys and certificates, which a file only names."""
     folder = found.path.parent
     for node, said in zip(network.nodes, lab.nodes.values(), strict=True):
+        if isinstance(said, model.SwitchSpec) and said.tls is not None:
+            try:
+                files = tls_files.looked_at(vars(said.tls), folder)
+            except TwinplaneError as error:
+                place = ("nodes", node.name, "tls", *error.path)
+                raise found.error(place, f"node '{node.name}': {error}") from None
+            network.draft.change_node(node, {"tls": files})
         if not isinstance(said, model.RouterSpec | model.HostSpec) or not isinstance(said.profile, str):
             continue
         path = said.profile

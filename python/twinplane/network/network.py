@@ -283,24 +283,26 @@ class Network(Acting, Asking, Shown):
         buffers: int = 256,
         probe: Quantity | None = None,
         profile: str | Path | Mapping[str, Any] | None = None,
+        tls: Mapping[str, str | Path] | None = None,
     ) -> Switch:
         """An OpenFlow switch: routers and hosts with a link to it are in one network, `prefix`.
 
         `controller` is one or several: ``"tcp:127.0.0.1:6653"`` to connect to, ``"ptcp:6653"`` to listen
-        for. They are beyond a link with `addresses`, which is no port of its datapath; without such a link
-        they are in its namespace in a lab, and in virtual time nobody connects. They know it by
-        `datapath_id` (its place among the nodes, if not given); `version` is ``"1.0"``, ``"1.3"`` or
-        ``"both"``. While nobody is connected it drops packets that have no entry (`fail` ``"secure"``) or
-        forwards by learning addresses (``"standalone"``). It keeps `buffers` packets for controllers, and
-        asks one that is silent for `probe` (5 s if not given) whether it is there. With a switch
-        `profile`, by name, by file or as a mapping, it takes as long as a switch that was measured.
+        for; ``"ssl:..."`` and ``"pssl:..."`` are the same over TLS, in labs, by the files `private_key`,
+        `certificate` and `ca_cert` of `tls`. They are beyond a link with `addresses`, which is no port of its
+        datapath; without such a link they are in its namespace in a lab, and in virtual time nobody connects.
+        They know it by `datapath_id` (its place among the nodes, if not given); `version` is ``"1.0"``,
+        ``"1.3"`` or ``"both"``. While nobody is connected it drops packets that have no entry (`fail`
+        ``"secure"``) or forwards by learning addresses (``"standalone"``). It keeps `buffers` packets for
+        controllers, and asks one that is silent for `probe` (5 s if not given) whether it is there. With a
+        switch `profile`, by name, by file or as a mapping, it takes as long as a switch that was measured.
         """
         controllers = [controller] if isinstance(controller, str) else list(controller)
         said = {"controllers": controllers, "datapath_id": datapath_id, "version": version, "fail": fail}
         return self.describing.switch(
             name,
             prefix,
-            {**said, "tables": tables, "buffers": buffers, "probe": probe, "profile": profile},
+            {**said, "tables": tables, "buffers": buffers, "probe": probe, "profile": profile, "tls": tls},
         )
 
     def openflow_tester(self, name: str, **settings: Any) -> Node:

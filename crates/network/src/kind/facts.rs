@@ -49,6 +49,9 @@ pub struct Facts {
     /// If it is managed: does it take time for what it does, which only one with such a link can?
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub profiled: bool,
+    /// If it may be managed: are some of its controllers over TLS, which only one without such a link can have?
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub secured: bool,
     /// Is its forwarding plane a switch elsewhere? Then no interface of a process is at its links.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub elsewhere: bool,
@@ -146,6 +149,7 @@ impl Facts {
             segment: None,
             managed: false,
             profiled: false,
+            secured: false,
             elsewhere: false,
             cells: None,
             lsr: None,

@@ -6,6 +6,8 @@ use base::diagnostic::{Diagnostic, Step};
 base::problems! {
     /// Problems of a network's description, and of what is asked of a network that runs.
     pub enum NetworkProblem {
+        /// A controller over TLS, and nothing to be known by.
+        NoTls { controller: String } is Conflict, "no-tls", "{controller} is over TLS: 'tls' has to say private_key, certificate and ca_cert";
         /// A name that no node has.
         UnknownNode { name: String, hint: String } is UnknownName, "unknown-node", "'{name}', no node has that name{hint}";
         /// A field of containerlab's files that has no meaning here.

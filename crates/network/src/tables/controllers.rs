@@ -17,7 +17,8 @@ base::table! {
         /// The controller that it connects to, such as `tcp:10.9.0.2:6633`; `incoming-1` and so on are those that came.
         controller: String => name(switch, view.connection),
         /// `waiting` (for the next attempt), `connecting`, `greeting` (both ends say their versions), `up`, or
-        /// `probing` (it is silent, and was asked whether it is there).
+        /// `probing` (it is silent, and was asked whether it is there). Where somebody was turned away, such as
+        /// `pssl:6653`, it is `listening`.
         state: &'static str => match view.state {
             ChannelState::Waiting => "waiting",
             ChannelState::Connecting => "connecting",
@@ -33,8 +34,12 @@ base::table! {
             Role::Slave => "slave",
             Role::Equal | Role::NoChange => "equal",
         },
-        /// Attempts to connect since it was there for the last time.
+        /// Attempts to connect since it was there for the last time; at a place that listens, how many were turned
+        /// away.
         attempts: u32 => view.attempts,
+        /// Why the last attempt failed, or the connection ended; absent if there is one, or nobody knows. At a place
+        /// that listens, who was turned away last, and why.
+        why: Option<String> => view.why,
     }
 }
 
@@ -57,6 +62,18 @@ pub fn controllers(network: &Network, only: Option<usize>) -> Table {
         };
         for view in switch.connections() {
             table.push(ControllerRow::of(network.node_name(node), switch, view));
+        }
+        for (listener, refused) in switch.refused_connections() {
+            let (from, why) = &refused.last;
+            table.push(ControllerRow {
+                node: network.node_name(node),
+                controller: name(switch, listener),
+                state: "listening",
+                version: None,
+                role: "equal",
+                attempts: u32::try_from(refused.count).unwrap_or(u32::MAX),
+                why: Some(format!("{from}: {why}")),
+            });
         }
     }
     table.finish()

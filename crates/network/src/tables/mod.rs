@@ -42,7 +42,7 @@ pub enum Scope {
     Device,
     /// Of the whole network, or of one router or host.
     Either,
-    /// Of the whole network; a router that is named changes nothing.
+    /// Of the whole network; a router, host or switch that is named changes nothing.
     Network,
     /// Of a router that runs as a process of its own, by which it is made.
     Process,
@@ -178,7 +178,8 @@ impl Network {
         let mut named = TABLES.iter().filter(|entry| entry.decl.name == name);
         let found = named.clone().find(|entry| entry.takes(node));
         if let Some(node) = node {
-            let hosts_have = found.is_some_and(|entry| matches!(entry.scope, Scope::Device | Scope::Either));
+            let takes_hosts = |scope| matches!(scope, Scope::Device | Scope::Either | Scope::Network);
+            let hosts_have = found.is_some_and(|entry| takes_hosts(entry.scope));
             self.check_table(name, node, hosts_have)?;
         }
         let table = name.to_string();

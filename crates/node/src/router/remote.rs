@@ -32,8 +32,8 @@ impl Router {
         self.plane.tell_remote(|remote, soft| match &*input {
             ChannelInput::Opened { .. } => remote.opened(now),
             ChannelInput::Received { bytes, .. } => remote.received(now, soft, &bytes.0),
-            ChannelInput::Closed { .. } => remote.closed(),
-            ChannelInput::Backlog { .. } => {}
+            ChannelInput::Closed { .. } | ChannelInput::Failed { .. } => remote.closed(),
+            ChannelInput::Backlog { .. } | ChannelInput::Refused { .. } => {}
         });
         while let Some(arrival) = self.plane.remote().and_then(|(remote, _)| remote.poll_arrival()) {
             match arrival {

@@ -1,18 +1,23 @@
 //! The connections of a switch: who is connected, with which role, and what each is told without having asked.
 
 use super::buffers::{Buffers, NoPacket};
-use super::channel::{ChannelInput, ChannelOutput, FIRST_INCOMING};
-use super::connection::{Connection, ConnectionView, MISS_SEND_LEN, usual};
+use super::channel::{ChannelInput, ChannelOutput, ControllerEvent, FIRST_INCOMING};
+use super::connection::{Connection, ConnectionView, MISS_SEND_LEN, RefusedView, usual};
 use super::{Controller, Switch, SwitchConfig, version_1_0, version_1_3};
-use base::{Frame, Time};
+use base::protocol_value::ProtocolValue;
+use base::{Event, Frame, Output, Span, Time};
 use control::openflow::{ChannelState, Told};
+use core::net::SocketAddr;
 use forwarding::openflow::{Fields, Removed};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use wire::openflow::v1_3::{PacketInReason, Role};
 use wire::openflow::{Code, ErrorMessage, NO_BUFFER, PortReason, Version, v1_0, v1_3};
 
 /// Length of a packet that says that all of it is wanted, and that nothing is kept: OFPCML_NO_BUFFER.
 const WHOLE: u16 = 0xffff;
+/// How often it is told at most that somebody was turned away.
+const REFUSED_TOLD: Span = Span::from_secs(1);
 
 /// All connections, and what they have in common.
 pub(super) struct Agent {
@@ -24,6 +29,8 @@ pub(super) struct Agent {
     errors: BTreeMap<Code, u64>,
     /// PACKET_INs that controllers did not get since they read too slowly.
     pub(super) left_out: u64,
+    /// Who was turned away where the switch listens, by the place of that among its controllers.
+    refused: BTreeMap<u32, RefusedView>,
     waker: Option<Box<dyn Fn() + Send>>,
     is_awake: bool,
 }
@@ -37,6 +44,7 @@ impl Agent {
             wanted: VecDeque::new(),
             errors: BTreeMap::new(),
             left_out: 0,
+            refused: BTreeMap::new(),
             waker: None,
             is_awake: false,
         }
@@ -102,7 +110,12 @@ impl Agent {
             attempts: connection.channel.attempts(),
             role: connection.role,
             too_long: connection.too_long,
+            why: connection.why.clone(),
         })
+    }
+
+    pub(super) fn refused(&self) -> impl Iterator<Item = (u32, &RefusedView)> {
+        self.refused.iter().map(|(listener, refused)| (*listener, refused))
     }
 
     pub(super) fn errors(&self) -> impl Iterator<Item = (Code, u64)> {
@@ -122,12 +135,14 @@ impl Agent {
         let ids: Vec<u32> = self.connections.keys().copied().collect();
         for id in ids {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
+            let before = connection.channel.state();
             if connection.channel.handle_timeout(now) {
                 self.wanted.push_back(ChannelOutput::Open { connection: id });
             }
             // Otherwise there may be messages that wait until the other end has read more.
             let is_over = connection.channel.state() == ChannelState::Waiting;
             if is_over && connection.channel.poll() == Some(Told::Close) {
+                connection.why = silence(before).map(str::to_owned);
                 self.close(now, id);
             }
         }
@@ -294,6 +309,16 @@ impl Agent {
     }
 }
 
+/// What it means that nothing was heard in a state.
+fn silence(state: ChannelState) -> Option<&'static str> {
+    match state {
+        ChannelState::Waiting | ChannelState::Up => None,
+        ChannelState::Connecting => Some("there was no answer in time"),
+        ChannelState::Greeting => Some("it has not said its version in time"),
+        ChannelState::Probing => Some("it has answered no echo request"),
+    }
+}
+
 impl Switch {
     /// What happens to a connection.
     pub(super) fn handle_channel(&mut self, now: Time, input: ChannelInput) {
@@ -316,13 +341,9 @@ impl Switch {
                 }
                 self.read_messages(now, id);
             }
-            ChannelInput::Closed { connection: id } => {
-                // The end of one that is over already changes nothing, above all not when the next attempt is due.
-                let connection = self.agent.connections.get(&id);
-                if connection.is_some_and(|one| one.channel.state() != ChannelState::Waiting) {
-                    self.agent.closed(now, id);
-                }
-            }
+            ChannelInput::Closed { connection: id } => self.connection_closed(now, id, None),
+            ChannelInput::Failed { connection: id, why } => self.connection_closed(now, id, Some(why)),
+            ChannelInput::Refused { listener, from, why } => self.refused(now, listener, from, why),
             ChannelInput::Received { connection: id, bytes } => {
                 if let Some(connection) = self.agent.connections.get_mut(&id) {
                     connection.channel.receive(now, &bytes.0);
@@ -333,6 +354,45 @@ impl Switch {
         self.agent.wake();
     }
 
+    /// A connection is over; why, if it is known.
+    fn connection_closed(&mut self, now: Time, id: u32, why: Option<String>) {
+        let connection = self.agent.connections.get_mut(&id);
+        // The end of one that is over already changes nothing, above all not when the next attempt is due.
+        let Some(connection) = connection.filter(|one| one.channel.state() != ChannelState::Waiting) else {
+            return;
+        };
+        let is_news = why.is_some() && why != connection.why;
+        connection.why.clone_from(&why);
+        self.agent.closed(now, id);
+        let controller = self.config.controllers.get(id as usize);
+        if let (true, Some(controller), Some(why)) = (is_news, controller, why) {
+            self.tell(ControllerEvent::ControllerFailed { controller: controller.to_string(), why });
+        }
+    }
+
+    /// Somebody was turned away where the switch listens.
+    fn refused(&mut self, now: Time, listener: u32, from: SocketAddr, why: String) {
+        let Some(controller) = self.config.controllers.get(listener as usize) else { return };
+        let (controller, last) = (controller.to_string(), (from, why.clone()));
+        let refused = match self.agent.refused.entry(listener) {
+            Entry::Occupied(known) => {
+                let known = known.into_mut();
+                (known.count, known.last) = (known.count + 1, last);
+                if now < known.told + REFUSED_TOLD {
+                    return;
+                }
+                known.told = now;
+                known.count
+            }
+            Entry::Vacant(new) => new.insert(RefusedView { count: 1, last, told: now }).count,
+        };
+        self.tell(ControllerEvent::ControllerRefused { controller, from, why, refused });
+    }
+
+    fn tell(&mut self, event: ControllerEvent) {
+        self.outputs.push_back(Output::Event(Event::Protocol(ProtocolValue::new(event))));
+    }
+
     /// Does what a controller asks, as long as it reads the answers and none of them is still to be found out.
     pub(super) fn read_messages(&mut self, now: Time, id: u32) {
         let is_ready = |one: &&mut Connection| !one.is_congested() && one.asking.is_none();
@@ -340,7 +400,10 @@ impl Switch {
             let version = connection.channel.version();
             let Some(told) = connection.channel.poll() else { return };
             let message = match told {
-                Told::Up(_) => continue,
+                Told::Up(_) => {
+                    connection.why = None;
+                    continue;
+                }
                 Told::Malformed(header) => {
                     self.agent.refuse(id, &header, v1_3::Fault::RequestBadLen.numbers());
                     continue;

@@ -3,6 +3,7 @@
 
 use base::ProtocolId;
 use base::protocol_value::ProtocolType;
+use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use wire::Hex;
 
@@ -37,9 +38,53 @@ pub enum ChannelInput {
         /// Which connection.
         connection: u32,
     },
+    /// The same, where whoever carries it knows why.
+    Failed {
+        /// Which connection.
+        connection: u32,
+        /// Why, in words for people.
+        why: String,
+    },
+    /// Somebody who wanted to connect to the switch was turned away before there was a connection.
+    Refused {
+        /// Where the switch listens: the place of that among its controllers.
+        listener: u32,
+        /// Address and port of who it was.
+        from: SocketAddr,
+        /// Why, in words for people.
+        why: String,
+    },
 }
 
 impl ProtocolType for ChannelInput {
+    const PROTOCOL: ProtocolId = ProtocolId::new("openflow");
+}
+
+/// What a switch tells of connections that it can't have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum ControllerEvent {
+    /// An attempt to connect has failed, or a connection has ended. What is told anew is another reason than the last.
+    ControllerFailed {
+        /// The controller, as the configuration has it.
+        controller: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// Somebody was turned away. It is told once a second at most, however many there are.
+    ControllerRefused {
+        /// Where the switch listens, as the configuration has it.
+        controller: String,
+        /// Address and port of who it was.
+        from: SocketAddr,
+        /// Why, in words.
+        why: String,
+        /// How many were turned away there so far.
+        refused: u64,
+    },
+}
+
+impl ProtocolType for ControllerEvent {
     const PROTOCOL: ProtocolId = ProtocolId::new("openflow");
 }
 

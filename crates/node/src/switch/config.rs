@@ -1,6 +1,7 @@
 //! How a switch is set up.
 
 use base::{MacAddr, Rate, Span};
+use core::fmt;
 use core::net::IpAddr;
 use forwarding::Seed;
 use forwarding::queue::spec::MarkedClass;
@@ -17,6 +18,8 @@ pub struct SwitchConfig {
     pub versions: Vec<Version>,
     /// Its controllers.
     pub controllers: Vec<Controller>,
+    /// What it shows its controllers over TLS, and knows them by; absent if none of them is over TLS.
+    pub tls: Option<TlsFiles>,
     /// What it does without a controller.
     pub fail: FailMode,
     /// How many flow tables it has, at least one.
@@ -51,9 +54,53 @@ pub struct SwitchPort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
     /// The switch connects to this address and TCP port.
-    Connect(IpAddr, u16),
+    Connect(Transport, IpAddr, u16),
     /// The switch listens at this address, or at all, and TCP port.
-    Listen(Option<IpAddr>, u16),
+    Listen(Transport, Option<IpAddr>, u16),
+}
+
+impl Controller {
+    /// What messages are carried over.
+    pub fn transport(self) -> Transport {
+        match self {
+            Controller::Connect(transport, ..) | Controller::Listen(transport, ..) => transport,
+        }
+    }
+}
+
+/// As Open vSwitch writes it: `tcp:10.9.0.2:6653`, `ptcp:6653`, `ssl:10.9.0.2:6653`, `pssl:6653`.
+impl fmt::Display for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.transport() {
+            Transport::Tcp => "tcp",
+            Transport::Tls => "ssl",
+        };
+        match self {
+            Controller::Connect(_, address, port) => write!(f, "{name}:{address}:{port}"),
+            Controller::Listen(_, None, port) => write!(f, "p{name}:{port}"),
+            Controller::Listen(_, Some(address), port) => write!(f, "p{name}:{port}:{address}"),
+        }
+    }
+}
+
+/// What messages are carried over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP alone.
+    Tcp,
+    /// TLS over TCP.
+    Tls,
+}
+
+/// Files in PEM form by which a switch and its controllers know each other over TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The private key of the switch.
+    pub private_key: String,
+    /// Its certificate; those of authorities between it and what controllers trust may follow.
+    pub certificate: String,
+    /// Certificates of the authorities, one of which has signed the certificate of each controller.
+    pub ca_cert: String,
 }
 
 /// What a switch does while no controller is connected.

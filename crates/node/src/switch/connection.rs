@@ -6,6 +6,7 @@ use super::channel::OUTPUT_MAX;
 use super::queues::Question;
 use base::Time;
 use control::openflow::{Channel, ChannelConfig, ChannelState};
+use core::net::SocketAddr;
 use wire::openflow::v1_3::{AsyncConfig, PacketInReason, Role};
 use wire::openflow::{Version, v1_0, v1_3};
 
@@ -27,10 +28,12 @@ pub(super) struct Connection {
     /// What it wants to know of queues, as long as that is not known.
     pub(super) asking: Option<Question>,
     pub(super) bundles: Bundles,
+    /// Why the last attempt failed, or the connection ended; absent once there is one again.
+    pub(super) why: Option<String>,
 }
 
 /// What users see of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionView {
     /// Its number.
     pub connection: u32,
@@ -44,6 +47,19 @@ pub struct ConnectionView {
     pub role: Role,
     /// Messages and rows of answers that it did not get, since no message is as long.
     pub too_long: u64,
+    /// Why the last attempt failed, or the connection ended; absent if there is one, or nobody knows.
+    pub why: Option<String>,
+}
+
+/// Those who wanted to connect to the switch and were turned away, where it listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedView {
+    /// How many there were.
+    pub count: u64,
+    /// Who was the last, and why.
+    pub last: (SocketAddr, String),
+    /// When it was told for the last time.
+    pub(super) told: Time,
 }
 
 /// What a version 1.3 controller is told if it says nothing else: everything, but slaves only of ports.
@@ -65,6 +81,7 @@ impl Connection {
             is_full: false,
             asking: None,
             bundles: Bundles::new(),
+            why: None,
         }
     }
 

@@ -32,9 +32,9 @@ mod tests;
 mod version_1_0;
 mod version_1_3;
 
-pub use channel::{ChannelInput, ChannelOutput, FIRST_INCOMING, OUTPUT_MAX};
-pub use config::{Controller, FailMode, SwitchConfig, SwitchPort};
-pub use connection::ConnectionView;
+pub use channel::{ChannelInput, ChannelOutput, ControllerEvent, FIRST_INCOMING, OUTPUT_MAX};
+pub use config::{Controller, FailMode, SwitchConfig, SwitchPort, TlsFiles, Transport};
+pub use connection::{ConnectionView, RefusedView};
 pub use managed::{ManagedSwitch, PortUse};
 pub use profile::SwitchProfile;
 /// Bytes of a stream.
@@ -92,6 +92,11 @@ impl Switch {
     /// Its connections, by their numbers.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionView> {
         self.agent.connections()
+    }
+
+    /// Those who were turned away where it listens, by the place of that among its controllers.
+    pub fn refused_connections(&self) -> impl Iterator<Item = (u32, &RefusedView)> {
+        self.agent.refused()
     }
 
     /// Error messages that it sent, by type and code, the lowest first.

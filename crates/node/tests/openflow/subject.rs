@@ -63,6 +63,7 @@ impl Ours {
             name: "s".into(),
             versions: Version::ALL.to_vec(),
             controllers: Vec::new(),
+            tls: None,
             fail: FailMode::Secure,
             tables: TABLES,
             max_entries: 1_000_000,

@@ -84,11 +84,11 @@ impl OpenFlowTester {
         match input {
             ChannelInput::Opened { .. } => self.machine.opened(),
             ChannelInput::Received { bytes, .. } => self.machine.received(now, &bytes.0),
-            ChannelInput::Closed { .. } => {
+            ChannelInput::Closed { .. } | ChannelInput::Failed { .. } => {
                 self.unsent.clear();
                 self.machine.closed();
             }
-            ChannelInput::Backlog { .. } => {}
+            ChannelInput::Backlog { .. } | ChannelInput::Refused { .. } => {}
         }
     }
 

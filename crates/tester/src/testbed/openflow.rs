@@ -13,7 +13,7 @@ use core::net::SocketAddr;
 use engine::World;
 use engine::external::Stream;
 use network::{NetworkError, Place};
-use node::switch::{ChannelInput, Controller, ManagedSwitch};
+use node::switch::{ChannelInput, Controller, ManagedSwitch, Transport};
 use std::os::fd::OwnedFd;
 use wire::Hex;
 
@@ -168,7 +168,7 @@ impl Testbed {
         let (other, _) = beyond(control?)?;
         let address = self.network.host_config(node).port(control?)?.address;
         let own = SocketAddr::new(address.into(), tester.listens());
-        let knows = |one: &Controller| *one == Controller::Connect(own.ip(), own.port());
+        let knows = |one: &Controller| *one == Controller::Connect(Transport::Tcp, own.ip(), own.port());
         match switch(other) {
             Some(switch) if !switch.switch().config().controllers.iter().any(knows) => {
                 let switch = self.node_name(other).into();

@@ -39,14 +39,14 @@ class Switch(Router):
         except TwinplaneError as error:
             entry["state"], entry["why"] = "silent", str(error)
             return []
-        columns = [found[key] for key in ("controller", "state", "attempts")]
+        columns = [found[key] for key in ("controller", "state", "attempts", "why")]
         return [
             Problem(
                 f"switch {name} has no controller at {controller}",
                 "it does not say its version"
                 if state == "greeting"
-                else f"{attempts} attempts in a row failed",
+                else f"{attempts} attempts in a row failed" + ("" if why is None else f": {why}"),
             )
-            for controller, state, attempts in zip(*columns, strict=True)
-            if state not in ("up", "probing") and attempts > 1
+            for controller, state, attempts, why in zip(*columns, strict=True)
+            if state not in ("up", "probing", "listening") and attempts > 1
         ]

@@ -2,15 +2,18 @@
 
 mod controller;
 mod profile;
+mod tls;
 
 pub(crate) use self::controller::ControllerSpec;
 use self::profile::SwitchProfileSpec;
+use self::tls::TlsSpec;
 use super::{Facts, Node, NodeKind};
 use crate::Network;
 use crate::description::{NodeNumber, NodeSpec};
 use crate::segment;
 use crate::spec::labels::Labels;
 use crate::spec::placed::Ports;
+use crate::spec::problem::NetworkProblem;
 use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
@@ -63,8 +66,12 @@ base::record! {
     pub struct SwitchSpec {
         /// The network that all its members are in, such as `10.1.0.0/24`.
         pub prefix: Prefix;
-        /// Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for.
+        /// Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for; `ssl:ADDRESS:PORT` and
+        /// `pssl:PORT` are the same over TLS.
         pub controllers: Vec<ControllerSpec> = Vec::new();
+        /// By what the switch and its controllers know each other over TLS. In virtual time, where nobody is at the
+        /// other end, it is only looked at.
+        pub tls: Option<TlsSpec>, absent "none of them is over TLS";
         /// What controllers know it by, beyond zero.
         pub datapath_id: Option<u64>, in 1..=9_223_372_036_854_775_807, absent "its place among the nodes";
         /// Versions of OpenFlow that it speaks.
@@ -84,9 +91,22 @@ base::record! {
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
     }
+    check SwitchSpec::check;
 }
 
 impl SwitchSpec {
+    /// What can be seen without the rest of the network.
+    fn check(&self) -> Result<(), Diagnostic> {
+        let secured = self.controllers.iter().position(ControllerSpec::is_secured);
+        match secured.filter(|_| self.tls.is_none()) {
+            Some(place) => {
+                let controller = self.controllers[place].to_string();
+                Err(Diagnostic::new(NetworkProblem::NoTls { controller }).at(place).at("controllers"))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn number(&self) -> NodeNumber {
         NodeNumber { key: "datapath_id", called: "datapath id", said: self.datapath_id }
     }
@@ -103,7 +123,9 @@ impl Node for SwitchSpec {
     }
 
     fn facts(&self) -> Facts {
-        Facts { managed: true, profiled: self.profile.is_some(), ..Facts::segment("a switch", self.prefix) }
+        let secured = self.controllers.iter().any(ControllerSpec::is_secured);
+        let profiled = self.profile.is_some();
+        Facts { managed: true, profiled, secured, ..Facts::segment("a switch", self.prefix) }
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
@@ -132,6 +154,7 @@ impl Node for SwitchSpec {
             name: name.clone(),
             versions,
             controllers: self.controllers.iter().map(|spec| spec.0).collect(),
+            tls: self.tls.as_ref().map(TlsSpec::lowered),
             fail: match self.fail {
                 FailWord::Secure => FailMode::Secure,
                 FailWord::Standalone => FailMode::Standalone,

@@ -138,7 +138,7 @@ impl ManagedSwitch {
 
     fn listen(&mut self) {
         for controller in &self.switch.config().controllers {
-            if let Controller::Listen(_, port) = *controller {
+            if let Controller::Listen(_, _, port) = *controller {
                 self.host.listen_tcp(port, options());
             }
         }
@@ -204,7 +204,7 @@ impl ManagedSwitch {
         match output {
             ChannelOutput::Open { connection } => {
                 let target = self.switch.config().controllers.get(connection as usize).copied();
-                let Some(Controller::Connect(address, port)) = target else { return };
+                let Some(Controller::Connect(_, address, port)) = target else { return };
                 if let Some(old) = self.by_connection.remove(&connection) {
                     self.carried.remove(&old);
                     self.end(old);

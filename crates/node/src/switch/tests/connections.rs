@@ -172,3 +172,72 @@ fn a_controller_that_dies_stops_floods_or_lies_harms_nobody_else() {
         is_well(&mut bench);
     }
 }
+
+/// What the switch has told of controllers.
+fn told(bench: &mut Bench) -> Vec<ControllerEvent> {
+    let outputs = core::iter::from_fn(|| bench.switch.poll_output());
+    let of = |output: Output| match output {
+        Output::Event(event) => event.of::<ControllerEvent>().cloned(),
+        _ => None,
+    };
+    outputs.filter_map(of).collect()
+}
+
+#[test]
+fn why_a_controller_is_not_there_is_told_once_and_kept_until_it_is() {
+    let mut bench = Bench::new();
+    let why = |bench: &Bench| bench.switch.connections().next().and_then(|view| view.why);
+    let failed = |why: &str| ChannelInput::Failed { connection: 0, why: why.into() };
+    for (at, reason, news) in [(0, "expired", 1), (1, "expired", 0), (3, "unknown", 1)] {
+        bench.now = seconds(at);
+        bench.switch.handle_timeout(bench.now);
+        bench.tell(failed(reason));
+        let controller = "tcp:10.0.0.9:6653".to_string();
+        let expected = ControllerEvent::ControllerFailed { controller, why: reason.into() };
+        assert_eq!(told(&mut bench), vec![expected; news]);
+        assert_eq!(why(&bench).as_deref(), Some(reason));
+        // The end of what is over already says nothing.
+        bench.tell(failed("late"));
+        assert_eq!((told(&mut bench), why(&bench).as_deref()), (vec![], Some(reason)));
+    }
+    // Nobody answers the fourth attempt, and the fifth finds one that is well.
+    for at in [7, 15] {
+        bench.now = seconds(at);
+        bench.switch.handle_timeout(bench.now);
+    }
+    assert_eq!(why(&bench).as_deref(), Some("there was no answer in time"));
+    bench.now = seconds(23);
+    bench.switch.handle_timeout(bench.now);
+    bench.tell(ChannelInput::Opened { connection: 0 });
+    bench.give(0, bytes_of(v1_3::Body::Hello(Hello::with(&Version::ALL))));
+    assert_eq!((bench.switch.connections().count(), why(&bench)), (1, None));
+}
+
+#[test]
+fn those_who_are_turned_away_are_counted_and_told_of_once_a_second() {
+    let mut bench = Bench::new();
+    let turned = |from: u16| ChannelInput::Refused {
+        listener: 0,
+        from: ([10, 0, 0, 7], from).into(),
+        why: "its certificate has expired".into(),
+    };
+    let mut events = Vec::new();
+    for tenth in 0..25 {
+        bench.now = Time(tenth * PS_PER_S / 10);
+        bench.tell(turned(tenth as u16));
+        events.extend(told(&mut bench));
+    }
+    let counts: Vec<u64> = events
+        .iter()
+        .map(|event| match event {
+            ControllerEvent::ControllerRefused { refused, .. } => *refused,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(counts, [1, 11, 21]);
+    let (listener, all) = bench.switch.refused_connections().next().expect("one listener");
+    assert_eq!((listener, all.count, all.last.0.port()), (0, 25, 24));
+    // Nobody listens there: nothing is known of it.
+    bench.tell(ChannelInput::Refused { listener: 9, from: all.last.0, why: String::new() });
+    assert_eq!((told(&mut bench), bench.switch.refused_connections().count()), (vec![], 1));
+}
