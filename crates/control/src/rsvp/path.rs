@@ -73,6 +73,9 @@ impl Rsvp {
             Unknown::of(&Object::Detour(Detour::Ipv4(detour))).filter(|object| !object.data.is_empty());
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        if let Some(index) = existing {
+            self.hurry(index);
+        }
         let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), path);
         let checked = match keys {
             _ if known_classes.is_err() => known_classes.map(|()| None),

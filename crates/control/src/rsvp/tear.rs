@@ -21,6 +21,9 @@ impl Rsvp {
         let keys = SessionKey::of(&tear.session)
             .zip(tear.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
         let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        if let Some(index) = found {
+            self.hurry(index);
+        }
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
             if !keys.is_some_and(|(session, sender)| self.unmerge(&session, &sender, arrival.from)) {
                 self.counters.discard(Discard::NoState);
@@ -57,6 +60,9 @@ impl Rsvp {
         };
         for filter in &tear.filters {
             let found = SenderKey::of(filter).and_then(|sender| self.store.find(&session, &sender));
+            if let Some(index) = found {
+                self.hurry(index);
+            }
             let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
                 let sender = SenderKey::of(filter);
                 if !sender.is_some_and(|sender| self.tear_from_around(&session, &sender)) {

@@ -84,6 +84,21 @@ impl Rsvp {
         }
     }
 
+    /// Something is said of an LSP by others: if it waits, it is led around the failure first, and all goes on as if
+    /// it had been from the beginning.
+    pub(in crate::rsvp) fn hurry(&mut self, index: u32) {
+        if self.protections.turns.waiting.is_empty() {
+            return;
+        }
+        let Some(lsp) = self.store.get(index) else { return };
+        let is_gone = lsp
+            .next_hop
+            .is_some_and(|hop| self.links.get(hop.port).is_none_or(|link| !link.up || link.is_silent()));
+        if is_gone && !lsp.is_diverted() && !lsp.has_detour() && self.is_repairable(lsp) {
+            self.divert(index);
+        }
+    }
+
     /// All that wait have their turn now.
     pub(super) fn divert_rest(&mut self) {
         let rest = core::mem::take(&mut self.protections.turns.waiting);
