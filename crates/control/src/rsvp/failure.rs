@@ -23,6 +23,7 @@ use wire::rsvp::error_code;
 
 impl Rsvp {
     pub(super) fn port_up(&mut self, port: PortId) {
+        self.end_waiting(port);
         if let Some(link) = self.links.get_mut(port) {
             link.up = true;
         }
@@ -63,10 +64,13 @@ impl Rsvp {
             let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
             let (chosen, head) =
                 (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
-            if self.is_repairable(lsp) && !lsp.is_diverted() && !lsp.has_detour() {
+            if self.is_repairable(lsp) && !lsp.is_diverted() {
                 *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
-                self.in_turn(index, Turn::Around);
-                continue;
+                // Otherwise its packets go on to whoever is gone until its own entries are written.
+                if self.is_gone(hop.port) && !lsp.has_detour() {
+                    self.in_turn(index, Turn::Around(hop.port));
+                    continue;
+                }
             }
             self.lose_beyond(index, head);
         }

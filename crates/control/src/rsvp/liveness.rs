@@ -156,6 +156,7 @@ impl Rsvp {
     /// Somebody is heard again by a port: it is trusted once no other watch says that it is silent.
     fn heard_again(&mut self, port: PortId) {
         if !self.links.get(port).is_some_and(Link::is_silent) {
+            self.end_waiting(port);
             self.trust_port(port);
         }
     }

@@ -174,7 +174,6 @@ impl Rsvp {
     /// A link has been back for long enough: Paths go along it again, and through the bypass as before.
     pub(in crate::rsvp) fn restore(&mut self, port: PortId) {
         self.protections.restoring.remove(&port);
-        self.divert_rest();
         let is_meant = |lsp: &Lsp| lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
         let meant: Vec<u32> =
             self.store.iter().filter(|(_, lsp)| is_meant(lsp)).map(|(index, _)| index).collect();
@@ -187,8 +186,8 @@ impl Rsvp {
 
     /// The LSP is signalled along a link that is back, and through its bypass as before.
     pub(super) fn go_back(&mut self, index: u32, port: PortId) {
-        let is_there = self.links.get(port).is_some_and(|link| link.up && !link.is_silent());
-        let Some(lsp) = self.store.get_mut(index).filter(|_| is_there) else { return };
+        let is_gone = self.is_gone(port);
+        let Some(lsp) = self.store.get_mut(index).filter(|_| !is_gone) else { return };
         let is_meant = lsp.is_diverted() && lsp.next_hop.is_some_and(|hop| hop.port == port);
         let protection = lsp.rare.as_mut().and_then(|rare| rare.protection.as_mut());
         let Some(protection) = protection.filter(|_| is_meant) else { return };

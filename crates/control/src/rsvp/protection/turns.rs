@@ -1,7 +1,9 @@
 //! LSPs that are signalled around a failure, or back along a link, in turns.
 //!
-//! What packets do is decided by one write for all LSPs, at once. What is said of it takes a message or more for each
-//! LSP: routers on their way could not take all that at once, and would lose packets of others for it.
+//! One write has led the packets of all LSPs around a link that is down, or whose other end is silent. What is said of
+//! it takes a message or more for each LSP: routers on their way could not take all that at once, and would lose packets
+//! of others for it. An LSP that waits to be led around waits no longer than the link is gone: the neighbour may not
+//! know its label any more.
 
 use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::super::{Rsvp, Timer};
@@ -21,8 +23,8 @@ const TURNS: usize = 2048;
 /// What an LSP waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rsvp) enum Turn {
-    /// Its next hop is gone: it is signalled through its bypass.
-    Around,
+    /// Its next hop by this port is gone: it is signalled through its bypass.
+    Around(PortId),
     /// The link at this port is back: it is signalled along that again.
     Back(PortId),
 }
@@ -91,18 +93,25 @@ impl Rsvp {
             return;
         }
         let Some(lsp) = self.store.get(index) else { return };
-        let is_gone = lsp
-            .next_hop
-            .is_some_and(|hop| self.links.get(hop.port).is_none_or(|link| !link.up || link.is_silent()));
+        let is_gone = lsp.next_hop.is_some_and(|hop| self.is_gone(hop.port));
         if is_gone && !lsp.is_diverted() && !lsp.has_detour() && self.is_repairable(lsp) {
             self.divert(index);
         }
     }
 
-    /// All that wait have their turn now.
-    pub(super) fn divert_rest(&mut self) {
-        let rest = core::mem::take(&mut self.protections.turns.waiting);
-        for waiting in rest {
+    /// Does no packet leave by this port, because one write leads all of them elsewhere?
+    pub(in crate::rsvp) fn is_gone(&self, port: PortId) -> bool {
+        self.links.get(port).is_some_and(|link| !link.leads_on())
+    }
+
+    /// A link is about to be there again: all LSPs that wait to be led around it have their turn now.
+    pub(in crate::rsvp) fn end_waiting(&mut self, port: PortId) {
+        let is_meant = |waiting: &Waiting| waiting.turn == Turn::Around(port);
+        let (meant, others) =
+            core::mem::take(&mut self.protections.turns.waiting).into_iter().partition(is_meant);
+        self.protections.turns.waiting = others;
+        let meant: VecDeque<Waiting> = meant;
+        for waiting in meant {
             self.take_turn(waiting);
         }
     }
@@ -113,8 +122,8 @@ impl Rsvp {
         let is_it = |lsp: &&Lsp| lsp.session == session && lsp.sender == sender;
         let Some(lsp) = self.store.get(index).filter(is_it) else { return };
         match turn {
-            Turn::Around if lsp.is_diverted() => {}
-            Turn::Around => {
+            Turn::Around(_) if lsp.is_diverted() => {}
+            Turn::Around(_) => {
                 let is_head = lsp.role() == Role::Head;
                 self.lose_beyond(index, is_head);
             }

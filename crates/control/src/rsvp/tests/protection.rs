@@ -1,11 +1,12 @@
 //! Fast reroute by bypass tunnels (RFC 4090): chosen, used, told of, given back.
 
 use super::bus::{hops, id};
+use super::reliability::greeting;
 use super::te::know_links;
 use super::{Net, spec};
 use crate::protocol::Change;
 use crate::rsvp::command::{Command, TunnelId, TunnelSpec, WhenDown};
-use crate::rsvp::{Bypass, Event, ProtectionRequest};
+use crate::rsvp::{Bypass, Config, Event, ProtectionRequest};
 use crate::services::{Avoidance, WatchedPath};
 use base::{PortId, Rate, Span};
 use core::net::Ipv4Addr;
@@ -303,43 +304,78 @@ fn a_neighbour_that_does_not_answer_takes_one_write() {
     }
 }
 
-/// Packets of all LSPs take the bypass at once, and what is signalled then takes its turns, of which some may be after
-/// the link is back.
+/// A hundred LSPs of the ladder, with a bypass around the link that fails.
+fn hundred(setting: impl Fn(usize, &mut Config)) -> Net {
+    let mut net = Net::with(7, &LADDER, setting);
+    net.route_all();
+    net.tunnel(1, bypass(9, false, 0));
+    net.run(100);
+    for tunnel in 1..=100 {
+        net.tunnel(0, asking(tunnel, false, false));
+    }
+    net.run(200);
+    net
+}
+
+/// How many LSPs router 1 has said of that they were repaired locally.
+fn repaired(net: &Net) -> usize {
+    let is_it = |error: &wire::rsvp::PathErr| {
+        (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED)
+    };
+    let of = |message: &Message| matches!(message, Message::PathErr(error) if is_it(error));
+    net.log.iter().filter(|sent| sent.from == 1 && of(&sent.message)).count()
+}
+
 #[test]
 fn many_lsps_are_signalled_in_turns() {
-    for is_back in [false, true] {
-        let mut net = ladder();
-        net.tunnel(1, bypass(9, false, 0));
-        net.run(100);
-        for tunnel in 1..=100 {
-            net.tunnel(0, asking(tunnel, false, false));
-        }
-        net.run(200);
-        let told = |net: &Net| {
-            let is_it = |error: &wire::rsvp::PathErr| {
-                (error.error_spec.code, error.error_spec.value) == (NOTIFY, notify::LOCALLY_REPAIRED)
-            };
-            let of = |message: &Message| matches!(message, Message::PathErr(error) if is_it(error));
-            net.log.iter().filter(|sent| sent.from == 1 && of(&sent.message)).count()
-        };
-        net.link(1, 2, false);
-        let around = Some(vec![0, 1, 5, 2, 3, 4]);
-        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
-        let first = told(&net);
-        assert_eq!(first, 32);
-        if is_back {
-            net.link(1, 2, true);
+    let mut net = hundred(|_, _| ());
+    net.link(1, 2, false);
+    // Packets of all take the bypass at once.
+    let around = Some(vec![0, 1, 5, 2, 3, 4]);
+    assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+    assert_eq!(repaired(&net), 32);
+    net.run(1);
+    assert_eq!(repaired(&net), 40);
+    net.run(100);
+    assert_eq!(repaired(&net), 100);
+    assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+    let told_once = |event: &(usize, Event)| matches!(event, (1, Event::LspsDiverted { lsps: 100, .. }));
+    assert!(net.events.iter().any(told_once));
+}
+
+/// The neighbour may not know the labels any more, so that no packet is sent there before a Resv has come.
+#[test]
+fn no_lsp_waits_for_its_turn_once_the_link_is_back() {
+    let mut net = hundred(|_, config| config.protection.reversion = Some(Span::from_secs(5)));
+    // Head ends would choose the link again.
+    net.lose = Some(Box::new(|node, message| node == 1 && matches!(message, Message::PathErr(_))));
+    net.link(1, 2, false);
+    assert_eq!(repaired(&net), 32);
+    net.link(1, 2, true);
+    assert_eq!(repaired(&net), 100);
+    let around = Some(vec![0, 1, 5, 2, 3, 4]);
+    assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+    net.run(4_900);
+    assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
+    net.run(1_000);
+    assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == Some(vec![0, 1, 2, 3, 4])));
+}
+
+/// Nothing else leads packets around a neighbour whose Hellos stay away: each LSP has its entries written at once.
+#[test]
+fn no_lsp_has_to_wait_where_its_own_entries_lead_it_around() {
+    let mut net = hundred(greeting);
+    net.run(1_000);
+    net.lose = Some(Box::new(|node, message| node == 2 && matches!(message, Message::Hello(_))));
+    let is_down = |event: &(usize, Event)| matches!(event, (1, Event::NeighborDown { .. }));
+    for _ in 0..1_000 {
+        if net.events.iter().any(is_down) {
+            break;
         }
         net.run(1);
-        assert_eq!(told(&net), 40);
-        net.run(100);
-        assert_eq!(told(&net), 100);
-        // Head ends that hear of it choose the link again where it is back.
-        let at_last = if is_back { Some(vec![0, 1, 2, 3, 4]) } else { around };
-        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == at_last));
-        let told_once = |event: &(usize, Event)| matches!(event, (1, Event::LspsDiverted { lsps: 100, .. }));
-        assert!(net.events.iter().any(told_once));
     }
+    assert!(net.events.iter().any(is_down));
+    assert_eq!(repaired(&net), 100);
 }
 
 /// A link that is avoided because labels are missing there carries packets: LSPs stay on it.

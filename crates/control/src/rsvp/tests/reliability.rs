@@ -19,7 +19,7 @@ fn reduced(_: usize, config: &mut Config) {
     config.refresh_reduction = Some(RefreshReduction { assume_capable: true, ..RefreshReduction::default() });
 }
 
-fn greeting(_: usize, config: &mut Config) {
+pub(super) fn greeting(_: usize, config: &mut Config) {
     config.hello = Some(HelloConfig { interval: Span::from_ms(100), ..HelloConfig::default() });
 }
 
