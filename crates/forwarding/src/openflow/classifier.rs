@@ -295,3 +295,32 @@ impl Classifier {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::openflow::v1_3::OxmField;
+
+    fn to(address: u32) -> Pattern {
+        let mut pattern = Pattern::ANY;
+        pattern.set(OxmField::Ipv4Dst, address.into(), u128::from(u32::MAX));
+        pattern
+    }
+
+    /// As many as these have some hashes of 32 bits twice.
+    #[test]
+    fn patterns_with_the_same_hash_are_told_apart() {
+        const COUNT: u32 = 200_000;
+        let mut classifier = Classifier::new(Seed::default());
+        for id in 0..COUNT {
+            classifier.insert(id, &to(id), 1, id.into());
+        }
+        let tuple = classifier.tuples[0].as_ref().expect("one mask");
+        assert!(tuple.heads.len() < COUNT as usize, "no hash is there twice");
+        assert!((0..COUNT).all(|id| classifier.lookup(&to(id).value) == Some(id)));
+        for id in (0..COUNT).step_by(2) {
+            classifier.remove(id);
+        }
+        assert!((0..COUNT).all(|id| classifier.lookup(&to(id).value) == Some(id).filter(|id| id % 2 == 1)));
+    }
+}
