@@ -104,9 +104,15 @@ class Channel:
         self.stats = b""
         self.errors: list[bytes] = []
         self.changed = threading.Condition()
+        self.sending = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
-        self.socket.sendall(message(HELLO))
+        self.send(message(HELLO))
         self.ask(FEATURES)
+
+    def send(self, data: bytes) -> None:
+        """Messages that no other thread puts its own between."""
+        with self.sending:
+            self.socket.sendall(data)
 
     def _read(self) -> None:
         left = b""
@@ -126,7 +132,7 @@ class Channel:
                             self.count[kind] += 1
                             at, more = at + length, more - 1
                     elif kind == ECHO:
-                        self.socket.sendall(message(ECHO_REPLY, left[at + 8 : at + length], xid))
+                        self.send(message(ECHO_REPLY, left[at + 8 : at + length], xid))
                     else:
                         self.came[xid] = now
                         if kind == STATS_REPLY:
@@ -141,7 +147,7 @@ class Channel:
         """Seconds from the first byte of what is sent until the answer to the last of it."""
         xid = random.getrandbits(31) + 1
         begun = time.perf_counter()
-        self.socket.sendall(before + message(kind, body, xid))
+        self.send(before + message(kind, body, xid))
         with self.changed:
             if not self.changed.wait_for(lambda: xid in self.came, PATIENCE_S):
                 raise SystemExit(f"no answer to a message of type {kind} in {PATIENCE_S:.0f} s")
@@ -217,7 +223,7 @@ def busy(channel: Channel) -> tuple[list[float], float]:
             xid += 1
             data += message(ECHO, b"", xid)
             sent[xid] = time.perf_counter()
-        channel.socket.sendall(data)
+        channel.send(data)
     rate = done * BUNCH / (time.perf_counter() - begun)
     channel.ask(BARRIER)
     return [channel.came[xid] - at for xid, at in sent.items()], rate
