@@ -1,9 +1,9 @@
 //! LSPs that are signalled around a failure, or back along a link, in turns.
 //!
 //! One write has led the packets of all LSPs around a link that is down, or whose other end is silent. What is said of
-//! it takes a message or more for each LSP: routers on their way could not take all that at once, and would lose packets
-//! of others for it. An LSP that waits to be led around waits no longer than the link is gone: the neighbour may not
-//! know its label any more.
+//! it takes a message or more for each LSP: routers on their way could not take all that at once, and would lose
+//! packets of others for it. An LSP that waits to be led around waits no longer than the link is gone: the neighbour
+//! may not know its label any more.
 
 use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::super::{Rsvp, Timer};
