@@ -251,6 +251,13 @@ pub trait Device: Any + Send {
     /// Takes a frame that the fast path punted or did not replicate itself; `now` is the arrival of its last bit.
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame);
 
+    /// Does a frame that was punted keep a link or a session alive? In real time, where frames wait for the processor,
+    /// it waits behind no other. The default is a device that knows none such.
+    fn is_urgent(&self, frame: &Frame) -> bool {
+        let _ = frame;
+        false
+    }
+
     /// Does what is due at `now`. Harmless when nothing is.
     fn handle_timeout(&mut self, now: Time);
 

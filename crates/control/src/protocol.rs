@@ -473,6 +473,11 @@ pub trait Protocol: Any + Send + Debug {
         false
     }
 
+    /// Do its messages keep links or sessions alive? In real time they wait behind no others.
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
     /// Does it speak on a port? What it listens to and comes by another port reaches nobody.
     fn speaks_on(&self, port: PortId) -> bool;
 

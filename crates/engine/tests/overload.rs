@@ -1,7 +1,8 @@
 //! A world in real time whose interfaces bring more than it can handle, or go away for a while.
 
 use crate::common::Forwarder;
-use base::{Command, Frame, NodeId, PortId, Rate, Span, Time};
+use base::device::DropReason;
+use base::{Command, Device, Frame, NodeId, Output, PortId, Rate, Span, Time, Verdict};
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -78,6 +79,109 @@ fn a_flood_neither_stops_time_nor_keeps_anybody_waiting() {
     let until = Time::ZERO + Span::from_secs(3600);
     runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
     assert!(world.now() < until);
+}
+
+/// A processor that takes long for each frame, and knows which ones keep a link alive: by their first byte.
+#[derive(Default)]
+struct Slow {
+    handled: Vec<u8>,
+}
+
+impl Device for Slow {
+    fn forward_batch(&mut self, _: Time, _: PortId, _: &mut [Frame], verdicts: &mut [Verdict]) {
+        verdicts.fill(Verdict::Punt);
+    }
+    fn handle_packet(&mut self, _: Time, _: PortId, frame: Frame) {
+        self.handled.extend(frame.header().first());
+        std::thread::sleep(std::time::Duration::from_micros(700));
+    }
+    fn is_urgent(&self, frame: &Frame) -> bool {
+        frame.header().first() == Some(&1)
+    }
+    fn handle_timeout(&mut self, _: Time) {}
+    fn handle_command(&mut self, _: Time, _: Command) {}
+    fn poll_output(&mut self) -> Option<Output> {
+        None
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// A world of one slow device whose port is flooded: every `every`th frame is urgent.
+fn slow(every: usize) -> (World, Runner, NodeId) {
+    let mut world = World::new(1);
+    let node = world.add_device(Box::new(Slow::default()));
+    let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
+    let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO);
+    world.add_link(link).expect("a link");
+    let mut runner = Runner::new(Clock::new());
+    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
+    let frames = (0..).map(move |n: usize| Frame::from_bytes(&[u8::from(n % every == every - 1); 60]));
+    let port = Numbered { fd, frames: Box::new(frames) };
+    runner.attach(&mut world, node, PortId(0), Box::new(port)).expect("a port");
+    (world, runner, node)
+}
+
+/// An interface by which as many frames come as are taken.
+struct Numbered {
+    fd: UnixStream,
+    frames: Box<dyn Iterator<Item = Frame> + Send>,
+}
+
+impl ExternalPort for Numbered {
+    fn name(&self) -> &str {
+        "numbered"
+    }
+    fn receive(&mut self, _: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
+        frames.extend(self.frames.by_ref().take(max));
+        Ok(max)
+    }
+    fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
+        Ok(frames.drain(..).count())
+    }
+    fn reopen(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+    fn poll_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+    fn link_up(&mut self) -> Result<bool, PortError> {
+        Ok(true)
+    }
+    fn counters(&self) -> ExternalCounters {
+        ExternalCounters::default()
+    }
+}
+
+#[test]
+fn what_keeps_links_alive_waits_behind_no_other() {
+    // One of 256 frames, which are taken at once: it is handled before the 255 that came before it.
+    let (mut world, mut runner, node) = slow(256);
+    let until = Time::ZERO + Span::from_ms(30);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    let handled = &world.device::<Slow>(node).expect("the device").handled;
+    let (urgent, others) = (handled.iter().filter(|first| **first == 1).count(), handled.len());
+    assert_eq!(handled.first(), Some(&1));
+    // A turn of the others is one frame here, as each takes longer than a turn.
+    assert!(urgent * 2 >= others - 1, "{urgent} of {others}");
+}
+
+#[test]
+fn frames_that_nobody_has_time_for_are_dropped_and_counted() {
+    let (mut world, mut runner, node) = slow(usize::MAX);
+    let mut rounds = 0;
+    let watch = &mut |_: &mut World, _| {
+        rounds += 1;
+        if rounds < 100 { Control::Continue } else { Control::Stop }
+    };
+    runner.run_until(&mut world, Time::ZERO + Span::from_secs(3600), watch).expect("a run");
+    let handled = world.device::<Slow>(node).expect("the device").handled.len() as u64;
+    let ingress = world.port_counters(node, PortId(0)).expect("the port").ingress;
+    let dropped = ingress.drops.get(DropReason::ControlQueueFull);
+    assert_eq!(ingress.received_frames + dropped, 100 * 256);
+    // The last round has made room for one.
+    assert_eq!(ingress.received_frames - handled, 16_383);
 }
 
 #[test]

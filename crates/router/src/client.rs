@@ -1,6 +1,7 @@
 //! One client of the control socket: lines in, lines out, both bounded.
 
 use crate::protocol::{ANSWER_MAX, REQUEST_MAX, answer};
+use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -78,7 +79,7 @@ impl Client {
         let Some(end) = end.map(|end| end + self.searched) else {
             self.searched = self.input.len();
             if self.input.len() > REQUEST_MAX {
-                self.reply(Err(format!("request: longer than {REQUEST_MAX} bytes")));
+                self.reply::<()>(Err(format!("request: longer than {REQUEST_MAX} bytes")));
                 self.last = true;
             } else if self.ended && !self.input.is_empty() {
                 // The last line may do without an end.
@@ -96,11 +97,11 @@ impl Client {
     }
 
     /// Gives it an answer.
-    pub fn reply(&mut self, result: Result<serde_json::Value, String>) {
+    pub fn reply<T: Serialize>(&mut self, result: Result<T, String>) {
         self.waiting = false;
         let mut line = answer(&result);
         if line.len() > ANSWER_MAX {
-            line = answer(&Err(format!("the answer is longer than {ANSWER_MAX} bytes")));
+            line = answer::<()>(&Err(format!("the answer is longer than {ANSWER_MAX} bytes")));
         }
         self.output.append(&mut line);
         self.progress = Instant::now();

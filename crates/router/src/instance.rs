@@ -12,6 +12,7 @@ use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
 use base::Time;
 use base::describe::{self, Describe};
+use base::table::Table;
 use control::rsvp::Rsvp;
 use engine::Fault;
 use network::{Network, PacketSpec, TePathsSpec};
@@ -121,6 +122,8 @@ impl Instance {
                 timeout_s: trace.timeout_s,
             }),
             Request::TestLsp(asked) => return self.test_lsp(client, asked),
+            Request::Table(name) if name == "log" => return Reply::Now(Ok(self.log.table())),
+            Request::Table(name) => return Reply::Table(self.table(&name)),
             other => return Reply::Now(self.carry_out(other)),
         };
         match asked.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
@@ -141,7 +144,6 @@ impl Instance {
 
     fn carry_out(&mut self, request: Request) -> Answer {
         match request {
-            Request::Table(name) => self.table(&name),
             Request::Command(command) => self.command(command),
             Request::AddLsp(spec) => self.add_lsp(spec),
             Request::Fault(spec) => self.fault(spec),
@@ -165,20 +167,16 @@ impl Instance {
                 self.network.break_label(self.node, fault.label, fault.out).map_err(text)?;
                 Ok(Value::Null)
             }
-            Request::Ping(_) | Request::Traceroute(_) | Request::TestLsp(_) => Ok(Value::Null),
+            Request::Ping(_) | Request::Traceroute(_) | Request::TestLsp(_) | Request::Table(_) => {
+                Ok(Value::Null)
+            }
         }
     }
 
-    fn table(&mut self, name: &str) -> Answer {
-        if name == "log" {
-            return Ok(self.log.table());
-        }
+    fn table(&mut self, name: &str) -> Result<Table, String> {
         self.listen();
-        let table = self.network.table_json(name, Some(self.node)).map_err(text)?;
-        let first = table.as_object().and_then(|columns| columns.values().next());
-        if first.and_then(Value::as_array).is_some_and(|column| column.len() > LARGE_ROWS) {
-            self.trim = true;
-        }
+        let table = self.network.table(name, Some(self.node)).map_err(text)?;
+        self.trim |= table.len() > LARGE_ROWS;
         Ok(table)
     }
 

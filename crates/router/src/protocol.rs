@@ -4,7 +4,7 @@
 //! A client sends as many requests as it likes; they are answered in order. Nodes and links may be given by place in
 //! the description or by name, a link by the names of its ends.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Bytes of the longest request.
@@ -148,13 +148,22 @@ pub fn parse(line: &[u8]) -> Result<Request, Sentence> {
     })
 }
 
-/// The line of an answer.
-pub fn answer(result: &Result<Value, Sentence>) -> Vec<u8> {
-    let value = match result {
-        Ok(value) => json!({"ok": value}),
-        Err(sentence) => json!({"error": sentence}),
+/// The line of an answer. Large tables are written as they stand, since packets wait meanwhile.
+pub fn answer<T: Serialize>(result: &Result<T, Sentence>) -> Vec<u8> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Answer<'a, T> {
+        Ok(&'a T),
+        Error(&'a str),
+    }
+    let answer = match result {
+        Ok(value) => Answer::Ok(value),
+        Err(sentence) => Answer::Error(sentence),
     };
-    let mut line = serde_json::to_vec(&value).unwrap_or_default();
+    let mut line = match serde_json::to_vec(&answer) {
+        Ok(line) => line,
+        Err(error) => json!({"error": error.to_string()}).to_string().into_bytes(),
+    };
     line.push(b'\n');
     line
 }
@@ -195,6 +204,6 @@ mod tests {
     #[test]
     fn answers_are_lines() {
         assert_eq!(answer(&Ok(json!([1]))), b"{\"ok\":[1]}\n");
-        assert_eq!(answer(&Err("a\nb".into())), b"{\"error\":\"a\\nb\"}\n");
+        assert_eq!(answer::<()>(&Err("a\nb".into())), b"{\"error\":\"a\\nb\"}\n");
     }
 }

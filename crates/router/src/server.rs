@@ -5,6 +5,7 @@
 
 use crate::client::{Client, State};
 use crate::process::Signals;
+use base::table::Table;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +41,8 @@ pub struct Polled {
 pub enum Reply {
     /// What is answered at once: a value, or a sentence that says what is wrong.
     Now(Result<Value, String>),
+    /// The same, where it is a table.
+    Table(Result<Table, String>),
     /// The answer comes later, by [`Server::reply`].
     Later,
 }
@@ -163,6 +166,7 @@ impl Server {
             let Some(line) = client.request() else { break };
             match handle(id, &line) {
                 Reply::Now(result) => client.reply(result),
+                Reply::Table(result) => client.reply(result),
                 Reply::Later => client.waiting = true,
             }
             state = client.write();

@@ -532,6 +532,10 @@ impl Protocol for Bfd {
         self.config.is_independent
     }
 
+    fn is_urgent(&self) -> bool {
+        true
+    }
+
     fn kind_of(&self, _: &[u8]) -> u8 {
         CONTROL
     }

@@ -85,6 +85,13 @@ impl ControlPlane {
         self.listeners.get(listen).or_else(bound)
     }
 
+    /// Does what is sent to a UDP port keep a link or a session alive?
+    pub fn is_urgent(&self, port: u16) -> bool {
+        let owner = self.listeners.get(Listen::UdpPort(port));
+        let speaker = owner.and_then(|owner| self.speakers.get(usize::from(owner.0)));
+        speaker.is_some_and(|speaker| speaker.protocol.is_urgent())
+    }
+
     /// The protocol that listens to what is named and to the group that it was sent to.
     pub fn group_listener(&self, listen: Listen, group: Ipv4Addr) -> Option<Owner> {
         self.listener(listen).filter(|owner| self.groups.is_heard(*owner, group))

@@ -111,6 +111,10 @@ impl Protocol for Probing {
         vec![Topic::Interfaces]
     }
 
+    fn is_urgent(&self) -> bool {
+        true
+    }
+
     fn speaks_on(&self, port: PortId) -> bool {
         self.links.contains_key(&port)
     }

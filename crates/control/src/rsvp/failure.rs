@@ -88,6 +88,11 @@ impl Rsvp {
 
     /// The next hop of an LSP is gone: it is led around that, or lost.
     pub(super) fn lose_beyond(&mut self, index: u32, is_head: bool) {
+        let has_none = |rsvp: &Rsvp| rsvp.store.get(index).is_some_and(|lsp| !rsvp.is_repairable(lsp));
+        if self.has_waiting() && has_none(self) {
+            // It may wait for its turn to get another bypass.
+            self.protect(index);
+        }
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };

@@ -4,9 +4,10 @@ use super::Lateness;
 use super::attached_port::AttachedPort;
 use crate::error::EngineError;
 use crate::external::{Clock, ExternalCounters, ExternalPort, News, PortError};
-use crate::virtual_time::{Progress, World};
+use crate::virtual_time::{Progress, Punted, World};
 use base::device::DropReason;
 use base::{Command, Frame, NodeId, PortId, Span, Time};
+use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
 /// Frames taken from an interface at once.
@@ -15,10 +16,13 @@ const BURST: usize = 256;
 const EVENTS: u64 = 4096;
 /// Events of the world between two looks at the clock.
 const SOME: u64 = 64;
-/// So long the world has its way: then the interfaces are looked at, however much is left to be done.
+/// So long the world has its way: then the interfaces are looked at, however much is left to be done. So long devices
+/// handle what came in: then what is due goes first, however much waits.
 const TURN: Span = Span::from_us(500);
-/// Frames taken from an interface at once while the world is behind: few, so that it catches up.
-const FEW: usize = 32;
+/// So long they handle it between two turns of a world that is behind.
+const SHARE: Span = Span::from_us(100);
+/// Frames that wait to be handled, at the most.
+const WAITING: usize = 16_384;
 /// Time between two looks at whether an interface is up, if nothing is said of it.
 const LOOK: Span = Span::from_ms(50);
 /// Time between two looks for news of interfaces in a run that does not sleep.
@@ -118,6 +122,14 @@ pub struct Runner {
     clock: Clock,
     ports: Vec<AttachedPort>,
     frames: Vec<Frame>,
+    punted: Vec<Punted>,
+    /// Frames that need more than the fast path, with the number of their port: they are handled when nothing is due.
+    waiting: VecDeque<(usize, Frame)>,
+    /// Those that keep links and sessions alive, while the world is behind, and when they came: they are handled in
+    /// their order among what is due, so that nobody is missed who was heard in time.
+    urgent: VecDeque<(Time, usize, Frame)>,
+    /// Before this, all that had come in was taken.
+    looked: Time,
     fds: Vec<libc::pollfd>,
     news: Vec<News>,
     /// When news are looked for, whether or not the run has slept until there were some.
@@ -140,6 +152,10 @@ impl Runner {
             clock,
             ports: Vec::new(),
             frames: Vec::new(),
+            punted: Vec::new(),
+            waiting: VecDeque::new(),
+            urgent: VecDeque::new(),
+            looked: Time::ZERO,
             fds: Vec::new(),
             news: Vec::new(),
             news_at: Time::ZERO,
@@ -262,18 +278,24 @@ impl Runner {
             self.look = now + self.look_after;
             self.look_at_ports(world, now)?;
         }
-        if self.work(world, now)? == Progress::More {
-            // What only passes through does not wait until all the rest is done.
+        if world.next_event().is_some_and(|due| due + TURN < now) {
+            // What only passes through does not wait for what is late.
             for index in 0..self.ports.len() {
-                self.take_some(world, index)?;
+                self.receive(world, index, None)?;
             }
+            self.looked = now;
+        }
+        if self.work(world, now)? == Progress::More {
+            self.handle(world, SHARE)?;
             self.flush(world)?;
             return Ok(Done::Behind);
         }
         let mut more = false;
         for index in 0..self.ports.len() {
-            more |= self.receive(world, index, until)?;
+            more |= self.receive(world, index, Some(until))?;
         }
+        self.looked = now;
+        more |= self.handle(world, TURN)?;
         // What came in may be due to leave at once.
         let reached = self.work(world, now.max(world.now()))? != Progress::More;
         self.flush(world)?;
@@ -285,11 +307,14 @@ impl Runner {
     }
 
     /// Does what is due at `until`, or a part of it.
-    fn work(&self, world: &mut World, until: Time) -> Result<Progress, EngineError> {
+    fn work(&mut self, world: &mut World, until: Time) -> Result<Progress, EngineError> {
         let end = self.clock.now() + TURN;
         for _ in 0..EVENTS / SOME {
-            if world.step(until, SOME)? != Progress::More {
-                return Ok(Progress::Reached);
+            let next = self.urgent.front().map_or(until, |(at, ..)| until.min(*at).max(world.now()));
+            if world.step(next, SOME)? != Progress::More {
+                let Some((_, index, frame)) = self.urgent.pop_front() else { return Ok(Progress::Reached) };
+                let AttachedPort { node, port, .. } = self.ports[index];
+                world.hand(node, port, frame)?;
             }
             if self.clock.now() >= end {
                 break;
@@ -298,37 +323,54 @@ impl Runner {
         Ok(Progress::More)
     }
 
-    /// A few frames come in while the world is behind the clock.
-    fn take_some(&mut self, world: &mut World, index: usize) -> Result<(), EngineError> {
-        let AttachedPort { node, port, external, state, .. } = &mut self.ports[index];
-        if *state == PortState::Gone {
-            return Ok(());
-        }
-        match external.receive(&self.clock, &mut self.frames, FEW) {
-            Ok(0) => Ok(()),
-            Ok(_) => world.enter(*node, *port, &mut self.frames),
-            Err(error) => self.failed(world, index, error),
-        }
-    }
-
-    /// Frames come in. Says whether there may be more.
-    fn receive(&mut self, world: &mut World, index: usize, until: Time) -> Result<bool, EngineError> {
+    /// Frames come in: those that pass through leave, others wait. Says whether there may be more. The world is at
+    /// `until` or what the clock says, or else it is late.
+    fn receive(&mut self, world: &mut World, index: usize, until: Option<Time>) -> Result<bool, EngineError> {
         let AttachedPort { node, port, external, state, .. } = &mut self.ports[index];
         if *state == PortState::Gone {
             return Ok(false);
         }
         match external.receive(&self.clock, &mut self.frames, BURST) {
-            Ok(0) => Ok(false),
-            Ok(_) => {
-                let more = self.frames.len() >= BURST;
-                // They may have come after the time that this round began at: what a device takes for them begins no
-                // sooner than that.
-                world.step(self.clock.now().min(until).max(world.now()), EVENTS)?;
-                world.enter(*node, *port, &mut self.frames)?;
-                Ok(more)
-            }
-            Err(error) => self.failed(world, index, error).map(|()| false),
+            Ok(0) => return Ok(false),
+            Ok(_) => {}
+            Err(error) => return self.failed(world, index, error).map(|()| false),
         }
+        let (node, port) = (*node, *port);
+        let more = self.frames.len() >= BURST;
+        if let Some(until) = until {
+            // They may have come after the time that this round began at: what a device takes for them begins no
+            // sooner than that.
+            world.step(self.clock.now().min(until).max(world.now()), EVENTS)?;
+        }
+        world.pass(node, port, &mut self.frames, &mut self.punted)?;
+        for Punted { frame, is_urgent } in self.punted.drain(..) {
+            if is_urgent && until.is_some() {
+                world.hand(node, port, frame)?;
+            } else if is_urgent {
+                self.urgent.push_back((self.looked, index, frame));
+            } else if self.waiting.len() < WAITING {
+                self.waiting.push_back((index, frame));
+            } else {
+                world.lost_waiting(node, port, frame);
+            }
+        }
+        Ok(more)
+    }
+
+    /// Devices handle what came in, for so long. Says whether there is more.
+    fn handle(&mut self, world: &mut World, time: Span) -> Result<bool, EngineError> {
+        if self.waiting.is_empty() {
+            return Ok(false);
+        }
+        let end = self.clock.now() + time;
+        while let Some((index, frame)) = self.waiting.pop_front() {
+            let AttachedPort { node, port, .. } = self.ports[index];
+            world.hand(node, port, frame)?;
+            if self.clock.now() >= end {
+                break;
+            }
+        }
+        Ok(!self.waiting.is_empty())
     }
 
     /// Frames go out, as many as interfaces take.

@@ -14,6 +14,14 @@ use std::collections::VecDeque;
 /// Frames that the fast path is given at once.
 const BATCH: usize = 64;
 
+/// A frame that came in, and that the fast path punted.
+pub(crate) struct Punted {
+    /// As it came.
+    pub(crate) frame: Frame,
+    /// Whether it keeps a link or a session alive, and so waits behind no other.
+    pub(crate) is_urgent: bool,
+}
+
 /// The far end of a lane that leads out.
 #[derive(Default)]
 pub(super) struct ExternalEnd {
@@ -57,16 +65,54 @@ impl World {
     }
 
     /// Lets frames come in by a port from outside, at the time that the world has reached, and takes them out of
-    /// `frames`. They pass no lane: whoever is out there has sent them at the rate that there is.
-    pub fn enter(&mut self, node: NodeId, port: PortId, frames: &mut Vec<Frame>) -> Result<(), EngineError> {
+    /// `frames`. They pass no lane: whoever is out there has sent them at the rate that there is. Those that the fast
+    /// path punts come to `punted`, to be given to [`World::hand`] when there is time for them.
+    pub(crate) fn pass(
+        &mut self,
+        node: NodeId,
+        port: PortId,
+        frames: &mut Vec<Frame>,
+        punted: &mut Vec<Punted>,
+    ) -> Result<(), EngineError> {
         let lane = self.lane_of(node, port)? ^ 1;
         self.guarded(|world| {
             world.now = world.ahead;
-            world.come_in(node, port, lane, frames);
+            world.come_in(node, port, lane, frames, punted);
         })
     }
 
-    fn come_in(&mut self, id: NodeId, in_port: PortId, lane: u32, frames: &mut Vec<Frame>) {
+    /// Gives a device a frame that came in by a port and was punted, at the time that the world has reached.
+    pub(crate) fn hand(&mut self, node: NodeId, port: PortId, frame: Frame) -> Result<(), EngineError> {
+        self.lane_of(node, port)?;
+        self.guarded(|world| {
+            world.now = world.ahead;
+            if world.nodes[node.index()].state != NodeState::Up {
+                return world.lost_in_device(node, port, &frame, DropReason::NodeDown);
+            }
+            world.running = node;
+            world.nodes[node.index()].device.handle_packet(world.now, port, frame);
+            world.drain(node);
+        })
+    }
+
+    /// A frame that came in by a port and was punted is given to nobody: too many wait before it.
+    pub(crate) fn lost_waiting(&mut self, node: NodeId, port: PortId, frame: Frame) {
+        let Ok(out) = self.lane_of(node, port) else { return };
+        let into = &mut self.ports[(out ^ 1) as usize];
+        into.drops.count(DropReason::ControlQueueFull);
+        into.delivered.0 -= 1;
+        into.delivered.1 -= u64::from(frame.wire_len());
+        self.lanes[(out ^ 1) as usize].lost_on_link(self.now, frame, DropReason::ControlQueueFull);
+    }
+
+    fn come_in(
+        &mut self,
+        id: NodeId,
+        in_port: PortId,
+        lane: u32,
+        frames: &mut Vec<Frame>,
+        punted: &mut Vec<Punted>,
+    ) {
         let refused = if !self.lanes[lane as usize].is_up() {
             Some(DropReason::LinkDown)
         } else if self.nodes[id.index()].state != NodeState::Up {
@@ -108,7 +154,7 @@ impl World {
             if some.is_empty() {
                 return;
             }
-            self.forward_in(id, in_port, &mut some, &mut verdicts);
+            self.forward_in(id, in_port, &mut some, &mut verdicts, punted);
         }
     }
 
@@ -135,6 +181,7 @@ impl World {
         in_port: PortId,
         frames: &mut Vec<Frame>,
         verdicts: &mut [Verdict; BATCH],
+        punted: &mut Vec<Punted>,
     ) {
         let now = self.now;
         self.running = id;
@@ -155,6 +202,11 @@ impl World {
                         recorder.transmit(now, port, ready, &frame);
                     }
                     self.send_from(id, port, ready, frame);
+                }
+                // What is recorded is replayed at once, and so does not wait.
+                Verdict::Punt if self.nodes[id.index()].recorder.is_none() => {
+                    let is_urgent = self.nodes[id.index()].device.is_urgent(&frame);
+                    punted.push(Punted { frame, is_urgent });
                 }
                 Verdict::Punt | Verdict::Replicate => {
                     self.nodes[id.index()].device.handle_packet(now, in_port, frame);

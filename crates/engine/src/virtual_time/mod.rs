@@ -51,6 +51,7 @@ use base::losses::Keeping;
 use base::{Command, Device, Event, LossBook, NodeId, Streams, Time};
 use begun::Begun;
 use external::ExternalEnd;
+pub(crate) use external::Punted;
 use late::LateFrames;
 pub use losses::{LossPlace, LossesAt};
 use outage::Outage;

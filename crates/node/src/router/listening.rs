@@ -13,7 +13,8 @@ use core::net::IpAddr;
 use core::ops::Range;
 use forwarding::PuntReason;
 use forwarding::icmp::IcmpError;
-use wire::{ethernet, icmp, ipv4, tcp, udp};
+use forwarding::punt::{ip_offset, labels_of};
+use wire::{ethernet, icmp, ipv4, ipv6, tcp, udp};
 
 /// Bytes of an LLC header for unnumbered information (IEEE 802.2, 3.2): two service access points and a control byte.
 pub(super) const LLC: usize = 3;
@@ -35,6 +36,23 @@ impl Router {
             }
             self.handle_ipv4(now, frame, arrival);
         }
+    }
+
+    /// Is a received frame, whatever labels it has, for a protocol that keeps links or sessions alive?
+    pub(super) fn is_for_urgent(&self, frame: &Frame) -> bool {
+        let ip = frame.header().get(ip_offset(labels_of(frame))..).unwrap_or_default();
+        let (protocol, header) = match ip {
+            [first, _, _, _, _, _, fragment, _, _, protocol, ..]
+                if first >> 4 == 4 && fragment & 0x1f == 0 =>
+            {
+                (*protocol, usize::from(first & 0xf) * 4)
+            }
+            [first, _, _, _, _, _, next, ..] if first >> 4 == 6 => (*next, ipv6::HEADER_LEN),
+            _ => return false,
+        };
+        let port = ip.get(header + 2..header + 4).and_then(|port| port.first_chunk());
+        ipv4::Protocol(protocol) == ipv4::Protocol::UDP
+            && port.is_some_and(|port| self.control.is_urgent(u16::from_be_bytes(*port)))
     }
 
     /// An IPv4 packet that is for this router; `frame` is what it came in.

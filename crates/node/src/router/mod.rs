@@ -477,6 +477,10 @@ impl Device for Router {
         self.settle(now);
     }
 
+    fn is_urgent(&self, frame: &Frame) -> bool {
+        self.is_for_urgent(frame)
+    }
+
     fn handle_timeout(&mut self, now: Time) {
         self.neighbors_due(now);
         self.process(now);

@@ -5,6 +5,7 @@ use super::super::lsp::Lsp;
 use super::super::transport::Neighbor;
 use super::super::{Rsvp, Timer};
 use super::select::lacks_protection;
+use super::turns::Turn;
 use super::{Bypass, Guard};
 use base::plane::{LabelStack, Leg};
 use base::{Label, PortId, Rate, Span, Time};
@@ -36,7 +37,7 @@ impl Rsvp {
     /// A tunnel is no bypass any more.
     pub(in crate::rsvp) fn unguard(&mut self, tunnel: u32) {
         if self.protections.guards.contains_key(&tunnel) {
-            self.bypass_changed(tunnel);
+            self.follow_bypass(tunnel, false);
             self.protections.guards.remove(&tunnel);
         }
     }
@@ -68,6 +69,12 @@ impl Rsvp {
 
     /// A bypass has come up, gone down, or takes another way: what leads into it follows.
     pub(in crate::rsvp) fn bypass_changed(&mut self, bypass: u32) {
+        self.follow_bypass(bypass, true);
+    }
+
+    /// The same. LSPs that do not use the bypass find the best one anew, each when it is its turn if `in_turn` says so:
+    /// one write has changed already what their packets do.
+    fn follow_bypass(&mut self, bypass: u32, in_turn: bool) {
         let Some(guard) = self.protections.guards.get(&bypass) else { return };
         let port = guard.port;
         self.rewrite_groups(bypass);
@@ -87,9 +94,11 @@ impl Rsvp {
             match (is_user, self.bypass_leg(bypass).is_some()) {
                 (true, true) => self.install(index),
                 (true, false) => self.divert_again(index),
+                (false, _) if in_turn => self.in_turn(index, Turn::Protect),
                 (false, _) => self.protect_again(index),
             }
         }
+        self.first_turn();
         self.p2mp_bypass_changed(bypass, port);
     }
 

@@ -1,15 +1,15 @@
-//! LSPs that are signalled around a failure, or back along a link, in turns.
+//! LSPs that are signalled around a failure, or back along a link, or get another bypass, in turns.
 //!
 //! One write has led the packets of all LSPs around a link that is down, or whose other end is silent. What is said of
 //! it takes a message or more for each LSP: routers on their way could not take all that at once, and would lose
 //! packets of others for it. An LSP that waits to be led around waits no longer than the link is gone: the neighbour
 //! may not know its label any more.
 
-use super::super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::super::lsp::{Role, SenderKey, SessionKey};
 use super::super::{Rsvp, Timer};
 use crate::rsvp::faults::Fault;
 use base::{PortId, Span};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Time from some LSPs to the next.
 const TURN: Span = Span::from_ms(1);
@@ -27,6 +27,8 @@ pub(in crate::rsvp) enum Turn {
     Around(PortId),
     /// The link at this port is back: it is signalled along that again.
     Back(PortId),
+    /// A bypass has come up, gone down or been moved: another one may be better, and others are told what it has.
+    Protect,
 }
 
 /// An LSP that waits. Its place may be another's by the time of its turn, so its names are here, too.
@@ -42,6 +44,8 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(in crate::rsvp) struct Turns {
     waiting: VecDeque<Waiting>,
+    /// Those of them that are to choose their backup anew, each once.
+    choosing: BTreeSet<u32>,
     /// So many in each turn.
     each: usize,
     is_armed: bool,
@@ -54,8 +58,16 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let turns = &mut self.protections.turns;
+        if turn == Turn::Protect && !turns.choosing.insert(index) {
+            return;
+        }
         turns.waiting.push_back(Waiting { index, session: lsp.session, sender: lsp.sender, turn });
         turns.each = LEAST.max(turns.waiting.len() / TURNS);
+    }
+
+    /// Does any LSP wait?
+    pub(in crate::rsvp) fn has_waiting(&self) -> bool {
+        !self.protections.turns.waiting.is_empty()
     }
 
     /// LSPs may have begun to wait: the first have their turn at once.
@@ -89,7 +101,7 @@ impl Rsvp {
     /// Something is said of an LSP by others: if it waits, it is led around the failure first, and all goes on as if
     /// it had been from the beginning.
     pub(in crate::rsvp) fn hurry(&mut self, index: u32) {
-        if self.protections.turns.waiting.is_empty() {
+        if !self.has_waiting() {
             return;
         }
         let Some(lsp) = self.store.get(index) else { return };
@@ -119,9 +131,15 @@ impl Rsvp {
     /// What was to be signalled may be gone by now, or be signalled already.
     fn take_turn(&mut self, waiting: Waiting) {
         let Waiting { index, session, sender, turn } = waiting;
-        let is_it = |lsp: &&Lsp| lsp.session == session && lsp.sender == sender;
-        let Some(lsp) = self.store.get(index).filter(is_it) else { return };
+        if turn == Turn::Protect {
+            self.protections.turns.choosing.remove(&index);
+        }
+        let Some(lsp) = self.store.get(index) else { return };
+        let is_it = lsp.session == session && lsp.sender == sender;
         match turn {
+            // The place may be another's by now, and no other turn of its own was noted.
+            Turn::Protect => self.protect_again(index),
+            Turn::Around(_) | Turn::Back(_) if !is_it => {}
             Turn::Around(_) if lsp.is_diverted() => {}
             Turn::Around(_) => {
                 let is_head = lsp.role() == Role::Head;

@@ -1,6 +1,6 @@
 //! Fast reroute by bypass tunnels (RFC 4090): chosen, used, told of, given back.
 
-use super::bus::{hops, id};
+use super::bus::{Sent, hops, id};
 use super::reliability::greeting;
 use super::te::know_links;
 use super::{Net, spec};
@@ -359,6 +359,25 @@ fn no_lsp_waits_for_its_turn_once_the_link_is_back() {
     assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == around));
     net.run(1_000);
     assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == Some(vec![0, 1, 2, 3, 4])));
+}
+
+#[test]
+fn backups_are_chosen_anew_in_turns_or_when_they_are_needed() {
+    for (ms, having) in [(0, 32), (1, 40), (100, 100)] {
+        let mut net = hundred(|_, _| ());
+        net.tunnel(1, bypass(10, true, 0));
+        net.run(200);
+        net.log.clear();
+        net.link(1, 5, false);
+        net.run(ms);
+        // Each tells the head end that it has another backup.
+        let told = |sent: &&Sent| sent.from == 1 && matches!(sent.message, Message::Resv(_));
+        assert_eq!(net.log.iter().filter(told).count(), having);
+        net.link(1, 2, false);
+        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == Some(vec![0, 1, 6, 3, 4])));
+        net.run(1_000);
+        assert!(!net.events.iter().any(|event| matches!(event, (0, Event::LspDown { .. }))));
+    }
 }
 
 /// Nothing else leads packets around a neighbour whose Hellos stay away: each LSP has its entries written at once.
