@@ -134,8 +134,9 @@ impl ExternalPort for Numbered {
         "numbered"
     }
     fn receive(&mut self, _: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
+        let before = frames.len();
         frames.extend(self.frames.by_ref().take(max));
-        Ok(max)
+        Ok(frames.len() - before)
     }
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
         Ok(frames.drain(..).count())
@@ -182,6 +183,117 @@ fn frames_that_nobody_has_time_for_are_dropped_and_counted() {
     assert_eq!(ingress.received_frames + dropped, 100 * 256);
     // The last round has made room for one.
     assert_eq!(ingress.received_frames - handled, 16_383);
+}
+
+/// Waits for frames of its neighbour, 35 ms for each, and is kept from it by frames that take it 60 ms.
+#[derive(Default)]
+struct Watcher {
+    expires: Option<Time>,
+    heard: u32,
+    missed: Vec<Time>,
+}
+
+impl Device for Watcher {
+    fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
+        if self.is_urgent(&frame) {
+            self.heard += 1;
+            self.expires = Some(now + Span::from_ms(35));
+        } else {
+            std::thread::sleep(std::time::Duration::from_millis(60));
+        }
+    }
+    fn is_urgent(&self, frame: &Frame) -> bool {
+        frame.header().first() == Some(&1)
+    }
+    fn handle_timeout(&mut self, now: Time) {
+        if self.expires.is_some_and(|end| end <= now) {
+            self.missed.push(now);
+            self.expires = None;
+        }
+    }
+    fn handle_command(&mut self, _: Time, _: Command) {}
+    fn poll_output(&mut self) -> Option<Output> {
+        None
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        self.expires
+    }
+}
+
+/// An interface by which a frame of a neighbour comes each 10 ms, for 400 ms, and one that takes long each 100 ms.
+struct Neighbour {
+    fd: UnixStream,
+    sent: u64,
+}
+
+impl ExternalPort for Neighbour {
+    fn name(&self) -> &str {
+        "neighbour"
+    }
+    fn receive(&mut self, clock: &Clock, frames: &mut Vec<Frame>, _: usize) -> Result<usize, PortError> {
+        let before = frames.len();
+        while self.sent < 40 && Time::ZERO + Span::from_ms(10 * self.sent as i64) <= clock.now() {
+            let mut frame = Frame::from_bytes(&[1; 60]);
+            frame.set_arrived(Time::ZERO + Span::from_ms(10 * self.sent as i64));
+            frames.push(frame);
+            if self.sent % 10 == 5 {
+                frames.push(Frame::from_bytes(&[0; 60]));
+            }
+            self.sent += 1;
+        }
+        Ok(frames.len() - before)
+    }
+    fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
+        Ok(frames.drain(..).count())
+    }
+    fn reopen(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+    fn poll_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+    fn link_up(&mut self) -> Result<bool, PortError> {
+        Ok(true)
+    }
+    fn counters(&self) -> ExternalCounters {
+        ExternalCounters::default()
+    }
+}
+
+#[test]
+fn a_neighbour_that_was_heard_in_time_is_not_missed_by_who_was_busy() {
+    let mut world = World::new(1);
+    let node = world.add_device(Box::new(Watcher::default()));
+    let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
+    world.add_link(LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO)).expect("a link");
+    let mut runner = Runner::new(Clock::new());
+    runner.set_busy(true);
+    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
+    runner.attach(&mut world, node, PortId(0), Box::new(Neighbour { fd, sent: 0 })).expect("a port");
+    let until = Time::ZERO + Span::from_ms(600);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    let watcher = world.device::<Watcher>(node).expect("the device");
+    // It is missed once: after the last frame.
+    assert_eq!((watcher.heard, watcher.missed.len()), (40, 1), "{:?}", watcher.missed);
+    assert!(watcher.missed[0] >= Time::ZERO + Span::from_ms(390 + 35));
+}
+
+#[test]
+fn a_flood_by_one_interface_does_not_keep_those_by_others_waiting() {
+    let (mut world, mut runner, node) = slow(usize::MAX);
+    let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
+    world.add_link(LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO)).expect("a link");
+    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
+    // Ten frames that begin with a 7, after many of the other interface.
+    let frames = (0..10).map(|_| Frame::from_bytes(&[7; 60]));
+    let port = Numbered { fd, frames: Box::new(frames) };
+    runner.attach(&mut world, node, PortId(1), Box::new(port)).expect("a port");
+    let until = Time::ZERO + Span::from_ms(60);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    let handled = &world.device::<Slow>(node).expect("the device").handled;
+    let last = handled.iter().rposition(|first| *first == 7).expect("one of them");
+    assert_eq!(handled.iter().filter(|first| **first == 7).count(), 10);
+    assert!(last <= 20, "the tenth was handled after {last} others");
 }
 
 #[test]

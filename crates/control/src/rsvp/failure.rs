@@ -61,13 +61,16 @@ impl Rsvp {
                 self.remove_lsp(index, PathEvent::PreviousHopLost);
                 continue;
             }
-            let Some((lsp, hop)) = self.store.get(index).zip(to) else { continue };
+            let Some(hop) = to else { continue };
+            // No write has led the packets there of one that chooses its backup only now.
+            let is_late = self.chooses_now(index);
+            let Some(lsp) = self.store.get(index) else { continue };
             let (chosen, head) =
                 (lsp.protection().and_then(|protection| protection.chosen), lsp.role() == Role::Head);
             if self.is_repairable(lsp) && !lsp.is_diverted() {
                 *diverted.entry((chosen.map(|chosen| chosen.bypass), hop.port)).or_insert(0) += 1;
                 // Otherwise its packets go on to whoever is gone until its own entries are written.
-                if self.is_gone(hop.port) && !lsp.has_detour() {
+                if self.is_gone(hop.port) && !lsp.has_detour() && !is_late {
                     self.in_turn(index, Turn::Around(hop.port));
                     continue;
                 }
@@ -88,11 +91,7 @@ impl Rsvp {
 
     /// The next hop of an LSP is gone: it is led around that, or lost.
     pub(super) fn lose_beyond(&mut self, index: u32, is_head: bool) {
-        let has_none = |rsvp: &Rsvp| rsvp.store.get(index).is_some_and(|lsp| !rsvp.is_repairable(lsp));
-        if self.has_waiting() && has_none(self) {
-            // It may wait for its turn to get another bypass.
-            self.protect(index);
-        }
+        self.chooses_now(index);
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
@@ -105,6 +104,12 @@ impl Rsvp {
         } else {
             self.repair(index);
         }
+    }
+
+    /// An LSP without a backup that can be used, and which waits to choose another, chooses it. Does it get one?
+    pub(super) fn chooses_now(&mut self, index: u32) -> bool {
+        let lacks = |rsvp: &Rsvp| rsvp.store.get(index).is_some_and(|lsp| !rsvp.is_repairable(lsp));
+        self.is_choosing(index) && lacks(self) && self.protect(index)
     }
 
     /// A neighbour was not heard for long: it is forgotten, unless it was configured or some state depends on it.

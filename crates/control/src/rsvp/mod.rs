@@ -109,8 +109,10 @@ enum Timer {
     Tunnel(u32),
     /// LSPs are signalled along a link again.
     Restore(PortId),
-    /// Some more of the LSPs are signalled around a failure, or back along a link.
-    Turn,
+    /// Some more of the LSPs are signalled around a failure, or back along a link, or else choose their backup.
+    Turn {
+        choosing: bool,
+    },
     /// Bypass tunnels that nobody uses are looked for.
     Sweep,
     /// LSPs that have less protection than they ask for are looked at again.
@@ -268,7 +270,7 @@ impl Rsvp {
                 Timer::Lsp(index) => self.lsp_timeout(index),
                 Timer::Tunnel(index) => self.tunnel_timeout(index),
                 Timer::Restore(port) => self.restore(port),
-                Timer::Turn => self.next_turn(),
+                Timer::Turn { choosing } => self.next_turn(choosing),
                 Timer::Sweep => self.sweep(),
                 Timer::Protect => self.protect_all(),
                 Timer::Detour(index) => self.detour_timeout(index),

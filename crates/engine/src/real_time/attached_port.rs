@@ -19,6 +19,8 @@ pub(super) struct AttachedPort {
     pub(super) port: PortId,
     pub(super) external: Box<dyn ExternalPort>,
     pub(super) state: PortState,
+    /// Frames that came in and need more than the fast path.
+    pub(super) punted: VecDeque<Frame>,
     queue: VecDeque<Frame>,
     /// When each of these was due, and its bytes.
     waiting: VecDeque<(Time, u32)>,
@@ -36,6 +38,7 @@ impl AttachedPort {
             port,
             external,
             state: PortState::Up,
+            punted: VecDeque::new(),
             queue: VecDeque::new(),
             waiting: VecDeque::new(),
             bytes: 0,

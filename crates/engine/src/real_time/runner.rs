@@ -21,8 +21,12 @@ const SOME: u64 = 64;
 const TURN: Span = Span::from_us(500);
 /// So long they handle it between two turns of a world that is behind.
 const SHARE: Span = Span::from_us(100);
-/// Frames that wait to be handled, at the most.
+/// Frames of an interface that wait to be handled, at the most.
 const WAITING: usize = 16_384;
+/// The same of those that are urgent, of all interfaces together.
+const URGENT: usize = 4096;
+/// Frames taken at once for a device that is recorded while the world is behind: it handles them at once.
+const RECORDED: usize = 32;
 /// Time between two looks at whether an interface is up, if nothing is said of it.
 const LOOK: Span = Span::from_ms(50);
 /// Time between two looks for news of interfaces in a run that does not sleep.
@@ -123,12 +127,14 @@ pub struct Runner {
     ports: Vec<AttachedPort>,
     frames: Vec<Frame>,
     punted: Vec<Punted>,
-    /// Frames that need more than the fast path, with the number of their port: they are handled when nothing is due.
-    waiting: VecDeque<(usize, Frame)>,
-    /// Those that keep links and sessions alive, while the world is behind, and when they came: they are handled in
-    /// their order among what is due, so that nobody is missed who was heard in time.
+    /// Frames that keep links and sessions alive, while the world is behind, when they came, and the number of their
+    /// port: they are handled in their order among what is due, so that nobody is missed who was heard in time.
     urgent: VecDeque<(Time, usize, Frame)>,
-    /// Before this, all that had come in was taken.
+    /// The number of the port whose frames are handled next, and of the one that is looked at first while the world is
+    /// behind.
+    next: usize,
+    first: usize,
+    /// When the interfaces were looked at last.
     looked: Time,
     fds: Vec<libc::pollfd>,
     news: Vec<News>,
@@ -153,8 +159,9 @@ impl Runner {
             ports: Vec::new(),
             frames: Vec::new(),
             punted: Vec::new(),
-            waiting: VecDeque::new(),
             urgent: VecDeque::new(),
+            next: 0,
+            first: 0,
             looked: Time::ZERO,
             fds: Vec::new(),
             news: Vec::new(),
@@ -279,11 +286,7 @@ impl Runner {
             self.look_at_ports(world, now)?;
         }
         if world.next_event().is_some_and(|due| due + TURN < now) {
-            // What only passes through does not wait for what is late.
-            for index in 0..self.ports.len() {
-                self.receive(world, index, None)?;
-            }
-            self.looked = now;
+            self.look_behind(world, now)?;
         }
         if self.work(world, now)? == Progress::More {
             self.handle(world, SHARE)?;
@@ -306,12 +309,33 @@ impl Runner {
         })
     }
 
+    /// Frames come in while the world is behind: what only passes through does not wait for what is late.
+    fn look_behind(&mut self, world: &mut World, now: Time) -> Result<(), EngineError> {
+        let end = self.clock.now() + TURN;
+        let (before, count) = (self.urgent.len(), self.ports.len());
+        for _ in 0..count {
+            let index = self.first % count;
+            self.first = index + 1;
+            self.receive(world, index, None)?;
+            if self.clock.now() >= end {
+                break;
+            }
+        }
+        // Some came before others of another port that were taken sooner.
+        self.urgent.make_contiguous()[before..].sort_by_key(|(at, ..)| *at);
+        self.looked = now;
+        Ok(())
+    }
+
     /// Does what is due at `until`, or a part of it.
     fn work(&mut self, world: &mut World, until: Time) -> Result<Progress, EngineError> {
         let end = self.clock.now() + TURN;
-        for _ in 0..EVENTS / SOME {
+        let mut turns = EVENTS / SOME;
+        while turns > 0 {
             let next = self.urgent.front().map_or(until, |(at, ..)| until.min(*at).max(world.now()));
-            if world.step(next, SOME)? != Progress::More {
+            if world.step(next, SOME)? == Progress::More {
+                turns -= 1;
+            } else {
                 let Some((_, index, frame)) = self.urgent.pop_front() else { return Ok(Progress::Reached) };
                 let AttachedPort { node, port, .. } = self.ports[index];
                 world.hand(node, port, frame)?;
@@ -330,47 +354,59 @@ impl Runner {
         if *state == PortState::Gone {
             return Ok(false);
         }
-        match external.receive(&self.clock, &mut self.frames, BURST) {
+        let most = if until.is_none() && world.is_recorded(*node) { RECORDED } else { BURST };
+        match external.receive(&self.clock, &mut self.frames, most) {
             Ok(0) => return Ok(false),
             Ok(_) => {}
             Err(error) => return self.failed(world, index, error).map(|()| false),
         }
         let (node, port) = (*node, *port);
-        let more = self.frames.len() >= BURST;
+        let more = self.frames.len() >= most;
+        let now = self.clock.now();
         if let Some(until) = until {
             // They may have come after the time that this round began at: what a device takes for them begins no
             // sooner than that.
-            world.step(self.clock.now().min(until).max(world.now()), EVENTS)?;
+            world.step(now.min(until).max(world.now()), EVENTS)?;
         }
+        self.punted.clear();
         world.pass(node, port, &mut self.frames, &mut self.punted)?;
         for Punted { frame, is_urgent } in self.punted.drain(..) {
+            let waiting = &mut self.ports[index].punted;
             if is_urgent && until.is_some() {
                 world.hand(node, port, frame)?;
-            } else if is_urgent {
-                self.urgent.push_back((self.looked, index, frame));
-            } else if self.waiting.len() < WAITING {
-                self.waiting.push_back((index, frame));
+            } else if is_urgent && self.urgent.len() < URGENT {
+                // The kernel may have noted when it came.
+                let at = frame.arrived().unwrap_or(self.looked).min(now);
+                self.urgent.push_back((at, index, frame));
+            } else if !is_urgent && waiting.len() < WAITING {
+                waiting.push_back(frame);
             } else {
-                world.lost_waiting(node, port, frame);
+                world.lost_waiting(node, port, frame, DropReason::ControlQueueFull);
             }
         }
         Ok(more)
     }
 
-    /// Devices handle what came in, for so long. Says whether there is more.
+    /// Devices handle what came in, for so long, one frame of each interface after the other. Says whether there is
+    /// more.
     fn handle(&mut self, world: &mut World, time: Span) -> Result<bool, EngineError> {
-        if self.waiting.is_empty() {
-            return Ok(false);
-        }
-        let end = self.clock.now() + time;
-        while let Some((index, frame)) = self.waiting.pop_front() {
-            let AttachedPort { node, port, .. } = self.ports[index];
-            world.hand(node, port, frame)?;
+        let (end, count) = (self.clock.now() + time, self.ports.len());
+        let mut idle = 0;
+        while idle < count {
+            let index = self.next % count;
+            self.next = index + 1;
+            let AttachedPort { node, port, punted, .. } = &mut self.ports[index];
+            let Some(frame) = punted.pop_front() else {
+                idle += 1;
+                continue;
+            };
+            idle = 0;
+            world.hand(*node, *port, frame)?;
             if self.clock.now() >= end {
-                break;
+                return Ok(self.ports.iter().any(|port| !port.punted.is_empty()));
             }
         }
-        Ok(!self.waiting.is_empty())
+        Ok(false)
     }
 
     /// Frames go out, as many as interfaces take.

@@ -87,7 +87,7 @@ impl World {
         self.guarded(|world| {
             world.now = world.ahead;
             if world.nodes[node.index()].state != NodeState::Up {
-                return world.lost_in_device(node, port, &frame, DropReason::NodeDown);
+                return world.lost_waiting(node, port, frame, DropReason::NodeDown);
             }
             world.running = node;
             world.nodes[node.index()].device.handle_packet(world.now, port, frame);
@@ -95,14 +95,24 @@ impl World {
         })
     }
 
-    /// A frame that came in by a port and was punted is given to nobody: too many wait before it.
-    pub(crate) fn lost_waiting(&mut self, node: NodeId, port: PortId, frame: Frame) {
+    /// A frame that came in by a port and was punted is given to nobody: it does not count as received.
+    pub(crate) fn lost_waiting(&mut self, node: NodeId, port: PortId, mut frame: Frame, reason: DropReason) {
         let Ok(out) = self.lane_of(node, port) else { return };
-        let into = &mut self.ports[(out ^ 1) as usize];
-        into.drops.count(DropReason::ControlQueueFull);
+        let lane = (out ^ 1) as usize;
+        if let Some(medium) = self.lanes[lane].medium() {
+            // As it was on the link.
+            medium.encode(&mut frame);
+        }
+        let into = &mut self.ports[lane];
+        into.drops.count(reason);
         into.delivered.0 -= 1;
-        into.delivered.1 -= u64::from(frame.wire_len());
-        self.lanes[(out ^ 1) as usize].lost_on_link(self.now, frame, DropReason::ControlQueueFull);
+        into.delivered.1 = into.delivered.1.saturating_sub(u64::from(frame.wire_len()));
+        self.lanes[lane].lost_on_link(self.now, frame, reason);
+    }
+
+    /// Is what this device gets recorded? Then it takes every frame at once.
+    pub(crate) fn is_recorded(&self, node: NodeId) -> bool {
+        self.nodes.get(node.index()).is_some_and(|node| node.recorder.is_some())
     }
 
     fn come_in(

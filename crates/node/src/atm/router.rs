@@ -126,6 +126,10 @@ impl Device for AtmRouter {
         }
     }
 
+    fn is_urgent(&self, frame: &Frame) -> bool {
+        self.router.is_urgent(frame)
+    }
+
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         match self.carries_cells(port) {
             true => self.switch.handle_packet(now, port, frame),

@@ -40,11 +40,20 @@ impl Router {
 
     /// Is a received frame, whatever labels it has, for a protocol that keeps links or sessions alive?
     pub(super) fn is_for_urgent(&self, frame: &Frame) -> bool {
-        let ip = frame.header().get(ip_offset(labels_of(frame))..).unwrap_or_default();
+        let (frame, labels) = (frame.header(), labels_of(frame));
+        let ethertype =
+            frame.get(12..14).and_then(|kind| kind.first_chunk()).map(|kind| u16::from_be_bytes(*kind));
+        let is_ip = |kind| [ethernet::EtherType::IPV4, ethernet::EtherType::IPV6].contains(&kind);
+        if labels == 0 && !ethertype.is_some_and(|kind| is_ip(ethernet::EtherType(kind))) {
+            return false;
+        }
+        let ip = frame.get(ip_offset(labels)..).unwrap_or_default();
         let (protocol, header) = match ip {
-            [first, _, _, _, _, _, fragment, _, _, protocol, ..]
-                if first >> 4 == 4 && fragment & 0x1f == 0 =>
-            {
+            // A later fragment begins with anything.
+            [first, _, _, _, _, _, high, low, _, protocol, ..] if first >> 4 == 4 => {
+                if (high & 0x1f, *low) != (0, 0) {
+                    return false;
+                }
                 (*protocol, usize::from(first & 0xf) * 4)
             }
             [first, _, _, _, _, _, next, ..] if first >> 4 == 6 => (*next, ipv6::HEADER_LEN),

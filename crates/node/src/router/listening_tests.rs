@@ -64,6 +64,9 @@ impl Protocol for Echo {
         let six = [Listen::UdpPort6(7), Listen::IpProtocol6(89), Listen::Group6(GROUP6), Listen::Loopback];
         [&four[..], &six].concat()
     }
+    fn is_urgent(&self) -> bool {
+        true
+    }
     fn speaks_on(&self, port: PortId) -> bool {
         port == P
     }
@@ -168,6 +171,36 @@ fn datagrams_to_the_node_and_to_a_group_reach_who_listens() {
     };
     let datagram = Over::Udp { src: 7, dst: 7 };
     assert_eq!(heard.iter().map(over).collect::<Vec<_>>(), [datagram, datagram, Over::Ip(89)]);
+}
+
+/// Whatever the frame, however short it is: only a whole datagram to a protocol that says so is urgent.
+#[test]
+fn datagrams_of_protocols_that_keep_links_alive_are_urgent() {
+    let r = router();
+    let urgent = |bytes: &[u8]| r.is_urgent(&Frame::from_bytes(bytes));
+    let four =
+        |port| ip(OUR_MAC, HOST, OURS, 1, ipv4::Protocol::UDP, &datagram(HOST, OURS, port)).header().to_vec();
+    let right = four(7);
+    assert!(urgent(&right) && !urgent(&four(8)));
+    assert!(!urgent(ip(OUR_MAC, HOST, OURS, 1, ipv4::Protocol(89), b"ospf").header()));
+    // A label in front, and a tag.
+    let behind = |between: &[u8]| [&right[..12], between, &right[14..]].concat();
+    assert!(urgent(&behind(&[0x88, 0x47, 0, 1, 1, 64])));
+    assert!(!urgent(&behind(&[0x81, 0, 0x45, 0, 8, 0])));
+    for (at, value) in [(20, 0x01), (21, 185), (14, 0x75), (23, 6)] {
+        let mut wrong = right.clone();
+        wrong[at] = value;
+        assert!(!urgent(&wrong), "byte {at} is {value}");
+    }
+    // The destination port is the 37th and 38th byte.
+    for len in 0..right.len() {
+        assert_eq!(urgent(&right[..len]), len >= 38, "{len} bytes");
+    }
+    let datagram = datagram_of(FAR, LOOPBACK, 7, SIX);
+    let mut six = [&right[..12], &[0x86, 0xdd, 0x60, 0, 0, 0, 0, datagram.len() as u8, 17, 1][..]].concat();
+    six.extend([FAR.octets(), LOOPBACK.octets()].concat());
+    six.extend(datagram);
+    assert!(urgent(&six));
 }
 
 #[test]

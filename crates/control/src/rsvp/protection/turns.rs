@@ -40,15 +40,31 @@ struct Waiting {
     turn: Turn,
 }
 
-/// The LSPs that wait for their turn, in order.
+/// LSPs that wait for their turn, in order.
 #[derive(Clone, Debug, Default)]
-pub(in crate::rsvp) struct Turns {
+struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Those of them that are to choose their backup anew, each once.
-    choosing: BTreeSet<u32>,
     /// So many in each turn.
     each: usize,
-    is_armed: bool,
+    /// Are some being handled, or is the next turn coming?
+    is_going: bool,
+}
+
+/// The LSPs that wait for their turn.
+#[derive(Clone, Debug, Default)]
+pub(in crate::rsvp) struct Turns {
+    /// Those that are led around a link, or go back to it.
+    led: Queue,
+    /// Those that choose their backup anew: they don't keep the others waiting.
+    choosing: Queue,
+    /// These, each of which waits once.
+    choosers: BTreeSet<u32>,
+}
+
+impl Turns {
+    fn queue(&mut self, choosing: bool) -> &mut Queue {
+        if choosing { &mut self.choosing } else { &mut self.led }
+    }
 }
 
 impl Rsvp {
@@ -58,52 +74,57 @@ impl Rsvp {
             return self.counters.faults.note(Fault::NoLsp);
         };
         let turns = &mut self.protections.turns;
-        if turn == Turn::Protect && !turns.choosing.insert(index) {
+        let choosing = turn == Turn::Protect;
+        if choosing && !turns.choosers.insert(index) {
             return;
         }
-        turns.waiting.push_back(Waiting { index, session: lsp.session, sender: lsp.sender, turn });
-        turns.each = LEAST.max(turns.waiting.len() / TURNS);
+        let queue = turns.queue(choosing);
+        queue.waiting.push_back(Waiting { index, session: lsp.session, sender: lsp.sender, turn });
+        queue.each = LEAST.max(queue.waiting.len() / TURNS);
     }
 
-    /// Does any LSP wait?
-    pub(in crate::rsvp) fn has_waiting(&self) -> bool {
-        !self.protections.turns.waiting.is_empty()
+    /// Is an LSP to choose its backup anew?
+    pub(in crate::rsvp) fn is_choosing(&self, index: u32) -> bool {
+        self.protections.turns.choosers.contains(&index)
     }
 
     /// LSPs may have begun to wait: the first have their turn at once.
     pub(in crate::rsvp) fn first_turn(&mut self) {
-        if !self.protections.turns.is_armed {
-            self.take_turns(FIRST);
+        for choosing in [false, true] {
+            if !self.protections.turns.queue(choosing).is_going {
+                self.take_turns(choosing, FIRST);
+            }
         }
     }
 
-    /// It is the turn of some of those that wait.
-    pub(in crate::rsvp) fn next_turn(&mut self) {
-        self.protections.turns.is_armed = false;
-        self.take_turns(0);
+    /// It is the turn of some of those that wait: to choose their backup, or else to be signalled elsewhere.
+    pub(in crate::rsvp) fn next_turn(&mut self, choosing: bool) {
+        self.take_turns(choosing, 0);
     }
 
     /// So many LSPs have their turn, or as many as each turn has if that is more.
-    fn take_turns(&mut self, least: usize) {
-        let turns = &mut self.protections.turns;
-        let count = turns.each.max(least).min(turns.waiting.len());
-        let some: Vec<_> = turns.waiting.drain(..count).collect();
+    fn take_turns(&mut self, choosing: bool, least: usize) {
+        let queue = self.protections.turns.queue(choosing);
+        queue.is_going = true;
+        let count = queue.each.max(least).min(queue.waiting.len());
+        let some: Vec<_> = queue.waiting.drain(..count).collect();
         for waiting in some {
             self.take_turn(waiting);
         }
-        let turns = &mut self.protections.turns;
-        if !turns.waiting.is_empty() {
-            turns.is_armed = true;
-            self.wheel.schedule(self.now + TURN, Timer::Turn);
+        let queue = self.protections.turns.queue(choosing);
+        queue.is_going = !queue.waiting.is_empty();
+        if queue.is_going {
+            self.wheel.schedule(self.now + TURN, Timer::Turn { choosing });
         }
     }
 
     /// Something is said of an LSP by others: if it waits, it is led around the failure first, and all goes on as if
     /// it had been from the beginning.
     pub(in crate::rsvp) fn hurry(&mut self, index: u32) {
-        if !self.has_waiting() {
+        if self.protections.turns.led.waiting.is_empty() {
             return;
         }
+        self.chooses_now(index);
         let Some(lsp) = self.store.get(index) else { return };
         let is_gone = lsp.next_hop.is_some_and(|hop| self.is_gone(hop.port));
         if is_gone && !lsp.is_diverted() && !lsp.has_detour() && self.is_repairable(lsp) {
@@ -120,8 +141,8 @@ impl Rsvp {
     pub(in crate::rsvp) fn end_waiting(&mut self, port: PortId) {
         let is_meant = |waiting: &Waiting| waiting.turn == Turn::Around(port);
         let (meant, others) =
-            core::mem::take(&mut self.protections.turns.waiting).into_iter().partition(is_meant);
-        self.protections.turns.waiting = others;
+            core::mem::take(&mut self.protections.turns.led.waiting).into_iter().partition(is_meant);
+        self.protections.turns.led.waiting = others;
         let meant: VecDeque<Waiting> = meant;
         for waiting in meant {
             self.take_turn(waiting);
@@ -132,7 +153,7 @@ impl Rsvp {
     fn take_turn(&mut self, waiting: Waiting) {
         let Waiting { index, session, sender, turn } = waiting;
         if turn == Turn::Protect {
-            self.protections.turns.choosing.remove(&index);
+            self.protections.turns.choosers.remove(&index);
         }
         let Some(lsp) = self.store.get(index) else { return };
         let is_it = lsp.session == session && lsp.sender == sender;

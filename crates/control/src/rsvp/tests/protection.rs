@@ -380,6 +380,23 @@ fn backups_are_chosen_anew_in_turns_or_when_they_are_needed() {
     }
 }
 
+/// LSPs that wait to be led into a bypass that is gone by then have another one.
+#[test]
+fn a_bypass_that_goes_while_lsps_wait_for_it_gives_way_to_another() {
+    for ms in [0, 1, 5] {
+        let mut net = hundred(|_, _| ());
+        net.tunnel(1, bypass(10, true, 0));
+        net.run(200);
+        net.link(1, 2, false);
+        net.run(ms);
+        net.link(1, 5, false);
+        net.run(100);
+        assert!((1..=100).all(|tunnel| net.trace(0, tunnel) == Some(vec![0, 1, 6, 3, 4])), "{ms} ms");
+        net.run(1_000);
+        assert!(!net.events.iter().any(|event| matches!(event, (0, Event::LspDown { .. }))));
+    }
+}
+
 /// Nothing else leads packets around a neighbour whose Hellos stay away: each LSP has its entries written at once.
 #[test]
 fn no_lsp_has_to_wait_where_its_own_entries_lead_it_around() {
