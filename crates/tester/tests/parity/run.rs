@@ -137,9 +137,10 @@ impl Run {
     /// are lost.
     pub fn send(&mut self, flow: &Value, packets: u64) -> Facts {
         let mut spec = flow.clone();
-        // All parts must agree on the time, though each has its own: it should be one that none has reached.
+        // All parts must agree on the time, though each has its own: it should be one that none has reached, also where
+        // the machine has other things to do. Which packets a fault takes depends on their order.
         let now = self.parts.iter().map(|part| part.now()).max().expect("a part");
-        let start = now + Span::from_ms(20);
+        let start = now + Span::from_ms(100);
         let bits = spec["size"].as_u64().expect("a size") * 8;
         let gap = Span::from_secs(1).0 as u64 * bits / spec["rate_bps"].as_u64().expect("a rate");
         spec["start_ps"] = json!(start.0);
