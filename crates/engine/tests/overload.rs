@@ -116,26 +116,31 @@ fn slow(every: usize) -> (World, Runner, NodeId) {
     let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO);
     world.add_link(link).expect("a link");
     let mut runner = Runner::new(Clock::new());
-    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
-    let frames = (0..).map(move |n: usize| Frame::from_bytes(&[u8::from(n % every == every - 1); 60]));
-    let port = Numbered { fd, frames: Box::new(frames) };
-    runner.attach(&mut world, node, PortId(0), Box::new(port)).expect("a port");
+    let mut frames = (0..).map(move |n: usize| Frame::from_bytes(&[u8::from(n % every == every - 1); 60]));
+    let port = Given::new(move |_, max| frames.by_ref().take(max).collect());
+    runner.attach(&mut world, node, PortId(0), port).expect("a port");
     (world, runner, node)
 }
 
-/// An interface by which as many frames come as are taken.
-struct Numbered {
+/// An interface by which frames come as a function says: of the clock, and of how many are taken.
+struct Given<F> {
     fd: UnixStream,
-    frames: Box<dyn Iterator<Item = Frame> + Send>,
+    give: F,
 }
 
-impl ExternalPort for Numbered {
-    fn name(&self) -> &str {
-        "numbered"
+impl<F: FnMut(&Clock, usize) -> Vec<Frame> + Send> Given<F> {
+    fn new(give: F) -> Box<Given<F>> {
+        Box::new(Given { fd: UnixStream::pair().expect("a pair of sockets").0, give })
     }
-    fn receive(&mut self, _: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
+}
+
+impl<F: FnMut(&Clock, usize) -> Vec<Frame> + Send> ExternalPort for Given<F> {
+    fn name(&self) -> &str {
+        "given"
+    }
+    fn receive(&mut self, clock: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
         let before = frames.len();
-        frames.extend(self.frames.by_ref().take(max));
+        frames.extend((self.give)(clock, max));
         Ok(frames.len() - before)
     }
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
@@ -155,28 +160,29 @@ impl ExternalPort for Numbered {
     }
 }
 
+/// Runs for so many rounds of the loop.
+fn run_rounds(world: &mut World, runner: &mut Runner, count: usize) {
+    let mut rounds = 0;
+    let watch = &mut |_: &mut World, _| {
+        rounds += 1;
+        if rounds < count { Control::Continue } else { Control::Stop }
+    };
+    runner.run_until(world, Time::ZERO + Span::from_secs(3600), watch).expect("a run");
+}
+
 #[test]
 fn what_keeps_links_alive_waits_behind_no_other() {
     // One of 256 frames, which are taken at once: it is handled before the 255 that came before it.
     let (mut world, mut runner, node) = slow(256);
-    let until = Time::ZERO + Span::from_ms(30);
-    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
-    let handled = &world.device::<Slow>(node).expect("the device").handled;
-    let (urgent, others) = (handled.iter().filter(|first| **first == 1).count(), handled.len());
-    assert_eq!(handled.first(), Some(&1));
+    run_rounds(&mut world, &mut runner, 20);
     // A turn of the others is one frame here, as each takes longer than a turn.
-    assert!(urgent * 2 >= others - 1, "{urgent} of {others}");
+    assert_eq!(world.device::<Slow>(node).expect("the device").handled, [1, 0].repeat(20));
 }
 
 #[test]
 fn frames_that_nobody_has_time_for_are_dropped_and_counted() {
     let (mut world, mut runner, node) = slow(usize::MAX);
-    let mut rounds = 0;
-    let watch = &mut |_: &mut World, _| {
-        rounds += 1;
-        if rounds < 100 { Control::Continue } else { Control::Stop }
-    };
-    runner.run_until(&mut world, Time::ZERO + Span::from_secs(3600), watch).expect("a run");
+    run_rounds(&mut world, &mut runner, 100);
     let handled = world.device::<Slow>(node).expect("the device").handled.len() as u64;
     let ingress = world.port_counters(node, PortId(0)).expect("the port").ingress;
     let dropped = ingress.drops.get(DropReason::ControlQueueFull);
@@ -185,7 +191,7 @@ fn frames_that_nobody_has_time_for_are_dropped_and_counted() {
     assert_eq!(ingress.received_frames - handled, 16_383);
 }
 
-/// Waits for frames of its neighbour, 35 ms for each, and is kept from it by frames that take it 60 ms.
+/// Waits for frames of its neighbour, 175 ms for each, and is kept from it by frames that take it 300 ms.
 #[derive(Default)]
 struct Watcher {
     expires: Option<Time>,
@@ -197,9 +203,9 @@ impl Device for Watcher {
     fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
         if self.is_urgent(&frame) {
             self.heard += 1;
-            self.expires = Some(now + Span::from_ms(35));
+            self.expires = Some(now + Span::from_ms(175));
         } else {
-            std::thread::sleep(std::time::Duration::from_millis(60));
+            std::thread::sleep(std::time::Duration::from_millis(300));
         }
     }
     fn is_urgent(&self, frame: &Frame) -> bool {
@@ -220,46 +226,6 @@ impl Device for Watcher {
     }
 }
 
-/// An interface by which a frame of a neighbour comes each 10 ms, for 400 ms, and one that takes long each 100 ms.
-struct Neighbour {
-    fd: UnixStream,
-    sent: u64,
-}
-
-impl ExternalPort for Neighbour {
-    fn name(&self) -> &str {
-        "neighbour"
-    }
-    fn receive(&mut self, clock: &Clock, frames: &mut Vec<Frame>, _: usize) -> Result<usize, PortError> {
-        let before = frames.len();
-        while self.sent < 40 && Time::ZERO + Span::from_ms(10 * self.sent as i64) <= clock.now() {
-            let mut frame = Frame::from_bytes(&[1; 60]);
-            frame.set_arrived(Time::ZERO + Span::from_ms(10 * self.sent as i64));
-            frames.push(frame);
-            if self.sent % 10 == 5 {
-                frames.push(Frame::from_bytes(&[0; 60]));
-            }
-            self.sent += 1;
-        }
-        Ok(frames.len() - before)
-    }
-    fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
-        Ok(frames.drain(..).count())
-    }
-    fn reopen(&mut self) -> Result<(), PortError> {
-        Ok(())
-    }
-    fn poll_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
-    }
-    fn link_up(&mut self) -> Result<bool, PortError> {
-        Ok(true)
-    }
-    fn counters(&self) -> ExternalCounters {
-        ExternalCounters::default()
-    }
-}
-
 #[test]
 fn a_neighbour_that_was_heard_in_time_is_not_missed_by_who_was_busy() {
     let mut world = World::new(1);
@@ -268,14 +234,29 @@ fn a_neighbour_that_was_heard_in_time_is_not_missed_by_who_was_busy() {
     world.add_link(LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO)).expect("a link");
     let mut runner = Runner::new(Clock::new());
     runner.set_busy(true);
-    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
-    runner.attach(&mut world, node, PortId(0), Box::new(Neighbour { fd, sent: 0 })).expect("a port");
-    let until = Time::ZERO + Span::from_ms(600);
+    // A frame of the neighbour comes each 50 ms, for a second, and two that take long.
+    let came = |number: i64| Time::ZERO + Span::from_ms(50 * number);
+    let mut sent = 0;
+    let port = Given::new(move |clock, _| {
+        let mut frames = Vec::new();
+        while sent < 20 && came(sent) <= clock.now() {
+            let mut frame = Frame::from_bytes(&[1; 60]);
+            frame.set_arrived(came(sent));
+            frames.push(frame);
+            if sent % 10 == 5 {
+                frames.push(Frame::from_bytes(&[0; 60]));
+            }
+            sent += 1;
+        }
+        frames
+    });
+    runner.attach(&mut world, node, PortId(0), port).expect("a port");
+    let until = Time::ZERO + Span::from_ms(1_600);
     runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
     let watcher = world.device::<Watcher>(node).expect("the device");
     // It is missed once: after the last frame.
-    assert_eq!((watcher.heard, watcher.missed.len()), (40, 1), "{:?}", watcher.missed);
-    assert!(watcher.missed[0] >= Time::ZERO + Span::from_ms(390 + 35));
+    assert_eq!((watcher.heard, watcher.missed.len()), (20, 1), "{:?}", watcher.missed);
+    assert!(watcher.missed[0] >= came(19) + Span::from_ms(175));
 }
 
 #[test]
@@ -283,17 +264,16 @@ fn a_flood_by_one_interface_does_not_keep_those_by_others_waiting() {
     let (mut world, mut runner, node) = slow(usize::MAX);
     let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
     world.add_link(LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO)).expect("a link");
-    let (fd, _) = UnixStream::pair().expect("a pair of sockets");
-    // Ten frames that begin with a 7, after many of the other interface.
-    let frames = (0..10).map(|_| Frame::from_bytes(&[7; 60]));
-    let port = Numbered { fd, frames: Box::new(frames) };
-    runner.attach(&mut world, node, PortId(1), Box::new(port)).expect("a port");
-    let until = Time::ZERO + Span::from_ms(60);
-    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    // Ten frames that begin with a 7, beside hundreds of the other interface.
+    let mut left = 10;
+    let port = Given::new(move |_, _| {
+        (0..core::mem::take(&mut left)).map(|_| Frame::from_bytes(&[7; 60])).collect()
+    });
+    runner.attach(&mut world, node, PortId(1), port).expect("a port");
+    run_rounds(&mut world, &mut runner, 30);
     let handled = &world.device::<Slow>(node).expect("the device").handled;
-    let last = handled.iter().rposition(|first| *first == 7).expect("one of them");
-    assert_eq!(handled.iter().filter(|first| **first == 7).count(), 10);
-    assert!(last <= 20, "the tenth was handled after {last} others");
+    // One of each interface after the other.
+    assert_eq!(handled[..20], [0, 7].repeat(10));
 }
 
 #[test]
