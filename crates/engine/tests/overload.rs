@@ -260,6 +260,41 @@ fn a_neighbour_that_was_heard_in_time_is_not_missed_by_who_was_busy() {
 }
 
 #[test]
+fn a_neighbour_is_not_missed_by_who_loses_its_processor_while_it_takes_what_came_in() {
+    let mut world = World::new(1);
+    let node = world.add_device(Box::new(Watcher::default()));
+    let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
+    world.add_link(LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO)).expect("a link");
+    let mut runner = Runner::new(Clock::new());
+    runner.set_busy(true);
+    // The second frame comes a little after the first, and is taken by a call that takes long.
+    let mut calls = 0;
+    let mut began = Time::ZERO;
+    let port = Given::new(move |clock, _| {
+        calls += 1;
+        if calls > 2 {
+            return Vec::new();
+        }
+        let mut frame = Frame::from_bytes(&[1; 60]);
+        if calls == 1 {
+            began = clock.now();
+            frame.set_arrived(began);
+        } else {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            frame.set_arrived(began + Span::from_ms(150));
+        }
+        vec![frame]
+    });
+    runner.attach(&mut world, node, PortId(0), port).expect("a port");
+    let until = Time::ZERO + Span::from_ms(600);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    let watcher = world.device::<Watcher>(node).expect("the device");
+    // It is missed once: 175 ms after the second frame.
+    assert_eq!((watcher.heard, watcher.missed.len()), (2, 1), "{:?}", watcher.missed);
+    assert!(watcher.missed[0] >= Time::ZERO + Span::from_ms(325));
+}
+
+#[test]
 fn a_flood_by_one_interface_does_not_keep_those_by_others_waiting() {
     let (mut world, mut runner, node) = slow(usize::MAX);
     let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));

@@ -106,6 +106,11 @@ pub fn pin(cpu: usize) -> std::io::Result<()> {
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
+/// Was something due so long before `now` that frames are handled as of when they came?
+fn is_late(world: &World, now: Time) -> bool {
+    world.next_event().is_some_and(|due| due + TURN < now)
+}
+
 /// How far a round came.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
@@ -285,7 +290,7 @@ impl Runner {
             self.look = now + self.look_after;
             self.look_at_ports(world, now)?;
         }
-        if world.next_event().is_some_and(|due| due + TURN < now) {
+        if is_late(world, now) {
             self.look_behind(world, now)?;
         }
         if self.work(world, now)? == Progress::More {
@@ -298,6 +303,12 @@ impl Runner {
             more |= self.receive(world, index, Some(until))?;
         }
         self.looked = now;
+        if !self.urgent.is_empty() {
+            // The process lost its processor since the clock was read: the next round begins by what is late.
+            self.sort_urgent(0);
+            self.flush(world)?;
+            return Ok(Done::Behind);
+        }
         more |= self.handle(world, TURN)?;
         // What came in may be due to leave at once.
         let reached = self.work(world, now.max(world.now()))? != Progress::More;
@@ -321,10 +332,14 @@ impl Runner {
                 break;
             }
         }
-        // Some came before others of another port that were taken sooner.
-        self.urgent.make_contiguous()[before..].sort_by_key(|(at, ..)| *at);
+        self.sort_urgent(before);
         self.looked = now;
         Ok(())
+    }
+
+    /// Some of the urgent frames after the first so many came before others of another port that were taken sooner.
+    fn sort_urgent(&mut self, before: usize) {
+        self.urgent.make_contiguous()[before..].sort_by_key(|(at, ..)| *at);
     }
 
     /// Does what is due at `until`, or a part of it.
@@ -347,8 +362,8 @@ impl Runner {
         Ok(Progress::More)
     }
 
-    /// Frames come in: those that pass through leave, others wait. Says whether there may be more. The world is at
-    /// `until` or what the clock says, or else it is late.
+    /// Frames come in: those that pass through leave, others wait. Says whether there may be more. The world goes to
+    /// what the clock says, `until` at most, or else it is late.
     fn receive(&mut self, world: &mut World, index: usize, until: Option<Time>) -> Result<bool, EngineError> {
         let AttachedPort { node, port, external, state, .. } = &mut self.ports[index];
         if *state == PortState::Gone {
@@ -363,6 +378,7 @@ impl Runner {
         let (node, port) = (*node, *port);
         let more = self.frames.len() >= most;
         let now = self.clock.now();
+        let until = until.filter(|until| !is_late(world, now.min(*until)));
         if let Some(until) = until {
             // They may have come after the time that this round began at: what a device takes for them begins no
             // sooner than that.
