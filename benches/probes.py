@@ -207,6 +207,7 @@ PROBES: tuple[Probe, ...] = (
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
     replace(_anchor("ovs", "forwarding", *COPIES), name="ovs_copies"),
     _example("replicate", "forwarding", FORWARDING, "bench_replicate", "--branches", "64"),
+    _anchor("ovs_rules", "forwarding", "--runs", "1"),
     _example("flow_table", "forwarding", FORWARDING, "bench_openflow"),
     _example("next_hops", "forwarding", FORWARDING, "bench_next_hops"),
     _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),

@@ -30,6 +30,7 @@ from pathlib import Path
 from anchorlib import (
     FIRST_LABEL,
     FailedError,
+    MissingError,
     contained,
     end,
     parser,
@@ -51,7 +52,7 @@ from dpdk import (
     workspace,
 )
 
-PACKAGES = ("openvswitch-switch-dpdk",)
+PACKAGES = ("openvswitch-switch-dpdk", "librte-meta-net", "librte-meta-mempool")
 DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 COMMAND_LIMIT_S = 30
@@ -65,6 +66,12 @@ def check() -> None:
     package = PACKAGES[0]
     programs = (DAEMON, "ovsdb-server", "ovsdb-tool", "ovs-vsctl")
     check_dpdk("Open vSwitch with DPDK", dict.fromkeys(programs, package))
+    for driver in ("net_null", "net_pcap", "mempool_ring"):
+        if not any(Path("/usr/lib").glob(f"*/dpdk/pmds-*/librte_{driver}.so*")):
+            raise MissingError(
+                f"DPDK's driver {driver} is not installed (run with --install as root, or apt-get install "
+                f"{' '.join(PACKAGES[1:])})."
+            )
 
 
 class Switch:

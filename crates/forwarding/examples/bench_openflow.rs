@@ -6,7 +6,9 @@
 //!
 //! - `cached_mpps`: 1,000 entries of five fields, and a flow for each, so that each packet looks like an earlier one.
 //! - `masks_N_mpps`: 10 entries each of N masks of the same priority, and 65,536 flows one after the other, so that all
-//!   masks are searched for each packet: the cache has 4,096 places.
+//!   masks are there for each packet: the cache has 8,192 places.
+//! - `adds_first_mps`, `adds_last_mps`: million entries a second that are added to one table, of the first 100,000 and
+//!   of the last of a million, with five fields and one mask.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_openflow [-- --rounds 11]`
 
@@ -91,15 +93,19 @@ fn measure(datapath: &mut Datapath, rounds: usize, flows: &[[u8; HELD]]) -> Resu
     Ok(rates[rates.len() / 2])
 }
 
+fn five_fields(datapath: &mut Datapath, number: u32) -> Result<(), String> {
+    let mut fields = udp();
+    fields.push(Oxm::exact(OxmField::Ipv4Src, SOURCE.into()));
+    fields.push(Oxm::exact(OxmField::Ipv4Dst, (0x0a00_0000 + number).into()));
+    fields.push(Oxm::exact(OxmField::UdpSrc, 1000));
+    fields.push(Oxm::exact(OxmField::UdpDst, 2000));
+    add(datapath, fields)
+}
+
 fn cached(rounds: usize) -> Result<f64, String> {
     let mut datapath = datapath();
     for number in 0..ENTRIES {
-        let mut fields = udp();
-        fields.push(Oxm::exact(OxmField::Ipv4Src, SOURCE.into()));
-        fields.push(Oxm::exact(OxmField::Ipv4Dst, (0x0a00_0000 + number).into()));
-        fields.push(Oxm::exact(OxmField::UdpSrc, 1000));
-        fields.push(Oxm::exact(OxmField::UdpDst, 2000));
-        add(&mut datapath, fields)?;
+        five_fields(&mut datapath, number)?;
     }
     let flows: Vec<_> = (0..ENTRIES).map(|entry| bytes(0x0a00_0000 + entry, 1000)).collect();
     measure(&mut datapath, rounds, &flows)
@@ -128,6 +134,21 @@ fn masks(count: u32, rounds: usize) -> Result<f64, String> {
     measure(&mut datapath, rounds, &flows)
 }
 
+/// Million entries of five fields a second, with one mask: the first tenth of a million, and the last.
+fn additions() -> Result<(f64, f64), String> {
+    const TENTH: u32 = ENTRIES * 100;
+    let mut datapath = datapath();
+    let mut rates = Vec::new();
+    for tenth in 0..10 {
+        let begun = Instant::now();
+        for number in 0..TENTH {
+            five_fields(&mut datapath, tenth * TENTH + number)?;
+        }
+        rates.push(f64::from(TENTH) / begun.elapsed().as_secs_f64() / 1e6);
+    }
+    Ok((rates[0], rates[9]))
+}
+
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rounds = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -139,8 +160,10 @@ fn run() -> Result<(), String> {
     };
     let cached = cached(rounds)?;
     let (one, hundred) = (masks(1, rounds)?, masks(100, rounds)?);
+    let (first, last) = additions()?;
     println!(
-        "{{\"cached_mpps\": {cached:.3}, \"masks_1_mpps\": {one:.3}, \"masks_100_mpps\": {hundred:.3}}}"
+        "{{\"cached_mpps\": {cached:.3}, \"masks_1_mpps\": {one:.3}, \"masks_100_mpps\": {hundred:.3}, \
+         \"adds_first_mps\": {first:.3}, \"adds_last_mps\": {last:.3}}}"
     );
     Ok(())
 }

@@ -107,7 +107,16 @@ impl Doer<'_> {
         actions.iter().all(|action| self.do_one(action, packet, taken, 0))
     }
 
+    /// A packet leaves by the port that it owes, as it is now; a copy of it goes on.
+    #[inline]
+    pub(super) fn settle(&mut self, packet: &mut Packet) {
+        if let Some((port, queue)) = packet.owed.take() {
+            self.out.push(Leaving::Port { port, queue, frame: packet.frame().clone() });
+        }
+    }
+
     fn do_one(&mut self, action: &Action, packet: &mut Packet, taken: Taken, depth: usize) -> bool {
+        self.settle(packet);
         let mut is_valid = true;
         match action {
             Action::Output { port, max_len } => self.output(*port, *max_len, packet, taken),
@@ -155,6 +164,7 @@ impl Doer<'_> {
             set.write(&group.buckets[bucket].actions, taken);
             let mut copy = packet.clone();
             self.do_set(&set, &mut copy, depth + 1);
+            finish(copy, self.out);
         }
         self.buckets_left.is_some()
     }
@@ -197,13 +207,14 @@ impl Doer<'_> {
         }
     }
 
-    fn send(&mut self, port: u32, packet: &Packet) {
+    fn send(&mut self, port: u32, packet: &mut Packet) {
         if self.ports.get(&port).is_some_and(PortSetting::sends) {
-            self.out.push(Leaving::Port { port, queue: packet.queue, frame: packet.frame().clone() });
+            packet.owed = Some((port, packet.queue));
         }
     }
 
     pub(super) fn punt(&mut self, max_len: u16, packet: &mut Packet, taken: Taken) {
+        self.settle(packet);
         let fields = *packet.fields();
         self.out.push(Leaving::Controller {
             reason: taken.reason,
@@ -213,6 +224,15 @@ impl Doer<'_> {
             fields: Box::new(fields),
             frame: packet.frame().clone(),
         });
+    }
+}
+
+/// Nothing more happens to a packet: it leaves by the port that it owes.
+#[inline(always)]
+pub(super) fn finish(packet: Packet, out: &mut Vec<Leaving>) {
+    let Packet { frame, owed, .. } = packet;
+    if let Some((port, queue)) = owed {
+        out.push(Leaving::Port { port, queue, frame });
     }
 }
 

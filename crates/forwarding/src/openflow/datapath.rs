@@ -1,6 +1,6 @@
 //! A datapath: its tables, groups, meters and ports, and the one function that moves packets through them.
 
-use super::actions::{ActionSet, BUCKETS_MAX, Doer, Taken};
+use super::actions::{ActionSet, BUCKETS_MAX, Doer, Taken, finish};
 use super::normal::Stations;
 use super::packet::Packet;
 use super::ports::{PortSetting, Ports, port_config};
@@ -108,9 +108,12 @@ impl Datapath {
         frame: Frame,
         out: &mut Vec<Leaving>,
     ) -> Result<(), DropReason> {
-        let packet = self.admit(in_port, frame)?;
+        self.admit(in_port, &frame)?;
+        let mut packet = Packet::new(frame, in_port);
+        self.takes_fragment(&packet)?;
         let (start, mut buckets_left) = (out.len(), Some(BUCKETS_MAX));
-        self.search(now, packet, &mut buckets_left, out);
+        self.search(now, &mut packet, &mut buckets_left, out);
+        finish(packet, out);
         dropped_if_too_many(buckets_left, start, out)
     }
 
@@ -122,21 +125,29 @@ impl Datapath {
         frame: Frame,
         out: &mut Vec<Leaving>,
     ) -> Result<(), DropReason> {
-        let packet = self.admit(in_port, frame)?;
+        self.admit(in_port, &frame)?;
+        let packet = Packet::new(frame, in_port);
+        self.takes_fragment(&packet)?;
         self.do_actions(now, packet, &[Action::Output { port: ports::NORMAL, max_len: 0 }], out)
     }
 
-    /// A frame that came by a port, if the port and the switch take such frames.
-    fn admit(&self, in_port: u32, frame: Frame) -> Result<Packet, DropReason> {
+    /// Does a port take a frame that came by it?
+    #[inline]
+    fn admit(&self, in_port: u32, frame: &Frame) -> Result<(), DropReason> {
         let setting = self.ports.get(&in_port).copied().unwrap_or_default();
-        if !setting.receives(is_of_spanning_tree(&frame)) {
+        if !setting.receives(is_of_spanning_tree(frame)) {
             return Err(DropReason::PortDown);
         }
-        let packet = Packet::new(frame, in_port);
+        Ok(())
+    }
+
+    /// Does the switch take a packet that may be a fragment?
+    #[inline]
+    fn takes_fragment(&self, packet: &Packet) -> Result<(), DropReason> {
         if packet.layout().is_fragment && self.fragments == Fragments::Drop {
             return Err(DropReason::Filtered);
         }
-        Ok(packet)
+        Ok(())
     }
 
     /// Does actions with a packet that a controller sends. TABLE is the first table. What leaves is appended to `out`;
@@ -174,9 +185,13 @@ impl Datapath {
                 break;
             }
             if to_table {
-                self.search(now, packet.clone(), buckets_left, out);
+                doer.settle(&mut packet);
+                let mut copy = packet.clone();
+                self.search(now, &mut copy, buckets_left, out);
+                finish(copy, out);
             }
         }
+        finish(packet, out);
         dropped_if_too_many(buckets_left, start, out)
     }
 
@@ -184,7 +199,7 @@ impl Datapath {
     fn search(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: &mut Packet,
         buckets_left: &mut Option<usize>,
         out: &mut Vec<Leaving>,
     ) {
@@ -199,7 +214,7 @@ impl Datapath {
                 let taken = Taken { table, cookie: None, reason: PacketInReason::NoMatch };
                 let setting = doer.ports.get(&packet.in_port()).copied().unwrap_or_default();
                 if setting.config & port_config::NO_PACKET_IN == 0 {
-                    doer.punt(0, &mut packet, taken);
+                    doer.punt(0, packet, taken);
                 }
                 return;
             };
@@ -213,10 +228,13 @@ impl Datapath {
                     Instruction::Meter { meter } => match meters.take(*meter, len, now) {
                         Metered::Passes => {}
                         Metered::Drops => return,
-                        Metered::Remarks(levels) => packet.remark(levels),
+                        Metered::Remarks(levels) => {
+                            doer.settle(packet);
+                            packet.remark(levels);
+                        }
                     },
                     Instruction::ApplyActions { actions } => {
-                        if !doer.do_list(actions, &mut packet, taken) {
+                        if !doer.do_list(actions, packet, taken) {
                             return;
                         }
                     }
@@ -232,7 +250,7 @@ impl Datapath {
                 Some(later) if later > table => table = later,
                 _ => {
                     if !set.is_empty() {
-                        doer.do_set(&set, &mut packet, 0);
+                        doer.do_set(&set, packet, 0);
                     }
                     return;
                 }
@@ -255,6 +273,7 @@ fn dropped_if_too_many(
 }
 
 /// Instructions in the order in which they are done, whatever theirs is: meter, apply, clear, write, metadata, goto.
+#[inline]
 fn by_order(instructions: &[Instruction]) -> impl Iterator<Item = &Instruction> {
     let rank = |instruction: &Instruction| match instruction {
         Instruction::Meter { .. } => 0,
@@ -265,7 +284,9 @@ fn by_order(instructions: &[Instruction]) -> impl Iterator<Item = &Instruction> 
         Instruction::GotoTable { .. } => 5,
         Instruction::Experimenter { .. } => 6,
     };
-    (0..=5).flat_map(move |wanted| instructions.iter().filter(move |one| rank(one) == wanted))
+    // Most entries have one, and need no order.
+    let last = if instructions.len() == 1 { 0 } else { 5 };
+    (0..=last).flat_map(move |wanted| instructions.iter().filter(move |one| last == 0 || rank(one) == wanted))
 }
 
 /// Is it for the group of bridges, to which spanning trees are told (IEEE 802.1D-2004, 7.12.3)?

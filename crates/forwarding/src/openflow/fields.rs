@@ -7,15 +7,12 @@ use wire::openflow::v1_3::OxmField;
 /// Words of [`Fields`].
 pub const WORDS: usize = 16;
 
-/// Where stages end, in words: what comes before the packet, Ethernet and labels, addresses, and what is behind them.
-/// A search that fails in a stage does not look at those that follow.
-pub(super) const STAGES: [usize; 4] = [3, 6, 11, WORDS];
-
 /// Values of all fields of a packet, or which of their bits count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fields(pub [u64; WORDS]);
 
 /// The word that has the lower bits of a field, and where they begin there. A field of 128 bits has the next word, too.
+#[inline(always)]
 const fn place(field: OxmField) -> (usize, u32) {
     use OxmField::*;
     match field {
@@ -53,6 +50,7 @@ impl Fields {
     pub const NONE: Fields = Fields([0; WORDS]);
 
     /// The value of a field.
+    #[inline(always)]
     pub const fn get(&self, field: OxmField) -> u128 {
         let (word, shift) = place(field);
         let mut value = self.0[word] as u128;
@@ -63,6 +61,7 @@ impl Fields {
     }
 
     /// Gives a field a value; bits that the field does not have are left out.
+    #[inline(always)]
     pub const fn set(&mut self, field: OxmField, value: u128) {
         let (word, shift) = place(field);
         let (value, ones) = (value & field.ones(), field.ones());

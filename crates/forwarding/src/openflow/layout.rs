@@ -71,6 +71,7 @@ struct Bytes<'a> {
 }
 
 impl Bytes<'_> {
+    #[inline(always)]
     fn number(&mut self, at: usize, len: usize) -> Option<u128> {
         match self.bytes.get(at..at + len) {
             Some(bytes) => Some(bytes.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte))),
@@ -80,20 +81,23 @@ impl Bytes<'_> {
             }
         }
     }
+    #[inline(always)]
     fn byte(&mut self, at: usize) -> Option<u8> {
         self.number(at, 1).map(|number| number as u8)
     }
+    #[inline(always)]
     fn two(&mut self, at: usize) -> Option<u16> {
         self.number(at, 2).map(|number| number as u16)
     }
 }
 
-/// Reads the beginning of a frame. The last result says whether more bytes of it would have told more.
-pub(super) fn read(bytes: &[u8]) -> (Fields, Layout, bool) {
+/// Reads the beginning of a frame into fields and a layout that say nothing yet. The result says whether more bytes of
+/// it would have told more.
+#[inline]
+pub(super) fn read(bytes: &[u8], fields: &mut Fields, layout: &mut Layout) -> bool {
     let mut from = Bytes { bytes, is_short: false };
-    let (mut fields, mut layout) = (Fields::NONE, Layout::default());
-    let _ = ethernet(&mut from, &mut fields, &mut layout);
-    (fields, layout, from.is_short)
+    let _ = ethernet(&mut from, fields, layout);
+    from.is_short
 }
 
 /// Nothing where the frame ends too early; what has been found until then counts.

@@ -24,6 +24,7 @@ mod fields;
 mod filter;
 mod groups;
 mod headers;
+mod lanes;
 mod layout;
 mod meters;
 mod normal;

@@ -17,25 +17,36 @@ pub(super) struct Packet {
     pub(super) is_stale: bool,
     /// The queue that it takes at its port, if an action has chosen one.
     pub(super) queue: Option<u32>,
+    /// The port and queue by which it leaves as it is now, which is not done yet: if nothing else happens to it, it
+    /// need not be copied.
+    pub(super) owed: Option<(u32, Option<u32>)>,
 }
 
 impl Packet {
     /// A frame that came by a port.
+    #[inline(always)]
     pub(super) fn new(frame: Frame, in_port: u32) -> Packet {
-        let (mut fields, layout, is_short) = layout::read(frame.header());
-        let mut packet = if is_short && frame.len() as usize > frame.header().len() {
-            let (whole, layout, _) = layout::read(&frame.to_vec());
-            fields = whole;
-            Packet { frame, fields, layout, is_stale: false, queue: None }
-        } else {
-            Packet { frame, fields, layout, is_stale: false, queue: None }
-        };
+        let (fields, layout) = (Fields::NONE, Layout::default());
+        let mut packet = Packet { frame, fields, layout, is_stale: false, queue: None, owed: None };
+        packet.look();
         packet.fields.set(OxmField::InPort, in_port.into());
         packet.fields.set(OxmField::InPhyPort, in_port.into());
         packet
     }
 
+    /// Reads a frame of which nothing is known.
+    #[inline(always)]
+    fn look(&mut self) {
+        let header = self.frame.header();
+        let is_short = layout::read(header, &mut self.fields, &mut self.layout);
+        if is_short && self.frame.len() as usize > header.len() {
+            (self.fields, self.layout) = (Fields::NONE, Layout::default());
+            layout::read(&self.frame.to_vec(), &mut self.fields, &mut self.layout);
+        }
+    }
+
     /// What can be matched.
+    #[inline]
     pub(super) fn fields(&mut self) -> &Fields {
         if self.is_stale {
             self.read();
@@ -65,11 +76,8 @@ impl Packet {
     pub(super) fn read(&mut self) {
         use OxmField::{InPhyPort, InPort, Metadata, TunnelId};
         let kept = [InPort, InPhyPort, Metadata, TunnelId].map(|field| (field, self.fields.get(field)));
-        let (fields, layout, is_short) = layout::read(self.frame.header());
-        (self.fields, self.layout) = (fields, layout);
-        if is_short && self.frame.len() as usize > self.frame.header().len() {
-            (self.fields, self.layout, _) = layout::read(&self.frame.to_vec());
-        }
+        (self.fields, self.layout) = (Fields::NONE, Layout::default());
+        self.look();
         kept.into_iter().for_each(|(field, value)| self.fields.set(field, value));
         self.is_stale = false;
     }

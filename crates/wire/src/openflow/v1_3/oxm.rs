@@ -26,6 +26,7 @@ macro_rules! oxm_fields {
             }
 
             /// Bits that it has; they are the lower ones of the bytes that it takes.
+            #[inline(always)]
             pub const fn bits(self) -> u32 {
                 match self { $(OxmField::$name => $bits),* }
             }
@@ -134,6 +135,7 @@ impl OxmField {
     }
 
     /// All bits that it has.
+    #[inline(always)]
     pub const fn ones(self) -> u128 {
         u128::MAX >> (128 - self.bits())
     }
