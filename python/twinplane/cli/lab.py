@@ -230,17 +230,35 @@ def path(
     typer.echo(json.dumps(rows(found))) if as_json else print_path(found)
 
 
+Only = Annotated[
+    str | None,
+    typer.Option(metavar="PROCESS", help="One of its processes: router, or a daemon such as ovs-vswitchd."),
+]
+
+
+@app.command()
+def kill(
+    node: Annotated[str, typer.Argument(help="A router.")], in_lab: InLab = None, only: Only = None
+) -> None:
+    """Kill a router as if its power went (SIGKILL), until `restart`."""
+    found = _of_node(node, in_lab)
+    found.kill(node, only)
+    typer.echo(f"{node if only is None else f'{only} of {node}'} of lab {found.name} is killed")
+
+
 @app.command()
 def restart(
     node: Annotated[str, typer.Argument(help="A router.")],
     in_lab: InLab = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until it has to be ready.")] = 30.0,
+    only: Only = None,
 ) -> None:
     """Start a router again, whether it runs or was killed."""
     found = _of_node(node, in_lab)
-    found.restart(node, timeout)
-    process = found.state.node(node).process
-    typer.echo(f"router {node} of lab {found.name} is ready, process {process.pid if process else '-'}")
+    found.restart(node, timeout, only)
+    state = found.state.node(node)
+    pids = ", ".join(str(process.pid) for process in state.processes())
+    typer.echo(f"{state.kind} {node} of lab {found.name} is ready, process {pids}")
 
 
 @app.command()

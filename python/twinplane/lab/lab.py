@@ -20,7 +20,7 @@ from .making import TIMEOUT_S, Report
 from .plan import Plan, plan
 from .processes import Process
 from .starting import Starting, bury
-from .state import State
+from .state import NodeState, State
 
 if TYPE_CHECKING:
     import polars as pl
@@ -203,8 +203,12 @@ class Lab:
         options = {"text": True, "stdin": subprocess.DEVNULL, **options}
         return subprocess.Popen(self.words(node, command), env=self.environment(node), **options)
 
-    def restart(self, node: str, timeout_s: float = TIMEOUT_S) -> None:
-        """Start a router again, whether it runs or was killed; it has forgotten everything."""
+    def restart(self, node: str, timeout_s: float = TIMEOUT_S, only: str | None = None) -> None:
+        """Start a router again, whether it runs or was killed; it has forgotten everything.
+
+        `only` is one of its processes: `router`, or a daemon, such as `ovs-vswitchd` of one whose forwarding
+        plane is Open vSwitch; the others go on.
+        """
         with state.locked(self.name):
             found = state.running(self.name)
             self._state = found
@@ -212,17 +216,28 @@ class Lab:
             kind = kinds.of(member.kind)
             if not kind.runs:
                 raise TwinplaneError(f"'{node}' is of kind {member.kind}: only routers are restarted")
-            processes.end(lambda: left_of(member.processes()))
+            known = self._named(member, node, only)
+            processes.end(lambda: left_of(known))
             member.incarnation += 1
             starting = Starting(found)
-            kind.restart(starting, node)
+            kind.restart(starting, node, only)
             found.save()
             starting.ready(time.monotonic() + timeout_s)
             found.save()
 
-    def kill(self, node: str) -> None:
-        """Kill a router as if its power went, with SIGKILL."""
-        known = self.state.node(node).processes()
+    def _named(self, member: NodeState, node: str, only: str | None) -> list[Process]:
+        """The processes of a node, or one of them."""
+        if only is None:
+            return member.processes()
+        own = {} if member.process is None else {"router": member.process}
+        named = own | member.daemons
+        if only not in named:
+            raise TwinplaneError(f"'{node}' has no process '{only}'{suggest(only, list(named))}")
+        return [named[only]]
+
+    def kill(self, node: str, only: str | None = None) -> None:
+        """Kill a router as if its power went, with SIGKILL; or `only` one of its processes."""
+        known = self._named(self.state.node(node), node, only)
         running = left_of(known)
         if not running:
             raise TwinplaneError(f"router '{node}' is not running")

@@ -58,6 +58,8 @@ class Member:
     busy: bool = False
     ageing_ps: int | None = None
     """Of a bridge: how long it remembers a silent station, if that was said."""
+    plane: int | None = None
+    """Of a router whose forwarding plane is a switch: the port of TCP where it waits for it."""
     loopback: str = ""
     config: str = ""
     """Of a router of somebody else: the configuration, as it was given or made."""
@@ -177,6 +179,7 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
         member.exec = list(given.exec)
     if kind == "bridge" and node.get("ageing") is not None:
         member.ageing_ps = span_ps(node["ageing"])
+    member.plane = _plane(node.get("table_driver"))
     if isinstance(given, model.RouterSpec):
         member.cpu, member.busy = given.cpu, given.busy
         if given.record is not None:
@@ -186,6 +189,15 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
                 words = f"record: there is no folder {Path(member.record).parent}"
                 raise lowered.error(of_node(name, words))
     return member
+
+
+def _plane(driver: str | dict[str, Any] | None) -> int | None:
+    """Where a driver of tables waits for a switch, if it is one that does."""
+    if driver == "openflow":
+        driver = {"openflow": {}}
+    if isinstance(driver, dict) and "openflow" in driver:
+        return int((driver["openflow"] or {}).get("listen", model.OpenFlowSpec.listen))
+    return None
 
 
 def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) -> Interface:

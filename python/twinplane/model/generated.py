@@ -1930,6 +1930,27 @@ class SwitchProfileSpec(Written):
 
 
 @written
+class OvsSpec(Written):
+    """An Open vSwitch of the lab's own: a network namespace with its database and its daemon, whose bridge `br0` has the userspace datapath. Its ports have the numbers 1, 2 and so on, in the order of links. A link with `addresses` is none of them: by it the kernel of the namespace talks to controllers."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "ovs")
+    prefix: str
+    """The network that all its members are in, such as `10.1.0.0/24`."""
+    controllers: Sequence[str] = field(default_factory=list)
+    """Its controllers: `tcp:ADDRESS:PORT` to connect to, `ptcp:PORT` to listen for; `ssl:ADDRESS:PORT` and `pssl:PORT` are the same over TLS."""
+    tls: TlsSpec | None = None
+    """By what it and its controllers know each other over TLS [default: none of them is over TLS]."""
+    datapath_id: int | None = None
+    """What controllers know it by, beyond zero [default: its place among the nodes]."""
+    version: Literal["both", "1.0", "1.3"] = "both"
+    """Versions of OpenFlow that it speaks."""
+    fail: Literal["secure", "standalone"] = "secure"
+    """What it does while no controller is connected."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@written
 class AtmLsrSpec(Written):
     """An ATM-LSR: its links of medium atm lead to others of its kind and to routers."""
 
@@ -2513,6 +2534,7 @@ NodeSpec: TypeAlias = (
     | PeerSpec
     | BridgeSpec
     | SwitchSpec
+    | OvsSpec
     | AtmLsrSpec
     | AtmSwitchSpec
     | FrrSpec

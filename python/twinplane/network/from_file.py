@@ -20,6 +20,8 @@ ELSEWHERE = {
     "external": "it is external: what is beyond an interface is in labs only (twinplane lab up {path}),"
     " or in networks that `Network.attach` is told of",
     "frr": "it is a router of FRR, which runs in labs only: twinplane lab up {path}",
+    "ovs": "it is an Open vSwitch, which runs in labs only: twinplane lab up {path}"
+    " (kind: switch is one of ours)",
     "bird": "it is a router of BIRD, which runs in labs only: twinplane lab up {path}",
 }
 """Kinds of nodes that are in no network of one process, and where they are."""

@@ -116,7 +116,7 @@ def _read_files(network: Network, lab: model.NetworkSpec, found: Source) -> None
     """Device profiles, captures, keys and certificates, which a file only names."""
     folder = found.path.parent
     for node, said in zip(network.nodes, lab.nodes.values(), strict=True):
-        if isinstance(said, model.SwitchSpec) and said.tls is not None:
+        if isinstance(said, model.SwitchSpec | model.OvsSpec) and said.tls is not None:
             try:
                 files = tls_files.looked_at(vars(said.tls), folder)
             except TwinplaneError as error:

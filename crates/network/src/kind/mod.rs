@@ -28,7 +28,7 @@ pub use reflector::{REFLECTOR, Reflector};
 pub use resolve::write_facts;
 pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
-pub use switch::SWITCH;
+pub use switch::{OVS, SWITCH};
 
 use crate::Network;
 use crate::description::NodeSpec;
@@ -45,7 +45,7 @@ use node::{AtmSwitch, Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
 pub const KINDS: &[NodeKind] =
-    &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, ATM_SWITCH, ATM_LSR, FRR, BIRD, REFLECTOR];
+    &[ROUTER, PEER, EXTERNAL, BRIDGE, SWITCH, OVS, ATM_SWITCH, ATM_LSR, FRR, BIRD, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

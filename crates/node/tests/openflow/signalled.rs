@@ -231,6 +231,7 @@ fn meet(subject: &mut dyn Subject, spec: &OpenFlowSpec, up: usize) {
     row.run(2);
     assert_eq!(row.labels(0), 0, "nobody has met: no switch is there");
     row.connect();
+    assert_eq!(row.counted("lost"), 0, "what protocols have said first has waited for it");
     row.run(20);
     assert_eq!(row.labels(0), 1, "the second router has given a label, which its switch has an entry for");
     assert_eq!(row.routers[REMOTE].backlog().0, 0, "all is acknowledged");

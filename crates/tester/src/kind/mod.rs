@@ -10,7 +10,7 @@ pub use openflow::OPENFLOW_TESTER;
 pub(crate) use openflow::ports as tester_ports;
 
 use network::NodeKind;
-use network::kind::{ATM_LSR, ATM_SWITCH, BIRD, BRIDGE, EXTERNAL, FRR, PEER, REFLECTOR, ROUTER, SWITCH};
+use network::kind::{ATM_LSR, ATM_SWITCH, BIRD, BRIDGE, EXTERNAL, FRR, OVS, PEER, REFLECTOR, ROUTER, SWITCH};
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
@@ -19,7 +19,7 @@ pub const KINDS: &[NodeKind] = &with_host(HOST);
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
 pub const FILE_KINDS: &[NodeKind] = &with_host(HOST.with_ports(Ports { queue: false, ingress: false }));
 
-const fn with_host(host: NodeKind) -> [NodeKind; 14] {
+const fn with_host(host: NodeKind) -> [NodeKind; 15] {
     [
         ROUTER,
         host,
@@ -29,6 +29,7 @@ const fn with_host(host: NodeKind) -> [NodeKind; 14] {
         PEER,
         BRIDGE,
         SWITCH,
+        OVS,
         ATM_LSR,
         ATM_SWITCH,
         FRR,

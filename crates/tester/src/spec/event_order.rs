@@ -59,6 +59,7 @@ impl EventSpec {
             "peer" => "a raw port",
             "frr" => "a router of FRR",
             "bird" => "a router of BIRD",
+            "ovs" => "an Open vSwitch",
             _ => return Ok(()),
         };
         let (node, called) = (name.to_string(), called.to_string());

@@ -8,6 +8,7 @@ from .external import External
 from .frr import Frr
 from .host import Host
 from .kind import Kind
+from .ovs import Ovs
 from .router import Router
 from .switch import Switch
 
@@ -19,6 +20,7 @@ KINDS: dict[str, Kind] = {
     "external": External(),
     "bridge": Bridge(),
     "switch": Switch(),
+    "ovs": Ovs(),
     "frr": Frr(),
     "bird": Bird(),
 }

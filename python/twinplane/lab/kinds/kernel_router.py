@@ -103,8 +103,9 @@ class KernelRouter(Kind):
         daemons.keep(starting.state, member.name, kept)
         self.restart(starting, member.name)
 
-    def restart(self, starting: Starting, name: str) -> None:
+    def restart(self, starting: Starting, name: str, only: str | None = None) -> None:
         """Begin with an empty folder."""
+        super().restart(starting, name, only)
         starting.state.node(name).daemons.clear()
         self.begin(starting, name, daemons.kept(starting.state, name)["config"])
 

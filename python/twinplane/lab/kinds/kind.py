@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import TwinplaneError
 from .. import netns
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ class Kind:
     def start(self, starting: Starting, plan: Plan, member: Member, described: dict[str, Any]) -> None:
         """Start its processes; `described` is the network for processes that do not measure."""
 
-    def restart(self, starting: Starting, name: str) -> None:
-        """Start them again, after they were ended, from what was kept in the lab's folder."""
+    def restart(self, starting: Starting, name: str, only: str | None = None) -> None:
+        """Start them again, after they were ended, from what was kept in the lab's folder; or `only` one."""
+        if only is not None:
+            kind = starting.state.node(name).kind
+            raise TwinplaneError(f"'{name}' is of kind {kind}: its '{only}' can't be restarted alone")
 
     def look(self, lab: View, name: str, entry: dict[str, Any]) -> list[Problem]:
         """Note in `entry` what they say; what is not as it should be."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import TwinplaneError
 from ..apart import Problem
 from ..asking import ask
+from ..openvswitch import finished
 from .router import Router
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ class Switch(Router):
 
     def offload(self, member: Member, links: list[tuple[Interface, Interface]]) -> None:
         """None of them: actions change what frames hold, so that kernels have to finish them."""
-        for own in member.interfaces:
-            for end in links[own.link]:
-                end.offload = False
+        finished(member, links)
 
     def lines(self, plan: Plan, member: Member, ends: list[Interface]) -> list[str]:
         """The loopback is up, too."""

@@ -57,10 +57,17 @@ pub struct OpenFlow {
     /// By the number of a message: the operation that it was sent for, as batch and place.
     sent_for: BTreeMap<u32, (base::plane::TransactionId, u32, TableOp)>,
     arrivals: VecDeque<Arrival>,
+    /// Frames for the first switch, the last ones: protocols begin before it is there.
+    early: VecDeque<(PortId, Frame)>,
+    /// Has a switch been there?
+    is_begun: bool,
     /// Operations that the switch can't do, by reason.
     refused: BTreeMap<&'static str, u64>,
     counters: Counters,
 }
+
+/// So many frames wait for the first switch at most.
+const EARLY: usize = 64;
 
 /// What the driver counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,6 +96,8 @@ impl OpenFlow {
             pending: VecDeque::new(),
             sent_for: BTreeMap::new(),
             arrivals: VecDeque::new(),
+            early: VecDeque::new(),
+            is_begun: false,
             refused: BTreeMap::new(),
             counters: Counters::default(),
             spec,
@@ -163,6 +172,10 @@ impl OpenFlow {
         let barrier = self.session.barrier();
         for pending in &mut self.pending {
             pending.barrier = Some(barrier);
+        }
+        self.is_begun = true;
+        for (port, frame) in core::mem::take(&mut self.early) {
+            self.transmit(port, &frame);
         }
     }
 
@@ -280,9 +293,16 @@ impl Remote for OpenFlow {
         if self.session.is_up() {
             self.counters.packet_outs += 1;
             self.session.packet_out(u32::from(port.0) + 1, &frame.to_vec());
-        } else {
-            self.counters.lost += 1;
+            return;
         }
+        if !self.is_begun {
+            self.early.push_back((port, frame.clone()));
+            if self.early.len() <= EARLY {
+                return;
+            }
+            self.early.pop_front();
+        }
+        self.counters.lost += 1;
     }
 
     fn poll_arrival(&mut self) -> Option<Arrival> {

@@ -36,7 +36,7 @@ base::table! {
         packet_ins: u64 = "packets",
         /// Packets that it was given to send.
         packet_outs: u64 = "packets",
-        /// Packets of the router that were lost since no switch was there.
+        /// Packets of the router that were lost since no switch was there. The last ones before the first switch wait.
         lost: u64 = "packets",
         /// Operations that wait until it has done them.
         waiting: usize = "operations",

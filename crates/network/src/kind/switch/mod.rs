@@ -1,10 +1,12 @@
 //! An OpenFlow switch: a shared segment whose frames go where controllers say.
 
 mod controller;
+mod ovs;
 mod profile;
 mod tls;
 
 pub(crate) use self::controller::ControllerSpec;
+pub use self::ovs::OVS;
 use self::profile::SwitchProfileSpec;
 use self::tls::TlsSpec;
 use super::{Facts, Node, NodeKind};
@@ -97,19 +99,29 @@ base::record! {
 impl SwitchSpec {
     /// What can be seen without the rest of the network.
     fn check(&self) -> Result<(), Diagnostic> {
-        let secured = self.controllers.iter().position(ControllerSpec::is_secured);
-        match secured.filter(|_| self.tls.is_none()) {
-            Some(place) => {
-                let controller = self.controllers[place].to_string();
-                Err(Diagnostic::new(NetworkProblem::NoTls { controller }).at(place).at("controllers"))
-            }
-            None => Ok(()),
-        }
+        check_tls(&self.controllers, self.tls.as_ref())
     }
 
     fn number(&self) -> NodeNumber {
-        NodeNumber { key: "datapath_id", called: "datapath id", said: self.datapath_id }
+        number(self.datapath_id)
     }
+}
+
+/// Refuses controllers over TLS where no files are named for it.
+fn check_tls(controllers: &[ControllerSpec], tls: Option<&TlsSpec>) -> Result<(), Diagnostic> {
+    let secured = controllers.iter().position(ControllerSpec::is_secured);
+    match secured.filter(|_| tls.is_none()) {
+        Some(place) => {
+            let controller = controllers[place].to_string();
+            Err(Diagnostic::new(NetworkProblem::NoTls { controller }).at(place).at("controllers"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What controllers know a switch by.
+fn number(said: Option<u64>) -> NodeNumber {
+    NodeNumber { key: "datapath_id", called: "datapath id", said }
 }
 
 impl Node for SwitchSpec {
