@@ -225,15 +225,26 @@ def configure(switch: Switch, labels: int, buckets: int) -> None:
     )
     switch.ofctl("add-flows", str(flows))
     for name, number, devargs, core in reversed(ports):
-        switch.vsctl(
-            *("add-port", "br0", name, "--", "set", "Interface", name, "type=dpdk"),
-            f"ofport_request={number}",
-            f'options:dpdk-devargs="{devargs}"',
-            f'other_config:pmd-rxq-affinity="0:{core}"',
-        )
-        error = switch.vsctl("get", "Interface", name, "error").strip()
-        if error != "[]":
-            raise FailedError(f"Open vSwitch refused the port {name}: {error}")
+        add_port(switch, name, number, devargs, core)
+    keep_back_idle(switch)
+
+
+def add_port(switch: Switch, name: str, number: int, devargs: str, core: int) -> None:
+    """A port of DPDK that one core serves."""
+    switch.vsctl(
+        *("add-port", "br0", name, "--", "set", "Interface", name, "type=dpdk"),
+        f"ofport_request={number}",
+        f'options:dpdk-devargs="{devargs}"',
+        f'other_config:pmd-rxq-affinity="0:{core}"',
+    )
+    error = switch.vsctl("get", "Interface", name, "error").strip()
+    if error != "[]":
+        raise FailedError(f"Open vSwitch refused the port {name}: {error}")
+
+
+def keep_back_idle(switch: Switch) -> None:
+    """Let the thread that receives from the drain, which has frames without end, not disturb the other."""
+    keeper, forwarder = two_processors()
     # Threads are named by core, as in "pmd-c00/id:8".
     prefix = f"pmd-c{keeper:02d}"
     back = [thread for name, thread in threads(switch.pid).items() if name.startswith(prefix)]

@@ -31,14 +31,12 @@ from anchorlib import (
     FailedError,
     parser,
     run_anchor,
-    run_idle,
     sleep_until,
     summary,
-    threads,
     two_processors,
 )
 from dpdk import DRAIN, workspace
-from ovs import IN_PORT, OUT_PORT, PACKAGES, WARM_UP_S, Switch, check, daemons
+from ovs import IN_PORT, OUT_PORT, PACKAGES, WARM_UP_S, Switch, add_port, check, daemons, keep_back_idle
 
 ENTRIES = 1000
 PER_MASK = 10
@@ -79,7 +77,7 @@ def prefixes(mask: int, entry: int) -> tuple[IPv4Address, IPv4Network, IPv4Netwo
 @contextmanager
 def switch_of(frames: Sequence[bytes], flows: Sequence[str], *, emc: bool) -> Iterator[Switch]:
     """A switch with these entries, into which these frames come once the source is there."""
-    keeper, forwarder = two_processors()
+    keeper, _ = two_processors()
     with workspace("ovs") as folder:
         switch = Switch(folder)
         with daemons(switch, emc=emc):
@@ -89,26 +87,8 @@ def switch_of(frames: Sequence[bytes], flows: Sequence[str], *, emc: bool) -> It
             (folder / "flows").write_text("".join(f"{flow}\n" for flow in flows))
             switch.ofctl("add-flows", str(folder / "flows"))
             add_port(switch, "drain", OUT_PORT, DRAIN, keeper)
-            # Threads are named by core, as in "pmd-c00/id:8": the way back stays out of the way.
-            prefix = f"pmd-c{keeper:02d}"
-            back = [thread for name, thread in threads(switch.pid).items() if name.startswith(prefix)]
-            if len(back) != 1:
-                raise FailedError(f"Open vSwitch has {len(back)} threads named {prefix}, not one.")
-            run_idle(back[0], forwarder)
+            keep_back_idle(switch)
             yield switch
-
-
-def add_port(switch: Switch, name: str, number: int, devargs: str, core: int) -> None:
-    """A port of DPDK that one core serves."""
-    switch.vsctl(
-        *("add-port", "br0", name, "--", "set", "Interface", name, "type=dpdk"),
-        f"ofport_request={number}",
-        f'options:dpdk-devargs="{devargs}"',
-        f'other_config:pmd-rxq-affinity="0:{core}"',
-    )
-    error = switch.vsctl("get", "Interface", name, "error").strip()
-    if error != "[]":
-        raise FailedError(f"Open vSwitch refused the port {name}: {error}")
 
 
 def add_source(switch: Switch) -> None:
