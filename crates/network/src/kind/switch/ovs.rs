@@ -19,8 +19,8 @@ pub const OVS: NodeKind = NodeKind::of::<OvsSpec>(
 
 base::record! {
     /// An Open vSwitch of the lab's own: a network namespace with its database and its daemon, whose bridge `br0` has
-    /// the userspace datapath. Its ports have the numbers 1, 2 and so on, in the order of links. A link with `addresses` is
-    /// none of them: by it the kernel of the namespace talks to controllers.
+    /// the userspace datapath. Its ports have the numbers 1, 2 and so on, in the order of links. A link with
+    /// `addresses` is none of them: by it the kernel of the namespace talks to controllers.
     #[derive(Clone, Debug, PartialEq)]
     pub struct OvsSpec {
         /// The network that all its members are in, such as `10.1.0.0/24`.
