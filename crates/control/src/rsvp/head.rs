@@ -393,6 +393,10 @@ impl Rsvp {
             tunnel.next_route();
             tunnel.tried = 0;
         }
+        if tunnel.has_one_way() {
+            // It leads over what has failed: it is tried again later, when that may be back.
+            return self.pause(index);
+        }
         self.signal(index);
     }
 

@@ -97,6 +97,14 @@ impl Tunnel {
         }
     }
 
+    /// Is there one route, of which each hop is given? Then another attempt goes the same way as the one before.
+    pub(super) fn has_one_way(&self) -> bool {
+        match &self.spec.routes[..] {
+            [route] => !self.is_computed() && !route.is_empty() && route.iter().all(|hop| !hop.loose),
+            _ => false,
+        }
+    }
+
     /// Goes on to the next route.
     pub(super) fn next_route(&mut self) {
         self.tried += 1;
