@@ -128,10 +128,12 @@ impl Agent {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Time> {
-        self.connections.values().filter_map(|connection| connection.channel.poll_timeout()).min()
+        let channels = self.connections.values().filter_map(|connection| connection.channel.poll_timeout());
+        channels.chain(self.bundles_until()).min()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
+        self.forget_bundles(now);
         let ids: Vec<u32> = self.connections.keys().copied().collect();
         for id in ids {
             let Some(connection) = self.connections.get_mut(&id) else { continue };

@@ -4,8 +4,8 @@
 use super::buffers::Buffers;
 use super::ports::Port;
 use super::{Agent, Switch};
-use base::Time;
 use base::device::DropCounters;
+use base::{Span, Time};
 use forwarding::openflow::Datapath;
 use std::collections::BTreeMap;
 use wire::openflow::v1_3::{
@@ -20,6 +20,10 @@ const BUNDLES_MAX: usize = 64;
 const BYTES_MAX: usize = 1 << 28;
 /// What a message takes beside its bytes.
 const KEPT: usize = size_of::<Vec<u8>>();
+/// A bundle of which nothing is said for so long is forgotten, as by Open vSwitch.
+const IDLE: Span = Span::from_secs(10);
+/// Bytes of a message that an error about it has.
+const QUOTED: usize = 64;
 /// Where a message has its length.
 const LEN: core::ops::Range<usize> = 2..4;
 /// Where a message has its transaction number.
@@ -33,6 +37,10 @@ pub(super) struct Bundle {
     is_closed: bool,
     messages: Vec<Vec<u8>>,
     bytes: usize,
+    /// The beginning of the message that it began with.
+    first: Vec<u8>,
+    /// When something was said of it last.
+    used: Time,
 }
 
 /// The bundles of a connection by their numbers.
@@ -58,15 +66,36 @@ fn is_taken(body: &Body) -> bool {
     )
 }
 
+/// A message about bundles.
+struct Said<'a> {
+    now: Time,
+    /// The connection that it came by.
+    from: u32,
+    xid: u32,
+    message: &'a Experimenter,
+}
+
+impl Said<'_> {
+    /// Its beginning, as it came.
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // It has come, and so is not too long.
+        let _ = Message { xid: self.xid, body: Body::Experimenter(self.message.clone()) }.emit(&mut bytes);
+        bytes.truncate(QUOTED);
+        bytes
+    }
+}
+
 /// Begins a bundle, if there is room for it.
-fn begin(bundles: &mut Bundles, number: u32, flags: u16) -> Result<(), Code> {
+fn begin(bundles: &mut Bundles, number: u32, flags: u16, said: &Said<'_>) -> Result<(), Code> {
     if flags & !bundle_flags::ALL != 0 {
         return Err(BundleFault::BadFlags.numbers());
     }
     if bundles.len() >= BUNDLES_MAX {
         return Err(BundleFault::OutOfBundles.numbers());
     }
-    bundles.insert(number, Bundle { flags, is_closed: false, messages: Vec::new(), bytes: 0 });
+    let (messages, first) = (Vec::new(), said.bytes());
+    bundles.insert(number, Bundle { flags, is_closed: false, messages, bytes: 0, first, used: said.now });
     Ok(())
 }
 
@@ -84,6 +113,24 @@ fn open(bundles: &mut Bundles, number: u32, flags: u16) -> Result<(), Code> {
 }
 
 impl Agent {
+    /// When bundles are forgotten of which nothing is said any more.
+    pub(super) fn bundles_until(&self) -> Option<Time> {
+        let all = self.connections.values().flat_map(|connection| connection.bundles.values());
+        all.map(|bundle| bundle.used + IDLE).min()
+    }
+
+    /// Forgets bundles of which nothing was said for long; their controllers are told.
+    pub(super) fn forget_bundles(&mut self, now: Time) {
+        let mut gone = Vec::new();
+        for (id, connection) in &mut self.connections {
+            let old = connection.bundles.extract_if(.., |_, bundle| bundle.used + IDLE <= now);
+            gone.extend(old.map(|(_, bundle)| (*id, bundle.first)));
+        }
+        for (id, first) in gone {
+            self.refuse(id, &first, BundleFault::Timeout.numbers());
+        }
+    }
+
     fn bundles(&mut self, of: u32) -> Result<&mut Bundles, Code> {
         let connection = self.connections.get_mut(&of).ok_or(BundleFault::BadId.numbers())?;
         Ok(&mut connection.bundles)
@@ -98,36 +145,38 @@ impl Switch {
         (from, xid): (u32, u32),
         message: &Experimenter,
     ) -> Result<Option<Experimenter>, Code> {
+        let said = Said { now, from, xid, message };
         match message.kind {
             bundle_kinds::CONTROL => {
                 let ask = BundleControl::of(message).map_err(|malformed| malformed.answer)?;
-                self.control_bundle(now, from, &ask)?;
+                self.control_bundle(&said, &ask)?;
                 let answer = BundleControl { kind: ask.kind + 1, properties: Default::default(), ..ask };
                 Ok(Some(answer.message()))
             }
             bundle_kinds::ADD => {
                 let add = BundleAdd::of(message).map_err(|malformed| malformed.answer)?;
-                self.add_to_bundle((from, xid), &add)?;
+                self.add_to_bundle(&said, &add)?;
                 Ok(None)
             }
             _ => Err(Fault::BadExpType.numbers()),
         }
     }
 
-    fn control_bundle(&mut self, now: Time, from: u32, ask: &BundleControl) -> Result<(), Code> {
+    fn control_bundle(&mut self, said: &Said<'_>, ask: &BundleControl) -> Result<(), Code> {
         let BundleControl { bundle: number, kind, flags, .. } = *ask;
+        let (now, from) = (said.now, said.from);
         let bundles = self.agent.bundles(from)?;
         match kind {
             bundle_control::OPEN => {
                 if bundles.remove(&number).is_some() {
                     return Err(BundleFault::Exists.numbers());
                 }
-                begin(bundles, number, flags)?;
+                begin(bundles, number, flags, said)?;
             }
             bundle_control::CLOSE => {
                 open(bundles, number, flags)?;
                 if let Some(bundle) = bundles.get_mut(&number) {
-                    bundle.is_closed = true;
+                    (bundle.is_closed, bundle.used) = (true, now);
                 }
             }
             bundle_control::COMMIT => {
@@ -146,8 +195,8 @@ impl Switch {
     }
 
     /// Adds a message to a bundle, which begins with its first message if the controller has not opened it.
-    fn add_to_bundle(&mut self, (from, xid): (u32, u32), add: &BundleAdd) -> Result<(), Code> {
-        let bundles = self.agent.bundles(from)?;
+    fn add_to_bundle(&mut self, said: &Said<'_>, add: &BundleAdd) -> Result<(), Code> {
+        let bundles = self.agent.bundles(said.from)?;
         if bundles.contains_key(&add.bundle) {
             open(bundles, add.bundle, add.flags)?;
         }
@@ -157,7 +206,7 @@ impl Switch {
         if message[LEN] < (HEADER_LEN as u16).to_be_bytes()[..] {
             return Err(bad_len);
         }
-        if message[XID] != xid.to_be_bytes() {
+        if message[XID] != said.xid.to_be_bytes() {
             return Err(BundleFault::MessageBadXid.numbers());
         }
         let parsed = Message::parse(message).map_err(|malformed| malformed.answer)?;
@@ -169,10 +218,11 @@ impl Switch {
             return Err(BundleFault::TooManyMessages.numbers());
         }
         if !bundles.contains_key(&add.bundle) {
-            begin(bundles, add.bundle, add.flags)?;
+            begin(bundles, add.bundle, add.flags, said)?;
         }
         if let Some(bundle) = bundles.get_mut(&add.bundle) {
             bundle.bytes += takes;
+            bundle.used = said.now;
             bundle.messages.push(message.to_vec());
         }
         Ok(())

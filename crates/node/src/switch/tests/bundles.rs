@@ -73,6 +73,7 @@ fn fault_of(error: &ErrorMessage) -> Option<BundleFault> {
         MessageUnsupported,
         TooManyMessages,
         MessageFailed,
+        Timeout,
     ];
     let found = all.into_iter().find(|fault| fault.numbers() == error.numbers());
     if found.is_some() {
@@ -242,4 +243,34 @@ fn a_bundle_ends_with_its_connection_and_is_not_for_slaves() {
     let role = RoleMessage { role: Role::Slave, generation: 1 };
     assert_eq!(bench.ask(again, v1_3::Body::RoleRequest(role)).len(), 1);
     assert_eq!(bench.fault(again, control(bundle_control::OPEN, 1, BOTH)), Some(Fault::IsSlave));
+}
+
+#[test]
+fn a_bundle_that_nothing_is_said_of_for_long_is_forgotten() {
+    let mut bench = Bench::new();
+    let to_switch = bench.connect(Version::V1_3);
+    let opening = control(bundle_control::OPEN, 1, BOTH);
+    assert_eq!(bench.bundle(to_switch, opening.clone()), Ok(Some(1)));
+    assert_eq!(bench.bundle(to_switch, adding(2, entry(1, vec![to(2)]))), Ok(None));
+    bench.now = seconds(6);
+    assert_eq!(bench.bundle(to_switch, adding(1, entry(2, vec![to(2)]))), Ok(None));
+    // The switch begins to listen.
+    bench.switch.handle_timeout(bench.now);
+    assert_eq!(bench.switch.poll_timeout(), Some(seconds(10)), "nothing is said of the second");
+    for (at, number) in [(10, 2), (16, 1)] {
+        bench.now = seconds(at);
+        bench.switch.handle_timeout(bench.now);
+        let [v1_3::Body::Error(error)] = &bench.heard(to_switch)[..] else {
+            panic!("an error, of bundle {number}")
+        };
+        assert_eq!(fault_of(error), Some(BundleFault::Timeout));
+        if number == 1 {
+            assert_eq!(error.data.0[4..], bytes(XID, opening.clone()), "it says how the bundle began");
+        }
+        assert_eq!(
+            bench.bundle(to_switch, control(bundle_control::COMMIT, number, BOTH)),
+            Err(Some(BundleFault::BadId))
+        );
+    }
+    assert_eq!((bench.switch.agent.bundles_until(), bench.entries(to_switch)), (None, vec![]));
 }

@@ -92,6 +92,8 @@ pub enum BundleFault {
     TooManyMessages = 12,
     /// A message of the bundle failed.
     MessageFailed = 13,
+    /// Nothing was said of the bundle for long.
+    Timeout = 14,
 }
 
 impl BundleFault {
