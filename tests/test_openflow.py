@@ -30,6 +30,7 @@ from twinplane.experiments.openflow.parameters import OpenFlowParameters
 from twinplane.experiments.openflow.rows import Figures, Row, rows
 from twinplane.experiments.scores import Kind
 from twinplane.profiles import switches
+from twinplane.results.folder import Results
 from twinplane.results.points import Point
 
 from tests.lab.support import good, refused
@@ -75,6 +76,31 @@ def test_our_switch_takes_no_time_and_loses_nothing() -> None:
     kinds = {row.kind for row in compared.comparisons([point])}
     assert kinds == {Kind.OURS}, "nothing published is about our switch"
     assert point.metrics["resets"] == 0
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.3"])
+def test_beyond_the_study_entries_go_in_time_and_counters_are_not_behind(version: str) -> None:
+    point = run(part="flow-expiry", version=version, quick=True)
+    assert missed(point) == []
+    late = {key: value for key, value in point.metrics.items() if key.endswith("passed_late_s")}
+    # A stream finds the entries until then, to an interval.
+    (interval_s,) = {row.interval_s for row in rows(OpenFlowParameters(part="flow-expiry"))}
+    assert len(late) > 1 and all(-interval_s < value <= 0.001 for value in late.values()), late
+    point = run(part="statistics", version=version, quick=True)
+    assert missed(point) == []
+    behind = [value for key, value in point.metrics.items() if key.endswith("_behind")]
+    assert len(behind) > 2 and set(behind) == {0}
+    made = EXPERIMENT.tables(Results(Path(), {}, {}, [point]))
+    assert ["packets not counted at most" in table.titles for table in made] == [True]
+
+
+def test_tests_beyond_the_study_are_done_when_they_are_asked_for() -> None:
+    every = {row.part for row in rows(OpenFlowParameters())}
+    assert not every & {"flow-expiry", "statistics"}
+    with pytest.raises(
+        TwinplaneError, match="part=statistics: profiles say nothing of what is beyond the study"
+    ):
+        EXPERIMENT.check(OpenFlowParameters(part="statistics", sut="profile:netfpga-1g"))
 
 
 def test_a_run_can_be_repeated() -> None:

@@ -250,3 +250,48 @@ fn a_tester_with_other_links_is_refused() {
     let refused = Testbed::new(&file(other)).err().expect("a problem");
     assert!(refused.to_string().contains("one link with addresses"), "{refused}");
 }
+
+/// Entries last a second each time. A stream of one packet every 5.3 ms finds the last one until then, and not after.
+#[test]
+fn entries_go_when_they_said_they_would() {
+    for version in ["1.0", "1.3"] {
+        let mut described = described(json!({"test": "flow-expiry", "version": version, "rate": "1 Gbit/s",
+            "size": 700, "flows": 20, "wait": "1 s", "timeout": 1, "duration": "9 s"}));
+        described["nodes"]["s1"]["version"] = json!(version);
+        let mut network = Testbed::new(&file(described)).expect("a network");
+        network.run_until(Time(10 * S)).expect("a run");
+        let report = network.openflow_tester(1).expect("a tester").machine().report();
+        assert_eq!((report.standing, report.errors), (Standing::Done, 0), "{version}");
+        // Each takes a second of rest, one of life, and one in which packets are looked for.
+        assert_eq!(report.rounds.len(), 3, "{version}");
+        for round in &report.rounds[..2] {
+            let (removed, at) = round.removed.expect("the switch has said that entries are gone");
+            let passed = round.passed.expect("packets have passed");
+            assert_eq!(removed, 20, "{version}");
+            assert!((Span::from_ms(1000)..Span::from_ms(1001)).contains(&at), "{version}: {at:?}");
+            assert!((Span::from_ms(994)..Span::from_ms(1001)).contains(&passed), "{version}: {passed:?}");
+        }
+        // Packets that found no entry left nowhere, and counted nowhere as late.
+        assert!(report.received < report.sent && report.late == 0, "{version}");
+    }
+}
+
+/// Our switch counts a packet as it passes: no counter is behind, and an answer takes the way there and back.
+#[test]
+fn counters_are_read_while_packets_pass() {
+    for version in ["1.0", "1.3"] {
+        let mut described = described(json!({"test": "statistics", "version": version, "rate": "100 Mbit/s",
+            "size": 700, "every": 100}));
+        described["nodes"]["s1"]["version"] = json!(version);
+        let mut network = Testbed::new(&file(described)).expect("a network");
+        network.run_until(Time(4 * S)).expect("a run");
+        let report = network.openflow_tester(1).expect("a tester").machine().report();
+        assert_eq!((report.standing, report.errors, report.late), (Standing::Done, 0, 0), "{version}");
+        assert_eq!((report.received, report.behind), (report.sent, Some(0)), "{version}");
+        assert_eq!(report.delays.len() as u64, report.sent, "{version}: each question is answered");
+        assert!(
+            report.delays.iter().all(|delay| *delay > Span::ZERO && *delay < Span::from_us(30)),
+            "{version}"
+        );
+    }
+}

@@ -2053,7 +2053,15 @@ class OpenFlowTesterSpec(Written):
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "openflow-tester")
     test: Literal[
-        "packet-in", "packet-in-action", "packet-out", "control", "data", "flow-add", "flow-mod"
+        "packet-in",
+        "packet-in-action",
+        "packet-out",
+        "control",
+        "data",
+        "flow-add",
+        "flow-mod",
+        "flow-expiry",
+        "statistics",
     ] = "packet-in"
     """Which messages or packets are sent, and what is measured of them."""
     version: Literal["1.0", "1.3"] = "1.0"
@@ -2076,6 +2084,8 @@ class OpenFlowTesterSpec(Written):
     """From a packet of the stream to the additions or changes that begin with it."""
     confirm: bool = False
     """Each entry has to pass a probe of its own once the last one works."""
+    timeout: int = 1
+    """In test `flow-expiry`: seconds after which entries go by themselves (hard timeout)."""
     listen: int = 6633
     """The TCP port that it waits at."""
     from_port: int = 1

@@ -43,6 +43,8 @@ base::record! {
         pub lead: Span = Span::ZERO;
         /// Each entry has to pass a probe of its own once the last one works.
         pub confirm: bool = false;
+        /// In test `flow-expiry`: seconds after which entries go by themselves (hard timeout).
+        pub timeout: u16 = 1, in 1..=65_535;
         /// The TCP port that it waits at.
         pub listen: u16 = 6633, in 1..=65_535;
         /// The number of the switch's port that packets go to.
@@ -90,6 +92,7 @@ impl Node for OpenFlowTesterSpec {
             wait: self.wait,
             lead: self.lead,
             confirm: self.confirm,
+            timeout: self.timeout,
             ports: [self.from_port, self.to_port],
         };
         // Other links are refused when all is built.

@@ -34,6 +34,10 @@ enum Heard {
     EchoReply(Rest),
     Barrier,
     PacketIn(Rest),
+    /// An entry is gone.
+    Removed,
+    /// What entries have counted: packets.
+    Counted(u64),
     Error,
     /// What no test is about.
     Other,
@@ -49,6 +53,11 @@ fn understood(version: Version, bytes: &[u8]) -> Result<(u32, Heard), Malformed>
                 v1_0::Body::EchoReply(data) => Heard::EchoReply(data),
                 v1_0::Body::BarrierReply => Heard::Barrier,
                 v1_0::Body::PacketIn(packet) => Heard::PacketIn(packet.data),
+                v1_0::Body::FlowRemoved(_) => Heard::Removed,
+                v1_0::Body::StatsReply(v1_0::StatsReply {
+                    body: v1_0::StatsReplyBody::Aggregate(all),
+                    ..
+                }) => Heard::Counted(all.packets),
                 v1_0::Body::Error(_) => Heard::Error,
                 _ => Heard::Other,
             };
@@ -61,6 +70,11 @@ fn understood(version: Version, bytes: &[u8]) -> Result<(u32, Heard), Malformed>
                 v1_3::Body::EchoReply(data) => Heard::EchoReply(data),
                 v1_3::Body::BarrierReply => Heard::Barrier,
                 v1_3::Body::PacketIn(packet) => Heard::PacketIn(packet.data),
+                v1_3::Body::FlowRemoved(_) => Heard::Removed,
+                v1_3::Body::MultipartReply(v1_3::MultipartReply {
+                    body: v1_3::ReplyBody::Aggregate(all),
+                    ..
+                }) => Heard::Counted(all.packets),
                 v1_3::Body::Error(_) => Heard::Error,
                 _ => Heard::Other,
             };
@@ -139,6 +153,8 @@ impl Machine {
                 self.report.packet_ins += 1;
                 self.packet_in(now, &data.0);
             }
+            Heard::Removed => self.removed(now),
+            Heard::Counted(count) => self.counted(now, xid, count),
             Heard::Error => self.report.errors += 1,
             Heard::EchoReply(_) | Heard::Other => {}
         }
@@ -157,7 +173,7 @@ impl Machine {
         match self.settings.test {
             Test::Data | Test::PacketOut => return self.arrived(now, stamp.number, stamp.sent),
             Test::PacketIn | Test::PacketInAction | Test::Control => return,
-            Test::FlowAdd | Test::FlowMod => {}
+            Test::FlowAdd | Test::FlowMod | Test::FlowExpiry | Test::Statistics => {}
         }
         if matches!(self.stage, Stage::Confirming { .. }) {
             self.confirm(stamp.entry);
@@ -166,6 +182,7 @@ impl Machine {
             return;
         }
         self.report.received += 1;
+        self.passed(stamp.sent);
         // A packet that left before the round began was on its way through the round before.
         let begun = self.report.rounds.last().map_or(Time::MAX, |round| round.begun);
         if self.stage == Stage::Under && stamp.entry == self.last() && stamp.sent >= begun {

@@ -1,11 +1,11 @@
 //! The tests of a switch as a state machine: it is told of the channel and of packets, and says what to send.
 
-use super::messages::{Messages, Way};
+use super::messages::{Change, Messages, Way};
 use super::packets::{Stamp, filler, packet};
 use super::report::{Report, Round, Standing};
 use super::settings::{Settings, Test};
 use base::{Span, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// From the moment at which the switch is ready to the first packet.
 const SETTLE: Span = Span::from_ms(100);
@@ -17,6 +17,11 @@ const PROBE_AGAIN: Span = Span::from_ms(100);
 pub(super) const PROBE: u64 = u64::MAX;
 /// How long entries are given to pass probes.
 const PROBE_MAX: Span = Span::from_secs(10);
+
+/// So much longer than their timeout entries are given to go.
+const EXPIRY_MAX: Span = Span::from_secs(10);
+/// Packets are looked for so long after the switch has said that all entries are gone.
+const GRACE: Span = Span::from_secs(1);
 
 /// What the machine wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +48,8 @@ pub(super) enum Stage {
     Under,
     /// Entries that have not passed a probe yet; when the next is sent, which that is, and when no more are.
     Confirming { left: BTreeSet<u32>, due: Time, next: u32, until: Time },
+    /// Entries go by themselves: how many the switch has not said that of, and when it is not waited for any more.
+    Expiring { left: u32, until: Time },
     /// Entries are made what they were before; the answer to the barrier with this number is waited for.
     Restoring(u32),
     /// There is no other.
@@ -69,6 +76,8 @@ pub struct Machine {
     begun: Time,
     pub(super) end: Time,
     pub(super) stage: Stage,
+    /// Questions for what was counted, by their numbers: when they were asked, and how many packets had left.
+    asked: BTreeMap<u32, (Time, u64)>,
     filler: Vec<u8>,
     actions: VecDeque<Action>,
 }
@@ -90,6 +99,7 @@ impl Machine {
             begun: Time::ZERO,
             end: Time::ZERO,
             stage: Stage::Over,
+            asked: BTreeMap::new(),
             actions: VecDeque::new(),
         }
     }
@@ -129,7 +139,7 @@ impl Machine {
     }
 
     fn has_rounds(&self) -> bool {
-        matches!(self.settings.test, Test::FlowAdd | Test::FlowMod)
+        matches!(self.settings.test, Test::FlowAdd | Test::FlowMod | Test::FlowExpiry)
     }
 
     /// Everything is cleared, and what the test needs is written; a barrier says when that is done.
@@ -142,10 +152,12 @@ impl Machine {
         let [from, to] = self.settings.ports;
         match self.settings.test {
             Test::PacketIn => messages.ask_for_misses(xid),
-            Test::PacketInAction => messages.entry(xid, (0, from), false, Way::Controller),
-            Test::Data => messages.entry(xid, (self.last(), from), false, Way::Port(to)),
-            Test::FlowMod => self.entries(&mut messages, false, Way::Nowhere),
-            Test::PacketOut | Test::Control | Test::FlowAdd => {}
+            Test::PacketInAction => messages.entry(xid, (0, from), Change::Add, Way::Controller),
+            Test::Data | Test::Statistics => {
+                messages.entry(xid, (self.last(), from), Change::Add, Way::Port(to));
+            }
+            Test::FlowMod => self.entries(&mut messages, Change::Add, Way::Nowhere),
+            Test::PacketOut | Test::Control | Test::FlowAdd | Test::FlowExpiry => {}
         }
         self.barrier = self.next_xid();
         messages.barrier(self.barrier);
@@ -153,10 +165,10 @@ impl Machine {
     }
 
     /// All entries of a round.
-    fn entries(&mut self, messages: &mut Messages, is_change: bool, way: Way) {
+    fn entries(&mut self, messages: &mut Messages, change: Change, way: Way) {
         for entry in 0..=self.last() {
             let xid = self.next_xid();
-            messages.entry(xid, (entry, self.settings.ports[0]), is_change, way);
+            messages.entry(xid, (entry, self.settings.ports[0]), change, way);
         }
     }
 
@@ -185,15 +197,19 @@ impl Machine {
     /// A round begins: all additions or changes are given to TCP at once.
     fn begin_round(&mut self, now: Time) {
         let mut messages = self.messages();
-        let is_change = self.settings.test == Test::FlowMod;
-        self.entries(&mut messages, is_change, Way::Port(self.settings.ports[1]));
+        let change = match self.settings.test {
+            Test::FlowMod => Change::Modify,
+            Test::FlowExpiry => Change::AddFor(self.settings.timeout),
+            _ => Change::Add,
+        };
+        self.entries(&mut messages, change, Way::Port(self.settings.ports[1]));
         let confirmed = self.settings.confirm.then_some(0);
         if self.settings.confirm {
             self.barrier = self.next_xid();
             messages.barrier(self.barrier);
         }
         self.send(messages.bytes());
-        self.report.rounds.push(Round { begun: now, delay: None, barrier: None, confirmed });
+        self.report.rounds.push(Round { confirmed, ..Round::begun(now) });
         self.stage = Stage::Under;
     }
 
@@ -201,6 +217,11 @@ impl Machine {
     pub(super) fn reached(&mut self, now: Time) {
         if let Some(round) = self.report.rounds.last_mut() {
             round.delay = Some(now - round.begun);
+            if self.settings.test == Test::FlowExpiry {
+                let until = round.begun + Span::from_secs(self.settings.timeout.into()) + EXPIRY_MAX;
+                self.stage = Stage::Expiring { left: self.last() + 1, until };
+                return;
+            }
         }
         if !self.settings.confirm {
             return self.end_round();
@@ -222,12 +243,41 @@ impl Machine {
         }
     }
 
+    /// The switch says that an entry is gone.
+    pub(super) fn removed(&mut self, now: Time) {
+        let Stage::Expiring { left, until } = &mut self.stage else { return };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            *until = now + GRACE;
+        }
+        if let Some(round) = self.report.rounds.last_mut() {
+            let removed = round.removed.get_or_insert_default();
+            (removed.0, removed.1) = (removed.0 + 1, now - round.begun);
+        }
+    }
+
+    /// A packet that was sent then has left by the last entry.
+    pub(super) fn passed(&mut self, sent: Time) {
+        if let (Stage::Expiring { .. }, Some(round)) = (&self.stage, self.report.rounds.last_mut()) {
+            round.passed = Some(sent - round.begun).max(round.passed);
+        }
+    }
+
+    /// The switch says how many packets it has counted.
+    pub(super) fn counted(&mut self, now: Time, xid: u32, count: u64) {
+        let Some((asked, passed)) = self.asked.remove(&xid) else { return };
+        if self.report.standing == Standing::Running {
+            self.report.delays.push((now - asked).max(Span::ZERO));
+            self.report.behind = Some(passed.saturating_sub(count)).max(self.report.behind);
+        }
+    }
+
     /// Entries become what they were before. The next round may begin a while after the switch has said that they are:
     /// an entry that is still there would end it at once.
     fn end_round(&mut self) {
         let mut messages = self.messages();
         if self.settings.test == Test::FlowMod {
-            self.entries(&mut messages, true, Way::Nowhere);
+            self.entries(&mut messages, Change::Modify, Way::Nowhere);
         } else {
             messages.delete_all(self.next_xid());
         }
@@ -269,6 +319,7 @@ impl Machine {
             Stage::Resting(at) => Some(*at),
             Stage::Armed(at) => *at,
             Stage::Confirming { due, .. } => Some(*due),
+            Stage::Expiring { until, .. } => Some(*until),
             Stage::Under | Stage::Restoring(_) | Stage::Over => None,
         };
         let end = (self.report.standing == Standing::Running).then_some(self.end);
@@ -287,6 +338,7 @@ impl Machine {
             Stage::Resting(at) if at <= now => self.stage = Stage::Armed(None),
             Stage::Armed(Some(at)) if at <= now => self.begin_round(now),
             Stage::Confirming { due, .. } if due <= now => self.probe(now),
+            Stage::Expiring { until, .. } if until <= now => self.end_round(),
             _ => {}
         }
         if self.report.standing == Standing::Running && self.end <= now {
@@ -320,6 +372,13 @@ impl Machine {
             Test::Control => {
                 let xid = self.next_xid();
                 message.echo(xid, &[now.0.to_be_bytes(), number.to_be_bytes()].concat());
+            }
+            Test::Statistics => {
+                // What has left by now should have been counted; this packet may be.
+                let xid = self.next_xid();
+                self.asked.insert(xid, (now, self.report.received));
+                message.counted(xid);
+                self.actions.push_back(Action::Transmit { port: 0, bytes });
             }
             _ => return self.actions.push_back(Action::Transmit { port: 0, bytes }),
         }

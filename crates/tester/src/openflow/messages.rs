@@ -22,6 +22,27 @@ pub enum Way {
     Nowhere,
 }
 
+/// What becomes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is added.
+    Add,
+    /// It is added, and goes after so many seconds, of which the controller is told.
+    AddFor(u16),
+    /// The one that there is is changed.
+    Modify,
+}
+
+impl Change {
+    /// Its hard timeout, and its flags, which are the same in both versions.
+    fn until(self) -> (u16, u16) {
+        match self {
+            Change::AddFor(seconds) => (seconds, v1_3::flow_flags::SEND_FLOW_REM),
+            Change::Add | Change::Modify => (0, 0),
+        }
+    }
+}
+
 impl Way {
     fn actions_1_0(self) -> Vec<v1_0::Action> {
         match self {
@@ -117,14 +138,48 @@ impl Messages {
     }
 
     /// Adds an entry, or changes the one that there is.
-    pub fn entry(&mut self, xid: u32, (number, in_port): (u32, u16), is_change: bool, way: Way) {
+    pub fn entry(&mut self, xid: u32, (number, in_port): (u32, u16), change: Change, way: Way) {
+        let (hard_timeout, flags) = change.until();
         let old = || {
-            let command = if is_change { v1_0::Command::ModifyStrict } else { v1_0::Command::Add };
-            v1_0::Body::FlowMod(of_1_0(exact_1_0(number, in_port), command, way))
+            let command = match change {
+                Change::Modify => v1_0::Command::ModifyStrict,
+                Change::Add | Change::AddFor(_) => v1_0::Command::Add,
+            };
+            let body = of_1_0(exact_1_0(number, in_port), command, way);
+            v1_0::Body::FlowMod(v1_0::FlowMod { hard_timeout, flags, ..body })
         };
         let new = || {
-            let command = if is_change { v1_3::Command::ModifyStrict } else { v1_3::Command::Add };
-            v1_3::Body::FlowMod(of_1_3(exact_1_3(number, in_port), command, PRIORITY, way))
+            let command = match change {
+                Change::Modify => v1_3::Command::ModifyStrict,
+                Change::Add | Change::AddFor(_) => v1_3::Command::Add,
+            };
+            let body = of_1_3(exact_1_3(number, in_port), command, PRIORITY, way);
+            v1_3::Body::FlowMod(v1_3::FlowMod { hard_timeout, flags: v1_3::FlowFlags(flags), ..body })
+        };
+        self.emit(xid, old, new);
+    }
+
+    /// Asks what all entries together have counted.
+    pub fn counted(&mut self, xid: u32) {
+        let old = || {
+            let (matching, table, out_port) = (v1_0::Match::ANY, ALL_TABLES, v1_0::ports::NONE);
+            let all = v1_0::FlowStatsRequest { matching, table, out_port };
+            v1_0::Body::StatsRequest(v1_0::StatsRequest {
+                more: false,
+                body: v1_0::StatsRequestBody::Aggregate(all),
+            })
+        };
+        let new = || {
+            let all = v1_3::FlowStatsRequest {
+                table: ALL_TABLES,
+                out_port: v1_3::ports::ANY,
+                out_group: v1_3::groups::ANY,
+                cookie: 0,
+                cookie_mask: 0,
+                matching: v1_3::Match::default(),
+            };
+            let body = v1_3::RequestBody::Aggregate(all);
+            v1_3::Body::MultipartRequest(v1_3::MultipartRequest { more: false, body })
         };
         self.emit(xid, old, new);
     }

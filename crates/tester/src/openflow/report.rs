@@ -32,6 +32,18 @@ pub struct Round {
     pub barrier: Option<Span>,
     /// Entries that a probe of their own has passed; absent where none are sent.
     pub confirmed: Option<u32>,
+    /// Entries of which the switch has said that they are gone, and from `begun` to the last time that it did; absent
+    /// if it did not.
+    pub removed: Option<(u32, Span)>,
+    /// Of entries that go by themselves: from `begun` until the last packet was sent that still left; absent if none.
+    pub passed: Option<Span>,
+}
+
+impl Round {
+    /// One of which nothing is known yet.
+    pub fn begun(begun: Time) -> Round {
+        Round { begun, delay: None, barrier: None, confirmed: None, removed: None, passed: None }
+    }
 }
 
 /// What a test found.
@@ -55,6 +67,9 @@ pub struct Report {
     pub errors: u64,
     /// PACKET_INs, whatever was in them.
     pub packet_ins: u64,
+    /// The most packets that had left when it was asked what was counted, and were not counted; absent where nothing
+    /// was asked or answered.
+    pub behind: Option<u64>,
 }
 
 impl Default for Report {
@@ -69,6 +84,7 @@ impl Default for Report {
             resets: 0,
             errors: 0,
             packet_ins: 0,
+            behind: None,
         }
     }
 }

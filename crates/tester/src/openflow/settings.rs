@@ -21,6 +21,10 @@ base::words! {
         FlowAdd = "flow-add",
         /// The same with changes of entries that are there.
         FlowMod = "flow-mod",
+        /// The same as additions, of entries that go by themselves after a time.
+        FlowExpiry = "flow-expiry",
+        /// Packets of one entry that forwards them, and questions what it has counted.
+        Statistics = "statistics",
     }
     default PacketIn;
 }
@@ -73,6 +77,8 @@ pub struct Settings {
     pub lead: Span,
     /// Gives each entry a probe of its own once the last one works.
     pub confirm: bool,
+    /// In test [`Test::FlowExpiry`]: seconds after which entries go (hard timeout).
+    pub timeout: u16,
     /// Numbers of the switch's ports that the tester's two are at.
     pub ports: [u16; 2],
 }

@@ -21,6 +21,7 @@ fn settings(test: Test) -> Settings {
         wait: Span::from_secs(2),
         lead: Span::from_us(500),
         confirm: false,
+        timeout: 1,
         ports: [1, 2],
     }
 }
@@ -318,4 +319,40 @@ fn spreads_are_those_of_the_sample() {
     assert_eq!((spread.mean, spread.median, spread.min, spread.max), (4.0, 2.5, 1.0, 10.0));
     assert!((spread.sd.expect("several") - 4.082_483).abs() < 1e-6);
     assert_eq!(Report::default().spread(), None);
+}
+
+/// A switch that counts in pieces is behind, by what it has not counted of packets that had left.
+#[test]
+fn a_counter_that_is_behind_is_told_by_how_much() {
+    let mut machine = Machine::new(Settings { every: 1, ..settings(Test::Statistics) });
+    machine.opened();
+    machine.received(Time::ZERO, &bytes(Body::Hello(Default::default())));
+    let (before, _) = sent(&mut machine);
+    assert!(matches!(before.last(), Some(Body::BarrierRequest)));
+    let number = machine.barrier;
+    machine.received(Time::ZERO, &answer(number));
+    let mut behind = Vec::new();
+    for _ in 0..4 {
+        let now = machine.poll_timeout().expect("a packet");
+        machine.handle_timeout(now);
+        let xid = machine.xid;
+        let (asked, frames) = sent(&mut machine);
+        assert!(matches!(asked[..], [Body::StatsRequest(_)]) && frames.len() == 1);
+        let later = now + Span::from_us(40);
+        machine.packet(later, 1, &frames[0]);
+        let all = wire::openflow::AggregateStats { packets: 1, bytes: 100, flows: 1 };
+        let body = wire::openflow::v1_0::StatsReplyBody::Aggregate(all);
+        let reply = wire::openflow::v1_0::StatsReply { more: false, body };
+        machine.received(later, &numbered(xid, Body::StatsReply(reply)));
+        behind.push(machine.report().behind);
+    }
+    // It has counted one: of none, one, two and three that had left.
+    assert_eq!(behind, [0, 0, 1, 2].map(Some));
+    assert_eq!(machine.report().delays, [Span::from_us(40); 4]);
+    // An answer that nobody waits for says nothing.
+    let all = wire::openflow::AggregateStats { packets: 0, bytes: 0, flows: 0 };
+    let body = wire::openflow::v1_0::StatsReplyBody::Aggregate(all);
+    let reply = wire::openflow::v1_0::StatsReply { more: false, body };
+    machine.received(Time(1), &numbered(9_999, Body::StatsReply(reply)));
+    assert_eq!(machine.report().behind, Some(2));
 }

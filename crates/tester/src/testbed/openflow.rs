@@ -23,7 +23,8 @@ base::table! {
     of (node: &'a str, settings: &'a Settings, spread: Option<Spread>) from report: &'a Report {
         /// Node that tests a switch.
         node: &'a str => node,
-        /// What is tested: `packet-in`, `packet-in-action`, `packet-out`, `control`, `data`, `flow-add` or `flow-mod`.
+        /// What is tested: `packet-in`, `packet-in-action`, `packet-out`, `control`, `data`, `flow-add`, `flow-mod`,
+        /// `flow-expiry` or `statistics`.
         test: &'static str => settings.test.word(),
         /// `waiting` (no switch has connected), `refused` (one has that does not speak version 1.0), `preparing`,
         /// `running`,
@@ -53,6 +54,8 @@ base::table! {
         delay_max_s: Option<f64> = "s" => spread.map(|one| one.max),
         /// PACKET_INs, whatever was in them.
         packet_ins: u64,
+        /// Test `statistics`: the most packets that had left when it was asked what was counted, and were not counted.
+        behind: Option<u64> = "packets" => report.behind,
         /// Error messages of the switch.
         errors: u64,
         /// Connections that the switch has ended before the test was over.
@@ -78,6 +81,12 @@ base::table! {
         barrier_s: Option<f64> = "s" => at.barrier.map(Span::as_secs_f64),
         /// Entries that a probe of their own has passed; absent where none are sent.
         confirmed: Option<u32> = "entries" => at.confirmed,
+        /// Test `flow-expiry`: entries of which the switch has said that they are gone.
+        removed: Option<u32> = "entries" => at.removed.map(|(count, _)| count),
+        /// The same: when it said so of the last one, from the first segment on.
+        removed_s: Option<f64> = "s" => at.removed.map(|(_, span)| span.as_secs_f64()),
+        /// The same: when the last packet was sent that still left, from the first segment on.
+        passed_s: Option<f64> = "s" => at.passed.map(Span::as_secs_f64),
     }
 }
 

@@ -15,7 +15,7 @@ from ..base import Column, Experiment, Outcome, Tick, steps
 from ..scores import Comparison, headline
 from . import arithmetic, channel, compared, figures, live, marks, ovs, profile, summary
 from . import build as building
-from .parameters import OpenFlowParameters
+from .parameters import BEYOND, OpenFlowParameters
 from .rows import rows
 
 if TYPE_CHECKING:
@@ -117,6 +117,10 @@ class OpenFlow(Experiment[OpenFlowParameters]):
             raise TwinplaneError(f"{self.name}: sut={parameters.sut}: {SYSTEMS}")
         if parameters.profile:
             marks.check(profile.read(parameters.profile))
+        if parameters.part in BEYOND and parameters.profile is not None:
+            raise TwinplaneError(
+                f"{self.name}: part={parameters.part}: profiles say nothing of what is beyond the study"
+            )
         if parameters.real_s and not parameters.is_real:
             raise TwinplaneError(
                 f"{self.name}: real_s={parameters.real_s:g}: sut={parameters.sut} runs in virtual time"

@@ -85,7 +85,7 @@ def build(parameters: OpenFlowParameters, seed: int) -> Network:
         duration=duration_s(parameters, row),
         wait=wait_s(parameters),
         lead=LEAD_S,
-        confirm=parameters.confirm and row.part.startswith("flow"),
+        confirm=parameters.confirm and row.part.startswith("flow") and row.part != "flow-expiry",
         fill=parameters.fill and row.part == "data",
         from_port=parameters.from_port,
         to_port=parameters.to_port,

@@ -154,7 +154,7 @@ def _of_ours(what: str, p: OpenFlowParameters, point: Point, row: Row) -> list[C
         because = "an interval of the stream: the switch takes no time"
         ends = (0.0, row.interval_s * 1.02)
         return [Comparison(f"{what}: delay", "s", Kind.OURS, None, measured, *ends, because)]
-    least = 1e-6 if row.part == "control" else (row.size + 4) * 8e-9 * 2
+    least = 1e-6 if row.part in ("control", "statistics") else (row.size + 4) * 8e-9 * 2
     because = "two links of 1 Gbit/s, and headers of the channel"
     ends, all_of_them = (least, least + 25e-6), (0.999, 1.0)
     return [

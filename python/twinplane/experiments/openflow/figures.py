@@ -30,8 +30,15 @@ PARTS = {
     "flow-add": "flow_add",
     "flow-mod": "flow_mod (no results published)",
     "flow-maximum": "flow maximum",
+    "flow-expiry": "entries that go by themselves: how late",
+    "statistics": "what entries have counted: answers",
 }
 """The tests, as the study calls them."""
+BEYOND = {
+    "flow-expiry": ("passed_late_s", "the last packet, late by"),
+    "statistics": ("behind", "packets not counted at most"),
+}
+"""What else tests beyond the study have found, and what it is called."""
 
 
 def _tested(point: Point, part: str) -> list[Row]:
@@ -184,12 +191,16 @@ def _table(point: Point, part: str, name: str, own: list[Row], verdicts: Sequenc
             ]
         else:
             line.append(f"{metrics[f'{row.name}_rounds']}")
+        if part in BEYOND:
+            value = metrics[f"{row.name}_{BEYOND[part][0]}"]
+            line.append("-" if value is None else _us(value) if is_flow else f"{value:,}")
         line += [f"{metrics[f'{row.name}_resets']}", kinds, verdict]
         cells.append(line)
     first = ["entries", "interval (ms)"] if is_flow else ["rate (Mbit/s)", "size (bytes)"]
     times = [f"{what}, {whose}" for what in ("mean", "median", "sd") for whose in ("published", "measured")]
     counts = ["received / sent, published", "measured", "packets, published", "measured"]
-    titles = [*first, *times, *(["rounds"] if is_flow else counts), "resets", "kind", "verdict"]
+    beyond = [BEYOND[part][1]] if part in BEYOND else []
+    titles = [*first, *times, *(["rounds"] if is_flow else counts), *beyond, "resets", "kind", "verdict"]
     whose = parameters_of(point)
     return Table(f"{name}, {whose.sut}: times in microseconds", titles, cells, 0)
 

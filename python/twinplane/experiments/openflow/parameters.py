@@ -21,7 +21,11 @@ Part = Literal[
     "flow-add",
     "flow-mod",
     "flow-maximum",
+    "flow-expiry",
+    "statistics",
 ]
+BEYOND = ("flow-expiry", "statistics")
+"""Tests that the study does not have: they are done when they are asked for."""
 
 
 class OpenFlowParameters(Parameters):
@@ -33,7 +37,11 @@ class OpenFlowParameters(Parameters):
         " measured; in real time (root) twinplane-live, ours, and ovs, an Open vSwitch of its own;"
         " tcp:ADDRESS[:PORT], one that listens there, and ptcp:[PORT][:ADDRESS], one that connects there",
     )
-    part: Part = Field("all", description="which test, or all of them")
+    part: Part = Field(
+        "all",
+        description="which test, or all of the study's; beyond it, flow-expiry (when entries go that were to"
+        " go after a second) and statistics (how late counters are)",
+    )
     conditions: Literal["auto", "netfpga", "ezappliance"] = Field(
         "auto",
         description="whose rates and sizes: auto is those of the switch that a profile is of, and else"

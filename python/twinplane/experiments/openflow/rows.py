@@ -9,7 +9,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from .parameters import OpenFlowParameters
+from .parameters import BEYOND, OpenFlowParameters
 
 QUICK_SIZES = (100, 500, 1500)
 QUICK_FLOWS = (1, 20, 50, 70, 100)
@@ -20,6 +20,10 @@ HELD: dict[str, dict[str, tuple[int, ...]]] = {
     "packet-out": {"ezappliance": (250,)},
 }
 """Rates whose rows are published and not given: they are predicted."""
+EXPIRING = (1, 10, 100, 1000)
+"""Beyond the study: so many entries go by themselves at once."""
+ASKING = (100.0, 500.0)
+"""Beyond the study: rates, in Mbit/s, at which it is asked what is counted; at each stamped packet."""
 HELD_FLOWS = 150
 """From so many entries on the appliance's flow maximum is not given."""
 ECHO_RATE, ECHO_SIZE = 3.0, 1500
@@ -168,6 +172,16 @@ def _maximum(device: str) -> list[Row]:
     return found
 
 
+def _expiry(device: str) -> list[Row]:
+    rate, size = STREAM[device, 0]
+    return [Row("flow-expiry", rate, size, flows, device=device) for flows in EXPIRING]
+
+
+def _statistics(device: str) -> list[Row]:
+    sizes = sorted({int(size) for _, size, *_ in published()["data_path"][device]})
+    return [Row("statistics", rate, size, device=device) for rate in ASKING for size in sizes]
+
+
 def rows(parameters: OpenFlowParameters) -> list[Row]:
     """The rows that a run has, in the order of the study."""
     device = parameters.device
@@ -183,6 +197,7 @@ def rows(parameters: OpenFlowParameters) -> list[Row]:
         *_additions(device),
         *_changes(device),
         *_maximum(device),
+        *(row for part in BEYOND if _is_asked(parameters, part) for row in ROWS_BEYOND[part](device)),
     ]
     if parameters.part != "all":
         found = [row for row in found if row.part == parameters.part]
@@ -191,6 +206,15 @@ def rows(parameters: OpenFlowParameters) -> list[Row]:
     if parameters.only:
         found = [row for row in found if row.name == parameters.only]
     return found
+
+
+ROWS_BEYOND = {"flow-expiry": _expiry, "statistics": _statistics}
+"""The rows of tests that are done when they are asked for."""
+
+
+def _is_asked(parameters: OpenFlowParameters, part: str) -> bool:
+    """Is it the part that a run has, or has it one row of it alone?"""
+    return parameters.part == part or parameters.only.startswith(f"{part}-")
 
 
 def _is_quick(row: Row) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import mean, median, stdev
 from typing import Any
 
 from ...network import Network
@@ -23,6 +24,10 @@ OF_ROW = (
     "confirmed_min",
 )
 """Of these the metrics of a row, whose name stands before them."""
+BEYOND = ("behind", "passed_late_s")
+"""The same of tests beyond the study, where they have them."""
+TIMEOUT_S = 1.0
+"""After so long entries of test flow-expiry are to go."""
 LIMITS = ("rate-limited", "control-queue-full")
 """Why a switch drops a PACKET_IN."""
 
@@ -42,12 +47,28 @@ def summarise(network: Network, parameters: OpenFlowParameters) -> Outcome:
         **{key: found[key] for key in KEYS},
     }
     rounds = network.table("openflow_rounds")
+    if row.part == "statistics":
+        line["behind"] = found["behind"]
+    elif row.part == "flow-expiry":
+        line |= _expired(rounds)
     line["rounds"] = len(rounds)
     line["confirmed_min"] = min(confirmed(rounds["confirmed"].to_list()), default=None)
     line["dropped"] = None if parameters.is_real else _dropped(network)
     tables: dict[str, Any] = {"openflow_rows": {key: [value] for key, value in line.items()}}
     tables["openflow_rounds"] = {"row": [row.name] * len(rounds), **rounds.to_dict(as_series=False)}
     return Outcome(line, tables)
+
+
+def _expired(rounds: Any) -> dict[str, float | None]:
+    """How late entries went that were to go after a second: as the switch said, and by packets at most."""
+    said = [value - TIMEOUT_S for value in rounds["removed_s"].to_list() if value is not None]
+    passed = [value - TIMEOUT_S for value in rounds["passed_s"].to_list() if value is not None]
+    return {
+        "delay_mean_s": mean(said) if said else None,
+        "delay_median_s": median(said) if said else None,
+        "delay_sd_s": stdev(said) if len(said) > 1 else None,
+        "passed_late_s": max(passed, default=None),
+    }
 
 
 def confirmed(rounds: list[int | None]) -> list[int]:
@@ -73,7 +94,7 @@ def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
     topology: dict[str, Any] = {}
     for name, outcome in outcomes.items():
         line = outcome.metrics
-        for key in OF_ROW:
+        for key in (*OF_ROW, *(key for key in BEYOND if key in line)):
             metrics[f"{name}_{key}"] = line[key]
         metrics["resets"] += line["resets"]
         metrics["errors"] += line["errors"]
